@@ -1,0 +1,71 @@
+# A fresh machine needs git, make and python3 (3.11 or newer); everything else is installed into .venv, pinned by hash.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-fast check fix bench lock clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(BIN)/uv pip
+INTO := --python $(BIN)/python
+COMPILE := $(UV) compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
+
+# The interpreter of .venv and no other; the certificates of the machine, so that a company's own authority is trusted.
+export UV_PYTHON_DOWNLOADS := never
+export UV_NO_MANAGED_PYTHON := 1
+export UV_SYSTEM_CERTS := 1
+export UV_CUSTOM_COMPILE_COMMAND := make lock
+# uv does not read pip's settings: an index named for pip in the environment serves both.
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
+
+demo: .venv/.run ## Watch one request become a verified branch: no key, no network, under a minute
+	@$(BIN)/agentforge demo
+
+test: .venv/.ready ## Run every test (installs bubblewrap where it may)
+	@scripts/system-deps
+	$(BIN)/python -m pytest -n 2 -q
+
+test-fast: .venv/.ready ## Run the tests of the inner loop
+	$(BIN)/python -m pytest -q -m "not slow"
+
+check: .venv/.ready ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy src tests $(wildcard bench)
+	$(BIN)/lint-imports
+
+fix: .venv/.ready ## Format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.ready ## Measure: a table, and JSON beside it
+	$(BIN)/python -m bench.run
+
+lock: .venv/.boot ## Pin the requirements again (UPGRADE=1 for newer versions)
+	$(COMPILE) $(if $(UPGRADE),--upgrade) requirements/boot.in -o requirements/boot.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) pyproject.toml -c requirements/boot.txt -o requirements/run.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) pyproject.toml --all-extras requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
+
+clean: ## Remove .venv and every cache
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# .boot: an interpreter with uv. .run: what the product needs. .ready: that, and what its developers need.
+.venv/.boot: requirements/boot.txt scripts/make-venv
+	@PYTHON="$(PYTHON)" scripts/make-venv .venv requirements/boot.txt
+	@touch $@
+
+.venv/.run: .venv/.boot requirements/run.txt pyproject.toml
+	@$(UV) install --quiet $(INTO) --require-hashes -r requirements/run.txt
+	@$(UV) install --quiet $(INTO) --no-deps --editable .
+	@touch $@
+
+.venv/.ready: .venv/.boot requirements/dev.txt pyproject.toml
+	@$(UV) sync --quiet $(INTO) --require-hashes requirements/dev.txt
+	@$(UV) install --quiet $(INTO) --no-deps --editable .
+	@touch .venv/.run $@

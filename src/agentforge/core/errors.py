@@ -1,0 +1,60 @@
+"""Every error of AgentForge, by audience.
+
+    AgentForgeError
+    ├── UserError            one sentence and the next step; shown without a traceback
+    │   ├── UsageError       exit 2: the command line, a configuration file or the repository cannot be used as it is
+    │   ├── PolicyError      exit 4: refused by policy (sandbox, permissions, a locked task)
+    │   ├── Unusable         exit 1: the world failed (disk, tool, network); nothing recorded is lost
+    │   └── StateInvalid     exit 2: an illegal move of a task; names the legal ones
+    └── ModelMistake         fed back to the model, counted, bounded; never shown as a crash
+
+Anything else is ours: let it crash.
+"""
+
+
+class AgentForgeError(Exception):
+    """The root of the tree."""
+
+
+class UserError(AgentForgeError):
+    """Something a person can mend: one sentence, and what to do next."""
+
+    exit_code = 1
+
+    def __init__(self, sentence: str, next_step: str = "") -> None:
+        super().__init__(sentence if not next_step else f"{sentence} {next_step}")
+        self.sentence = sentence
+        self.next_step = next_step
+
+
+class UsageError(UserError):
+    """The command line, a file of configuration, or the repository cannot be used as it is."""
+
+    exit_code = 2
+
+
+class PolicyError(UserError):
+    """Refused on purpose."""
+
+    exit_code = 4
+
+
+class Unusable(UserError):
+    """The world failed: disk, tool or network. What is recorded is safe."""
+
+    exit_code = 1
+
+
+class StateInvalid(UserError):
+    """An illegal move of a task."""
+
+    exit_code = 2
+
+
+class ModelMistake(AgentForgeError):
+    """A reply or an action that cannot be used. `kind` is counted, the text is fed back."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.text = text

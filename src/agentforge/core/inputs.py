@@ -1,0 +1,220 @@
+"""What reaches a task: outcomes of effects, messages from people, and the start of a driver."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agentforge.core.pipeline import GateName, Pipeline
+from agentforge.core.reply import Signal
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    Baseline,
+    Budget,
+    CheckDigest,
+    GateStatus,
+    Opened,
+    Price,
+    Question,
+    Usage,
+)
+
+TroubleKind = Literal["auth", "rate_limit", "unreachable", "timeout", "server", "bad_request", "script"]
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A request becomes a task."""
+
+    task_id: str
+    request: str
+    base_commit: str
+    base_tree: str
+    model: str
+    sandbox: str
+    catalogue: str
+    pipeline: Pipeline
+    budget: Budget
+    price: Price | None
+    triage: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Outcome of `Prepare`."""
+
+    tree: str
+    notices: tuple[str, ...] = ()
+    human_commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineReady:
+    """Outcome of `TakeBaseline`."""
+
+    baseline: Baseline
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineFailed:
+    """`TakeBaseline` could not build or run: one question in the first minute."""
+
+    sentence: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Outcome of `Assemble`."""
+
+    ref: str
+    tokens: int
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskStarted:
+    """The intent line of `Ask`, before the bytes leave."""
+
+    request_hash: str
+    model: str
+    reserved: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Outcome of `Ask`: the reply is on disk."""
+
+    ref: str
+    usage: Usage
+    cost: Amount
+    actions: int
+    priced: bool = True
+    signal: Signal | None = None
+    mistake: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskTrouble:
+    """Outcome of `Ask`: the provider did not answer."""
+
+    kind: TroubleKind
+    message: str
+    retryable: bool
+    maybe_billed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """Outcome of `Pause`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Outcome of `Act`."""
+
+    ref: str
+    tree: str
+    results: tuple[ActionDigest, ...]
+    artifacts: tuple[ArtifactRef, ...] = ()
+    opened: tuple[Opened, ...] = ()
+    created: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    notes: str | None = None
+    question: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRan:
+    """Outcome of `Check`."""
+
+    check: CheckDigest
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Outcome of `Judge`."""
+
+    gate: GateName
+    status: GateStatus
+    reasons: tuple[str, ...]
+    ref: str
+    finals: tuple[ArtifactRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMade:
+    """Outcome of `Commit`."""
+
+    tree: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryMade:
+    """Outcome of `Deliver`."""
+
+    branch: str
+    commit: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unclassified:
+    """An effect ended in a way nobody foresaw: halt when confused."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class DriverStarted:
+    """A driver took the lock: whatever was in flight is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A person answers an escalation."""
+
+    escalation: str
+    answer: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A person asks a halted task to go on."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """A person ends the task."""
+
+    by: str
+    reason: str = ""
+
+
+Outcome: TypeAlias = (
+    Prepared
+    | BaselineReady
+    | BaselineFailed
+    | Assembled
+    | Answered
+    | AskTrouble
+    | Elapsed
+    | Acted
+    | CheckRan
+    | Judged
+    | CommitMade
+    | DeliveryMade
+    | Unclassified
+)
+"""What an effect ends in."""
+
+Message: TypeAlias = Resolution | Resume | Abort
+"""What a person says."""
+
+Input: TypeAlias = Create | DriverStarted | AskStarted | Outcome | Message

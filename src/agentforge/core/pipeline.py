@@ -1,0 +1,145 @@
+"""A resolved pipeline as a value: what the catalogue's YAML means to the rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from agentforge.core.reply import Json
+
+Lane = Literal["hotfix", "small"]
+LANES: tuple[Lane, ...] = get_args(Lane)
+
+GateName = Literal["red", "green", "contracts", "review", "delivery"]
+GATES: tuple[GateName, ...] = get_args(GateName)
+
+CheckName = Literal["syntax", "tests", "lint", "types", "conformance"]
+CHECKS: tuple[CheckName, ...] = get_args(CheckName)
+
+Predicate = Literal[
+    # of artifacts alone, or beside the stage's inputs: judged when the artifact is submitted
+    "every_requirement_has_criterion",
+    "requirement_ids_unique",
+    "paths_are_relative",
+    "no_circular_dependencies",
+    "every_requirement_has_test",
+    "every_criterion_has_test",
+    "tests_name_known_requirements",
+    "blocking_ambiguities_answered",
+    "files_exist",
+    "original_request_verbatim",
+    "findings_block_or_approve",
+    # of what the engine ran: judged on the pristine checkout
+    "all_tests_fail",
+    "no_implementation_exists",
+    "all_tests_pass",
+    "conformance_passing",
+    "no_regressions",
+    "test_lock_held",
+    # of catalogue files
+    "tools_do_not_overlap",
+    "output_contract_exists",
+    "verifications_exist",
+    "named_roles_exist",
+    "stages_exist",
+]
+PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One artifact that a stage owes."""
+
+    contract: str
+    phase: str
+    """The stage of the eight whose boundary this artifact is; names its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A role turns verified inputs into artifacts; gates judge them."""
+
+    name: str
+    role: str | None
+    """None: the stage is computed, no model is asked."""
+    products: tuple[Product, ...]
+    role_version: str = "1.0"
+    requires: tuple[str, ...] = ()
+    """Contracts of earlier artifacts that this stage is given."""
+    gates: tuple[GateName, ...] = ()
+    """In order; the first that fails ends the round and is fed back."""
+    checks: tuple[CheckName, ...] = ()
+    """Steering checks after every edit, cheapest first."""
+    context_tokens: int = 8000
+    max_output_tokens: int = 8000
+    max_steps: int = 12
+    feedback_rounds: int = 4
+    """How often a failed gate is fed back in one attempt."""
+    mistakes: int = 6
+    """Consecutive model mistakes that end an attempt."""
+    attempts: int = 2
+    needs_environment: bool = False
+    verifying: bool = False
+    """True for the stages that judge the result: the task is `verifying` there."""
+    returns_to: str | None = None
+    """The stage that works on a block; only for reviews."""
+    max_revisions: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """An ordered list of stages, fixed for the life of a task."""
+
+    name: str
+    lane: str
+    stages: tuple[Stage, ...]
+
+    def index(self, name: str) -> int:
+        """The position of a stage by name."""
+        return next(position for position, stage in enumerate(self.stages) if stage.name == name)
+
+
+def stage_from_json(value: Mapping[str, Json]) -> Stage:
+    """A stage from its validated YAML form (keys of `catalog/contracts/stage_definition.yaml`)."""
+    role = value.get("role")
+    returns_to = value.get("returns_to")
+    return Stage(
+        name=str(value["name"]),
+        role=None if role is None else str(role),
+        products=tuple(Product(str(item["contract"]), str(item["phase"])) for item in _objects(value.get("produces"))),
+        role_version=str(value.get("role_version") or "1.0"),
+        requires=tuple(_texts(value.get("requires"))),
+        gates=cast("tuple[GateName, ...]", tuple(_texts(value.get("gates")))),
+        checks=cast("tuple[CheckName, ...]", tuple(_texts(value.get("checks")))),
+        context_tokens=_number(value, "context_tokens", 8000),
+        max_output_tokens=_number(value, "max_output_tokens", 8000),
+        max_steps=_number(value, "max_steps", 12),
+        feedback_rounds=_number(value, "feedback_rounds", 4),
+        mistakes=_number(value, "mistakes", 6),
+        attempts=_number(value, "attempts", 2),
+        needs_environment=bool(value.get("needs_environment", False)),
+        verifying=bool(value.get("verifying", False)),
+        returns_to=None if returns_to is None else str(returns_to),
+        max_revisions=_number(value, "max_revisions", 3),
+    )
+
+
+def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
+    """The pipeline a task was started with, from the copy in its pack."""
+    return Pipeline(
+        name=str(value["name"]),
+        lane=str(value["lane"]),
+        stages=tuple(stage_from_json(stage) for stage in _objects(value.get("stages"))),
+    )
+
+
+def _number(value: Mapping[str, Json], key: str, default: int) -> int:
+    found = value.get(key, default)
+    return found if isinstance(found, int) else default
+
+
+def _objects(value: Json | None) -> list[dict[str, Json]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _texts(value: Json | None) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -1,0 +1,417 @@
+"""A task as a value, and `evolve`: the fold that makes it from events."""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal, assert_never
+
+from agentforge.core.errors import StateInvalid
+from agentforge.core.events import (
+    ActionsPerformed,
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskSent,
+    AttemptFailed,
+    BaselineTaken,
+    BudgetRaised,
+    Checked,
+    ContextAssembled,
+    Discarded,
+    Escalated,
+    Event,
+    GateJudged,
+    GateOpened,
+    Moved,
+    Resolved,
+    Resumed,
+    RevisionAsked,
+    StageAccepted,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+    TaskAborted,
+    TaskCreated,
+    TaskDelivered,
+    TaskFailed,
+    WaitEnded,
+    WorkspacePrepared,
+)
+from agentforge.core.pipeline import Pipeline, Stage
+from agentforge.core.reply import Signal
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    Baseline,
+    Budget,
+    CheckDigest,
+    Escalation,
+    FailureReport,
+    Opened,
+    Price,
+    Status,
+    Usage,
+)
+
+LEGAL_MOVES: dict[Status, tuple[Status, ...]] = {
+    "draft": ("planned", "cancelled"),
+    "planned": ("approved", "cancelled", "blocked"),
+    "approved": ("scheduled", "cancelled"),
+    "scheduled": ("running", "cancelled", "blocked"),
+    "running": ("verifying", "failed", "blocked", "cancelled"),
+    "verifying": ("completed", "failed", "running"),
+    "completed": ("draft",),
+    "failed": ("draft",),
+    "blocked": ("draft", "cancelled"),
+    "cancelled": ("draft",),
+}
+TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
+
+MAX_TRIED = 200
+MAX_WORKING = 48
+MAX_SEEN = 256
+MAX_RECENT = 3
+
+Point = Literal["assemble", "ask", "pause", "act", "check", "judge", "commit", "deliver"]
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """One attempt at a stage, as far as it has come."""
+
+    name: str
+    attempt: int
+    entry_tree: str
+    point: Point = "assemble"
+    steps: int = 0
+    asks: int = 0
+    """Tries of the call of this step, for its key."""
+    troubles: int = 0
+    """Consecutive failures of the provider in this step."""
+    gate: int = 0
+    rounds: int = 0
+    mistakes: int = 0
+    context: str = ""
+    context_tokens: int = 0
+    reply: str = ""
+    usage: Usage = Usage()
+    signal: Signal | None = None
+    summary: str = ""
+    model_mistake: str = ""
+    results: tuple[ActionDigest, ...] = ()
+    submitted: bool = False
+    """Whether this step handed in an artifact."""
+    drafts: tuple[ArtifactRef, ...] = ()
+    finals: tuple[ArtifactRef, ...] = ()
+    judged: tuple[tuple[str, str], ...] = ()
+    """Gate and evidence reference of each gate passed in this round."""
+    feedback: tuple[str, ...] = ()
+    notes: str = ""
+    tried: tuple[str, ...] = ()
+    working: tuple[Opened, ...] = ()
+    created: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    check: CheckDigest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A stage that passed."""
+
+    stage: str
+    tree: str
+    commit: str
+    finals: tuple[ArtifactRef, ...]
+    evidence: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A call that was sent and has no outcome yet."""
+
+    key: str
+    reserved: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything the rules know of a task."""
+
+    status: Status = "draft"
+    task_id: str = ""
+    request: str = ""
+    base_commit: str = ""
+    base_tree: str = ""
+    model: str = ""
+    sandbox: str = ""
+    catalogue: str = ""
+    pipeline: Pipeline = Pipeline("", "", ())
+    price: Price | None = None
+    budget: Budget = Budget()
+    triage: tuple[str, ...] = ()
+    tree: str = ""
+    prepared: bool = False
+    halted: bool = False
+    """The last driver ended on purpose: what differs in the worktree since is a person's work."""
+    preparations: int = 0
+    notices: tuple[str, ...] = ()
+    human_commits: tuple[str, ...] = ()
+    baseline: Baseline | None = None
+    baselines: int = 0
+    run: StageRun | None = None
+    step: int = 0
+    accepted: tuple[Accepted, ...] = ()
+    failures: tuple[FailureReport, ...] = ()
+    grants: tuple[str, ...] = ()
+    """Stages that a person gave one more attempt."""
+    revisions: int = 0
+    escalations: tuple[Escalation, ...] = ()
+    recent: tuple[str, ...] = ()
+    spent: Amount = Amount()
+    unaccounted: Amount = Amount()
+    unpriced: int = 0
+    """Calls whose price is not known."""
+    cached_tokens: int = 0
+    flights: tuple[Flight, ...] = ()
+    answers: tuple[tuple[str, int], ...] = ()
+    """Answers on record per stage."""
+    segment: int = 1
+    failure: str = ""
+    delivered: TaskDelivered | None = None
+
+    @property
+    def stage(self) -> Stage:
+        """The stage under way."""
+        assert self.run is not None
+        return self.pipeline.stages[self.pipeline.index(self.run.name)]
+
+    @property
+    def open_escalation(self) -> Escalation | None:
+        """The question a person owes an answer to."""
+        return next((item for item in reversed(self.escalations) if item.answer is None), None)
+
+    def answered(self, stage: str) -> int:
+        """How many answers of this stage are on record."""
+        return dict(self.answers).get(stage, 0)
+
+    def artifact(self, contract: str) -> ArtifactRef | None:
+        """The newest accepted artifact under a contract."""
+        found = [ref for item in self.accepted for ref in item.finals if ref.contract == contract]
+        return found[-1] if found else None
+
+    def in_flight(self) -> Amount:
+        """What is reserved for calls without an outcome."""
+        return reduce(Amount.plus, (flight.reserved for flight in self.flights), Amount())
+
+
+def check_move(before: Status, after: Status) -> None:
+    """Raises `state_invalid`, naming the legal moves."""
+    if after not in LEGAL_MOVES[before]:
+        legal = ", ".join(LEGAL_MOVES[before])
+        raise StateInvalid(f"state_invalid: a {before} task cannot become {after}; it can become {legal}.")
+
+
+def replay(events: tuple[Event, ...] | list[Event]) -> State:
+    """The state that a sequence of events leaves."""
+    return reduce(evolve, events, State())
+
+
+def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915  # one arm per event is the point
+    """The next state. Total over events; the one illegal input is an illegal move."""
+    match event:
+        case TaskCreated():
+            return replace(
+                state,
+                task_id=event.task_id,
+                request=event.request,
+                base_commit=event.base_commit,
+                base_tree=event.base_tree,
+                model=event.model,
+                sandbox=event.sandbox,
+                catalogue=event.catalogue,
+                pipeline=event.pipeline,
+                budget=event.budget,
+                price=event.price,
+                triage=event.triage,
+                tree=event.base_tree,
+            )
+        case Moved(before, after):
+            check_move(before, after)
+            if before != state.status:
+                raise StateInvalid(f"state_invalid: the task is {state.status}, not {before}.")
+            halted = after in TERMINAL or after == "blocked" or (state.halted and after != "running")
+            return replace(state, status=after, halted=halted)
+        case WorkspacePrepared(tree, notices, human_commit):
+            commits = (*state.human_commits, human_commit) if human_commit else state.human_commits
+            return replace(state, prepared=True, tree=tree, notices=notices, human_commits=commits, preparations=state.preparations + 1)
+        case BaselineTaken(baseline):
+            return replace(state, baseline=baseline, baselines=state.baselines + 1)
+        case StageEntered():
+            return _enter(state, event)
+        case StepOpened(step):
+            run = replace(
+                _run(state),
+                point="assemble",
+                steps=_run(state).steps + 1,
+                asks=0,
+                troubles=0,
+                gate=0,
+                judged=(),
+                finals=(),
+                submitted=False,
+                results=(),
+                model_mistake="",
+                signal=None,
+                summary="",
+            )
+            return replace(state, step=step, run=run)
+        case ContextAssembled(ref, tokens):
+            return replace(state, run=replace(_run(state), point="ask", context=ref, context_tokens=tokens))
+        case AskSent(key, _, _, reserved):
+            return replace(state, flights=(*state.flights, Flight(key, reserved)))
+        case AskAnswered():
+            return _answered(state, event)
+        case AskLost(key, reserved):
+            landed = _land(state, key)
+            return replace(landed, unaccounted=landed.unaccounted.plus(reserved), run=_next_try(landed))
+        case AskFailed(key, _, _, unaccounted, retry):
+            landed = _land(state, key)
+            tried = _next_try(landed)
+            run_after = None if tried is None else replace(tried, point="pause" if retry else "ask", troubles=tried.troubles + 1)
+            return replace(landed, unaccounted=landed.unaccounted.plus(unaccounted), run=run_after)
+        case WaitEnded():
+            return replace(state, run=replace(_run(state), point="ask"))
+        case ActionsPerformed():
+            return _performed(state, event)
+        case Checked(check):
+            return replace(state, run=replace(_run(state), check=check))
+        case StepClosed():
+            return _closed(state, event)
+        case GateOpened():
+            return replace(state, run=replace(_run(state), point="judge", gate=0, judged=(), finals=()))
+        case GateJudged(gate, status, _, ref, finals):
+            run = _run(state)
+            if status != "passed":
+                return replace(state, run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
+            last = run.gate + 1 >= len(state.stage.gates)
+            run = replace(run, gate=run.gate + 1, judged=(*run.judged, (gate, ref)), finals=finals or run.finals)
+            return replace(state, run=replace(run, point="commit" if last else "judge"))
+        case AttemptFailed(report):
+            return replace(state, failures=(*state.failures, report))
+        case RevisionAsked():
+            return replace(state, revisions=state.revisions + 1)
+        case StageAccepted(stage, tree, commit, finals):
+            done = Accepted(stage, tree, commit, finals, _run(state).judged)
+            return replace(state, accepted=(*state.accepted, done), run=replace(_run(state), point="deliver"), tree=tree)
+        case TaskDelivered():
+            return replace(state, delivered=event, run=None)
+        case Escalated(escalation):
+            return replace(state, escalations=(*state.escalations, escalation))
+        case Resolved(identity, answer, by):
+            answered = tuple(replace(item, answer=answer, by=by) if item.id == identity else item for item in state.escalations)
+            granted = next(
+                (item.stage for item in state.escalations if item.id == identity and item.kind in ("exhausted", "terminal", "review")), ""
+            )
+            grants = (*state.grants, granted) if granted else state.grants
+            return replace(state, escalations=answered, grants=grants)
+        case BudgetRaised(budget):
+            return replace(state, budget=budget)
+        case Resumed(segment):
+            return replace(state, segment=segment, prepared=False, failure="")
+        case TaskAborted():
+            return state
+        case TaskFailed(reason):
+            return replace(state, failure=reason)
+        case Discarded(key, cost):
+            lost = any(flight.key == key for flight in state.flights)
+            landed = _land(state, key)
+            return replace(landed, spent=state.spent.plus(cost), run=_next_try(landed) if lost else state.run)
+        case _:
+            assert_never(event)
+
+
+def _run(state: State) -> StageRun:
+    assert state.run is not None, "an event of a stage without a stage"
+    return state.run
+
+
+def _enter(state: State, event: StageEntered) -> State:
+    stage = state.pipeline.stages[state.pipeline.index(event.stage)]
+    same = state.run if state.run and state.run.name == event.stage else None
+    run = StageRun(
+        event.stage,
+        event.attempt,
+        event.entry_tree,
+        point="judge" if stage.role is None else "assemble",
+        feedback=event.feedback,
+        tried=same.tried if same else (),
+    )
+    return replace(state, run=run, tree=event.entry_tree)
+
+
+def _land(state: State, key: str) -> State:
+    return replace(state, flights=tuple(flight for flight in state.flights if flight.key != key))
+
+
+def _next_try(state: State) -> StageRun | None:
+    return replace(state.run, asks=state.run.asks + 1) if state.run else None
+
+
+def _answered(state: State, event: AskAnswered) -> State:
+    landed = _land(state, event.key)
+    run = _run(state)
+    counts = {**dict(state.answers), run.name: state.answered(run.name) + 1}
+    run = replace(
+        run,
+        point="act",
+        reply=event.ref,
+        usage=event.usage,
+        signal=event.signal,
+        summary=event.summary,
+        model_mistake=event.mistake,
+        troubles=0,
+    )
+    return replace(
+        landed,
+        run=run,
+        answers=tuple(sorted(counts.items())),
+        spent=state.spent.plus(event.cost),
+        unpriced=state.unpriced + (0 if event.priced else 1),
+        cached_tokens=state.cached_tokens + event.usage.cached_tokens,
+    )
+
+
+def _performed(state: State, event: ActionsPerformed) -> State:
+    run = _run(state)
+    drafts = {draft.contract: draft for draft in (*run.drafts, *event.artifacts)}
+    fresh = {(item.path, item.symbol or (item.start, item.end)) for item in event.opened}
+    kept = tuple(item for item in run.working if (item.path, item.symbol or (item.start, item.end)) not in fresh)
+    run = replace(
+        run,
+        point="check",
+        results=event.results,
+        submitted=bool(event.artifacts),
+        drafts=tuple(drafts.values()),
+        working=(*kept, *event.opened)[-MAX_WORKING:],
+        created=tuple(dict.fromkeys((*run.created, *event.created))),
+        seen=(*run.seen, *event.seen)[-MAX_SEEN:],
+        notes=run.notes if event.notes is None else event.notes,
+        check=run.check if event.tree == state.tree else None,
+    )
+    return replace(state, tree=event.tree, run=run)
+
+
+def _closed(state: State, event: StepClosed) -> State:
+    run = _run(state)
+    done = (
+        ", ".join(f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})") for item in run.results[:6])
+        or "no action"
+    )
+    line = f"step {event.step}: {done} → {event.outcome}"
+    run = replace(
+        run,
+        feedback=event.feedback,
+        tried=tuple(dict.fromkeys((*run.tried, *event.tried)))[-MAX_TRIED:],
+        mistakes=run.mistakes + 1 if event.mistake else 0,
+    )
+    return replace(state, run=run, recent=(*state.recent, line)[-MAX_RECENT:])

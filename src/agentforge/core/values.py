@@ -1,0 +1,174 @@
+"""The small values that events, inputs and state share."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Status = Literal["draft", "planned", "approved", "scheduled", "running", "verifying", "completed", "blocked", "failed", "cancelled"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+EscalationKind = Literal[
+    "question",  # the model asked
+    "exhausted",  # every attempt of a stage failed
+    "terminal",  # the model gave up
+    "replan",  # work was found that this pipeline has no place for
+    "budget",  # the next call does not fit the cap
+    "review",  # the reviewer blocks again and again
+    "environment",  # the project's environment cannot be built
+    "model",  # the provider cannot be used
+    "confused",  # something the core cannot classify
+]
+RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
+"""Kinds that the world may mend by itself: `continue` alone tries again."""
+
+GateStatus = Literal["passed", "failed", "not_run", "blocked"]
+CheckStatus = Literal["passed", "failed", "not_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Micro-dollars per million tokens."""
+
+    input: int
+    output: int
+
+    def worst(self, input_tokens: int, output_tokens: int) -> int:
+        """The most a call of this size can cost, rounded up."""
+        return -(-(self.input * input_tokens + self.output * output_tokens) // 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What calls cost: tokens always, money where the price is known."""
+
+    calls: int = 0
+    tokens: int = 0
+    micro_usd: int = 0
+
+    def plus(self, other: "Amount") -> "Amount":
+        """The sum."""
+        return Amount(self.calls + other.calls, self.tokens + other.tokens, self.micro_usd + other.micro_usd)
+
+    def minus(self, other: "Amount") -> "Amount":
+        """The difference."""
+        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.micro_usd - other.micro_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The cap of a task. `micro_usd` is None where no money cap was set."""
+
+    calls: int = 200
+    tokens: int = 4_000_000
+    micro_usd: int | None = None
+
+    def holds(self, amount: Amount) -> bool:
+        """Whether all of `amount` is under the cap."""
+        money = self.micro_usd is None or amount.micro_usd <= self.micro_usd
+        return amount.calls <= self.calls and amount.tokens <= self.tokens and money
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A place in the repository that the role looked at or wrote."""
+
+    path: str
+    symbol: str = ""
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ActionDigest:
+    """One action's outcome in a line; the whole of it is in the pack."""
+
+    name: str
+    ok: bool
+    target: str = ""
+    mistake: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """An artifact by contract, version and content."""
+
+    contract: str
+    phase: str
+    version: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    recommendation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """Where an attempt got stuck."""
+
+    stage: str
+    attempt: int
+    step: int
+    reason: str
+    last: tuple[str, ...] = ()
+    """The last feedback lines the role was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """An open or answered question."""
+
+    id: str
+    kind: EscalationKind
+    stage: str
+    question: Question
+    reports: tuple[FailureReport, ...] = ()
+    answer: str | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What was true on the base: by reference, and in numbers."""
+
+    ref: str
+    env_key: str
+    sandbox: str
+    tests: int
+    passing: int
+    failing: int
+    flaky: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDigest:
+    """The steering checks after an edit, in short."""
+
+    status: CheckStatus
+    summary: str
+    failures: tuple[str, ...] = ()
+    at_risk: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who decided: for the audit trail."""
+
+    role: str
+    version: str
+    mode: str = "work"
