@@ -7,7 +7,7 @@ pending(state)            -> effects, each with a deterministic key
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.effects import Ask
+from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     ActionsPerformed,
@@ -72,6 +72,21 @@ ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
 FEEDBACK_LINES = 12
 
+_OUTCOMES: dict[type[Effect], tuple[type[Outcome], ...]] = {
+    Prepare: (Prepared,),
+    TakeBaseline: (BaselineReady, BaselineFailed),
+    Assemble: (Assembled,),
+    Ask: (Answered, AskTrouble),
+    Pause: (Elapsed,),
+    Act: (Acted,),
+    Check: (CheckRan,),
+    Judge: (Judged,),
+    Commit: (CommitMade,),
+    Deliver: (DeliveryMade,),
+    Await: (),
+}
+"""What an effect can end in; anything else is unclassified."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -122,16 +137,48 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
         case Abort():
             why = _abort(story, given)
         case AskStarted(request_hash, model, reserved):
-            if not any(isinstance(effect, Ask) and key == f"{effect.key}/sent" for effect in pending(state)):
-                return Decision((Discarded(key, Amount()),), "this call is no longer owed")
-            story.tell(AskSent(key.removesuffix("/sent"), request_hash, model, reserved))
-            why = "a request is about to leave"
+            if any(isinstance(effect, Ask) and key == f"{effect.key}/sent" for effect in pending(state)):
+                story.tell(AskSent(key.removesuffix("/sent"), request_hash, model, reserved))
+                why = "a request is about to leave"
+            else:
+                story.tell(Discarded(key, Amount()))
+                why = "this call is no longer owed"
         case _:
-            if not any(effect.key == key for effect in pending(state)):
-                cost = given.cost if isinstance(given, Answered) else Amount()
-                return Decision((Discarded(key, cost),), "this effect is no longer owed")
-            why = _outcome(story, given, key)
+            owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
+            why = _discard(story, given, key) if owed is None else _outcome(story, _classified(owed, given), key)
+    why = _stuck(story) or why
     return Decision(tuple(story.events), why)
+
+
+def _classified(effect: Effect, given: Outcome) -> Outcome:
+    """The outcome, if it is one that this effect can have."""
+    fits_gate = not isinstance(effect, Judge) or not isinstance(given, Judged) or effect.gate == given.gate
+    if isinstance(given, Unclassified) or (isinstance(given, _OUTCOMES[type(effect)]) and fits_gate):
+        return given
+    return Unclassified(f"{type(given).__name__} is no outcome of {effect.key}")
+
+
+def _discard(story: _Story, given: Outcome, key: str) -> str:
+    """What is no longer owed changes nothing but the bill."""
+    if isinstance(given, Unclassified) or (isinstance(given, AskTrouble) and given.maybe_billed):
+        _lose(story, key)
+    story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount()))
+    return "this effect is no longer owed"
+
+
+def _lose(story: _Story, key: str) -> None:
+    """Bills a call that was sent and will have no answer at its worst case."""
+    flight = next((item for item in story.state.flights if item.key == key), None)
+    if flight is not None:
+        story.tell(AskLost(key, flight.reserved))
+
+
+def _stuck(story: _Story) -> str:
+    """A task under way always owes something. Where nothing is owed, a lost call took the room of the next one: a person is asked."""
+    state = story.state
+    if not state.task_id or state.status in TERMINAL or pending(state):
+        return ""
+    return _escalate(story, "budget", _budget_question(state))
 
 
 def _outcome(story: _Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912  # one arm per outcome is the point
@@ -174,6 +221,7 @@ def _outcome(story: _Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR
             story.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
+            _lose(story, key)
             return _escalate(
                 story, "confused", Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry")
             )
@@ -215,14 +263,10 @@ def _after_prepare(story: _Story, human_commit: str) -> str:
         _enter(story, state.pipeline.stages[len({item.stage for item in state.accepted})], state.tree)
         return "the worktree stands"
     if human_commit:
-        _enter(
-            story,
-            state.stage,
-            state.tree,
-            (f"A person edited the worktree (commit {human_commit[:12]}); go on from there.",),
-            keep_attempt=True,
-        )
+        edited = f"A person edited the worktree (commit {human_commit[:12]}); go on from there."
+        _enter(story, state.stage, state.tree, (edited, *state.run.feedback), keep_attempt=True)
         return "a person's edits were taken in and are gated like any other"
+    _take_place(story, state.stage)
     return "the worktree stands again"
 
 
@@ -258,7 +302,7 @@ def _acted(story: _Story, given: Acted) -> str:
 def _close(story: _Story, question: Question | None) -> str:
     """The transition: what the step ended in."""
     run, stage = story.run, story.state.stage
-    tried = tuple(f"{item.name} {item.target}: {item.text}" for item in run.results if not item.ok)
+    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in run.results if not item.ok)
     wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in run.results if not item.ok)
     feedback = ((run.model_mistake,) if run.model_mistake else ()) + wrong
     mistake = bool(run.model_mistake or wrong) or not run.results
@@ -342,14 +386,17 @@ def _fail_attempt(story: _Story, reason: str) -> str:
 
 def _enter(story: _Story, stage: Stage, tree: str, feedback: tuple[str, ...] = (), *, keep_attempt: bool = False) -> str:
     attempt = story.run.attempt if keep_attempt else _failures(story.state, stage.name) + 1
-    if stage.verifying:
-        story.move("verifying")
-    elif story.state.status == "verifying":
-        story.move("running")
+    _take_place(story, stage)
     story.tell(StageEntered(stage.name, attempt, tree, feedback[:FEEDBACK_LINES]))
     if stage.role is None:
         return f"stage {stage.name} is computed"
     return _open_step(story, f"stage {stage.name}, attempt {attempt}")
+
+
+def _take_place(story: _Story, stage: Stage) -> None:
+    """`verifying` in the stages that judge the result, `running` in the others. Until `Prepare` is done it is neither."""
+    if story.state.prepared:
+        story.move("verifying" if stage.verifying else "running")
 
 
 # ------------------------------------------------------------------ gates
@@ -377,6 +424,9 @@ def _revise(story: _Story, findings: tuple[str, ...]) -> str:
     stage = story.state.stage
     target = stage.returns_to
     if target is None or story.state.revisions >= stage.max_revisions + story.state.grants.count(stage.name):
+        if stage.role is not None:
+            told = ("The reviewer blocks:", *findings)[:FEEDBACK_LINES]
+            story.tell(StepClosed(story.state.step, "gate_review_blocked", told))
         text = f"The reviewer still blocks after {story.state.revisions} revisions: {' '.join(findings)[:600]}"
         return _escalate(story, "review", Question(text, ("retry", "abort"), ""))
     story.tell(RevisionAsked(target, story.state.revisions + 1))
@@ -422,7 +472,7 @@ def _resolve(story: _Story, given: Resolution) -> str:
         return "aborted by a person's answer"
     if found.kind == "budget":
         story.tell(BudgetRaised(_raised(state.budget, given.answer)))
-    return _go_on(story, found, given.by)
+    return _go_on(story, given.by, found, given.answer)
 
 
 def _resume(story: _Story, given: Resume) -> str:
@@ -440,45 +490,52 @@ def _resume(story: _Story, given: Resume) -> str:
         )
     if open_one is not None:
         story.tell(Resolved(open_one.id, "retry", given.by))
-    return _go_on(story, open_one, given.by)
+    return _go_on(story, given.by, open_one)
 
 
-def _go_on(story: _Story, escalation: Escalation | None, by: str) -> str:
+def _go_on(story: _Story, by: str, escalation: Escalation | None = None, answer: str = "") -> str:
     """From a halt back to work, keeping every accepted artifact."""
     story.move("draft")
     story.tell(Resumed(story.state.segment + 1, by))
     story.move("scheduled")
-    if story.state.run is None or escalation is None:
-        if story.state.run is not None and story.state.run.point in ("check", "judge", "commit", "deliver"):
-            return "resumed"
-        return _reopen(story, ())
-    if escalation.kind in RETRYABLE:
+    run = story.state.run
+    if run is None or (escalation is not None and escalation.kind in RETRYABLE):
         return "resumed"
-    words = (f"A person answered: {story.state.escalations[-1].answer}",) if story.state.escalations else ()
-    return _reopen(story, words)
+    if escalation is not None:
+        return _reopen(story, (f"A person answered: {answer}",), review=escalation.kind == "review")
+    if run.point in ("check", "judge", "commit", "deliver") and not _has_failed(story.state, run):
+        return "resumed"
+    return _reopen(story, ())
 
 
-def _reopen(story: _Story, words: tuple[str, ...]) -> str:
+def _reopen(story: _Story, words: tuple[str, ...], *, review: bool = False) -> str:
     """The stage under way starts its next step, or a fresh attempt where the last one had failed."""
-    state = story.state
-    if state.run is None:
-        return "resumed"
-    failed_now = any(report.stage == state.run.name and report.attempt == state.run.attempt for report in state.failures)
-    if failed_now or state.stage.role is None:
-        _enter(story, state.stage, state.run.entry_tree, words)
-    elif state.stage.returns_to and state.escalations and state.escalations[-1].kind == "review":
-        back = state.pipeline.stages[state.pipeline.index(state.stage.returns_to)]
+    state, run, stage = story.state, story.run, story.state.stage
+    if _has_failed(state, run):
+        _enter(story, stage, run.entry_tree, words)
+    elif stage.role is None:
+        return "resumed where it stood: a computed stage has nobody to tell"
+    elif review and stage.returns_to:
+        back = state.pipeline.stages[state.pipeline.index(stage.returns_to)]
         story.tell(RevisionAsked(back.name, state.revisions + 1))
-        _enter(story, back, state.tree, (*words, *state.run.feedback))
+        _enter(story, back, state.tree, (*words, *run.feedback))
     else:
-        story.tell(StepClosed(state.step, "answered", (*words, *state.run.feedback)[:FEEDBACK_LINES]))
+        story.tell(StepClosed(state.step, "answered", (*words, *run.feedback)[:FEEDBACK_LINES]))
         _open_step(story, "answered")
     return "resumed with an answer" if words else "resumed"
 
 
+def _has_failed(state: State, run: StageRun) -> bool:
+    return any(report.stage == run.name and report.attempt == run.attempt for report in state.failures)
+
+
 def _abort(story: _Story, given: Abort) -> str:
+    if not story.state.task_id:
+        raise StateInvalid("state_invalid: there is no task to abort.")
     if story.state.status in TERMINAL:
         raise StateInvalid(f"state_invalid: the task is {story.state.status} already; it can become draft, by resume.")
+    if (open_one := story.state.open_escalation) is not None:
+        story.tell(Resolved(open_one.id, "abort", given.by))  # nobody owes this answer any more: `resume` is free to go on
     story.tell(TaskAborted(given.by, given.reason))
     story.move("cancelled")
     return given.reason or "aborted by a person"
@@ -498,7 +555,7 @@ def _budget_question(state: State) -> Question:
 def _raised(budget: Budget, answer: str) -> Budget:
     """`double`, or any answer that is not abort, doubles; a factor like `x3` multiplies by it."""
     words = answer.strip().lower().removeprefix("x")
-    factor = max(2, int(words)) if words.isdigit() and len(words) <= 3 else 2
+    factor = max(2, int(words)) if words.isdecimal() and len(words) <= 3 else 2
     return Budget(budget.calls * factor, budget.tokens * factor, None if budget.micro_usd is None else budget.micro_usd * factor)
 
 

@@ -19,7 +19,7 @@ def pending(state: State) -> tuple[Effect, ...]:
         waiting = state.open_escalation
         return (Await(f"await/{waiting.id}", waiting.id),) if waiting else ()
     if not state.prepared:
-        return (Prepare(f"prepare/{state.preparations}", state.halted),)
+        return (Prepare(f"prepare/{state.segment}", state.halted),)
     owed: list[Effect] = []
     if state.baseline is None:
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
@@ -44,12 +44,12 @@ def _owed_by_stage(state: State, run: StageRun) -> Effect | None:
         case "act":
             return Act(f"{prefix}/act")
         case "check":
-            return Check(f"{prefix}/check")
+            return Check(f"{prefix}/check/{state.segment}")
         case "judge":
             gate = stage.gates[run.gate]
-            return Judge(f"{prefix}/judge/{run.rounds}/{gate}", gate)
+            return Judge(f"{prefix}/judge/{state.segment}/{run.rounds}/{gate}", gate)
         case "commit":
-            return Commit(f"{prefix}/commit")
+            return Commit(f"{prefix}/commit/{state.segment}")
         case "deliver":
             return Deliver(f"deliver/{state.segment}")
         case _:

@@ -137,9 +137,9 @@ def _number(value: Mapping[str, Json], key: str, default: int) -> int:
     return found if isinstance(found, int) else default
 
 
-def _objects(value: Json | None) -> list[dict[str, Json]]:
+def _objects(value: Json) -> list[dict[str, Json]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _texts(value: Json | None) -> list[str]:
+def _texts(value: Json) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []

@@ -167,6 +167,10 @@ class State:
     revisions: int = 0
     escalations: tuple[Escalation, ...] = ()
     recent: tuple[str, ...] = ()
+    acts: tuple[str, ...] = ()
+    """References of what the last steps did and saw."""
+    commit: str = ""
+    """The tip of the task's branch: the base, then a person's commit or an accepted stage's."""
     spent: Amount = Amount()
     unaccounted: Amount = Amount()
     unpriced: int = 0
@@ -175,6 +179,8 @@ class State:
     flights: tuple[Flight, ...] = ()
     answers: tuple[tuple[str, int], ...] = ()
     """Answers on record per stage."""
+    versions: tuple[tuple[str, int], ...] = ()
+    """The newest version handed in, per contract."""
     segment: int = 1
     failure: str = ""
     delivered: TaskDelivered | None = None
@@ -193,6 +199,10 @@ class State:
     def answered(self, stage: str) -> int:
         """How many answers of this stage are on record."""
         return dict(self.answers).get(stage, 0)
+
+    def next_version(self, contract: str) -> int:
+        """The number that the next artifact under a contract gets."""
+        return dict(self.versions).get(contract, 0) + 1
 
     def artifact(self, contract: str) -> ArtifactRef | None:
         """The newest accepted artifact under a contract."""
@@ -234,6 +244,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
                 price=event.price,
                 triage=event.triage,
                 tree=event.base_tree,
+                commit=event.base_commit,
             )
         case Moved(before, after):
             check_move(before, after)
@@ -243,7 +254,8 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
             return replace(state, status=after, halted=halted)
         case WorkspacePrepared(tree, notices, human_commit):
             commits = (*state.human_commits, human_commit) if human_commit else state.human_commits
-            return replace(state, prepared=True, tree=tree, notices=notices, human_commits=commits, preparations=state.preparations + 1)
+            stands = replace(state, prepared=True, tree=tree, notices=notices, preparations=state.preparations + 1)
+            return replace(stands, human_commits=commits, commit=human_commit or state.commit)
         case BaselineTaken(baseline):
             return replace(state, baseline=baseline, baselines=state.baselines + 1)
         case StageEntered():
@@ -302,7 +314,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
             return replace(state, revisions=state.revisions + 1)
         case StageAccepted(stage, tree, commit, finals):
             done = Accepted(stage, tree, commit, finals, _run(state).judged)
-            return replace(state, accepted=(*state.accepted, done), run=replace(_run(state), point="deliver"), tree=tree)
+            return replace(state, accepted=(*state.accepted, done), run=replace(_run(state), point="deliver"), tree=tree, commit=commit)
         case TaskDelivered():
             return replace(state, delivered=event, run=None)
         case Escalated(escalation):
@@ -317,7 +329,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
         case BudgetRaised(budget):
             return replace(state, budget=budget)
         case Resumed(segment):
-            return replace(state, segment=segment, prepared=False, failure="")
+            return replace(state, segment=segment, prepared=False, failure="", run=_rested(state.run))
         case TaskAborted():
             return state
         case TaskFailed(reason):
@@ -355,6 +367,11 @@ def _land(state: State, key: str) -> State:
 
 def _next_try(state: State) -> StageRun | None:
     return replace(state.run, asks=state.run.asks + 1) if state.run else None
+
+
+def _rested(run: StageRun | None) -> StageRun | None:
+    """A person came by: the provider gets all its tries again, and no pause is left to wait for."""
+    return None if run is None else replace(run, troubles=0, point="ask" if run.point == "pause" else run.point)
 
 
 def _answered(state: State, event: AskAnswered) -> State:
@@ -398,7 +415,9 @@ def _performed(state: State, event: ActionsPerformed) -> State:
         notes=run.notes if event.notes is None else event.notes,
         check=run.check if event.tree == state.tree else None,
     )
-    return replace(state, tree=event.tree, run=run)
+    versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
+    acts = (*state.acts, event.ref)[-MAX_RECENT:]
+    return replace(state, tree=event.tree, run=run, versions=tuple(sorted(versions.items())), acts=acts)
 
 
 def _closed(state: State, event: StepClosed) -> State:
@@ -410,6 +429,7 @@ def _closed(state: State, event: StepClosed) -> State:
     line = f"step {event.step}: {done} → {event.outcome}"
     run = replace(
         run,
+        point="assemble",  # a closed step owes nothing more: what follows opens the next one, or the gates
         feedback=event.feedback,
         tried=tuple(dict.fromkeys((*run.tried, *event.tried)))[-MAX_TRIED:],
         mistakes=run.mistakes + 1 if event.mistake else 0,

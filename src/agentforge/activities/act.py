@@ -1,0 +1,189 @@
+"""`Act`: the reply's actions, in order, through the role's bridge, on the recorded tree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentforge.activities.assemble import bridge_of
+from agentforge.activities.check import run_affected
+from agentforge.activities.world import Document, World
+from agentforge.catalog.contracts import problems
+from agentforge.core.inputs import Acted
+from agentforge.core.reply import Action, Json, Reply, reply_from_json
+from agentforge.core.state import State
+from agentforge.core.values import ActionDigest, ArtifactRef, Opened, Question
+from agentforge.gates.court import texts
+from agentforge.gates.finals import artifact_problems
+from agentforge.gates.predicates import Subject
+from agentforge.store import artifacts
+from agentforge.system.canon import digest_value
+from agentforge.system.redact import redact
+from agentforge.tools.base import ToolResult, Workbench
+from agentforge.tools.bridge import TOOLS, Bridge
+
+DIGEST_CHARS = 300
+SUBMIT, ESCALATE = "submit_artifact", "escalate"
+
+
+@dataclass(slots=True)
+class _Doing:
+    """What has been done so far in this step."""
+
+    bench: Workbench
+    results: list[tuple[Action, ToolResult]] = field(default_factory=list)
+    artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    question: Question | None = None
+    stopped: bool = False
+    """A write failed: later writes and runs would build on what is not there."""
+
+
+def act(world: World, state: State) -> Acted:
+    """Performs what it can; each refusal is a result like any other."""
+    run = state.run
+    assert run is not None
+    world.workspace.stand(state.tree, state.base_commit)
+    reply = _reply(world, run.reply)
+    doing = _Doing(Workbench(world.workspace.worktree, lambda ids: _run_tests(world, state, ids), frozenset(run.created)))
+    doing.documents = world.documents(state)
+    bridge = bridge_of(world, state)
+    seen = []
+    for action in reply.actions:
+        mark = digest_value([state.tree, action.name, dict(action.args), [item.name for item, _ in doing.results if item.name in _WRITES]])[
+            :16
+        ]
+        repeated = mark in run.seen and action.name not in (SUBMIT, ESCALATE)
+        result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
+        seen.append(mark)
+        doing.results.append((action, result))
+        doing.bench = doing.bench.after(result)
+        doing.stopped = doing.stopped or (not result.ok and action.name in _WRITES)
+    if reply.signal == "success":
+        _derive(world, state, doing)
+    tree = world.workspace.snapshot()
+    _note_ignored(world, tree, doing)
+    if tree != state.tree:
+        artifacts.write_patch(world.files, state.step, world.workspace.git.diff_patch(state.tree, tree))
+    return _outcome(world, state, doing, reply, tree, tuple(seen))
+
+
+_WRITES = frozenset(name for name, tool in TOOLS.items() if tool.spec.effect == "write")
+_RUNS = frozenset(name for name, tool in TOOLS.items() if tool.spec.effect == "execute")
+
+
+def _reply(world: World, ref: str) -> Reply:
+    value: Any = world.pack.get_json(ref)
+    return reply_from_json(value["reply"]) if value["reply"] is not None else Reply()
+
+
+def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
+    if doing.stopped and action.name in _WRITES | _RUNS:
+        return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake="skipped")
+    if action.name not in (SUBMIT, ESCALATE):
+        result = bridge.perform(action, doing.bench)
+        return ToolResult(**{**_fields(result), "text": redact(result.text)[0]})
+    if (refused := bridge.refusal(action, doing.bench)) is not None:
+        return refused
+    if action.name == ESCALATE:
+        options = tuple(texts(dict(action.args), "options"))
+        doing.question = Question(str(action.args["question"]), options, str(action.args.get("recommendation", "")))
+        return ToolResult(ok=True, text="a person is asked")
+    return _submit(world, state, action, doing)
+
+
+def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolResult:
+    name, document = str(action.args["contract"]), action.args["artifact"]
+    owed = {product.contract: product for product in state.stage.products}
+    if name not in owed:
+        return ToolResult(ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract")
+    assert isinstance(document, dict)
+    wrong = artifact_problems(world.catalogue.contract(name), document, _subject(world, state, name, document, doing), final=False)
+    if wrong:
+        return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid")
+    version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
+    doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
+    doing.documents[name] = document
+    return ToolResult(ok=True, text=f"{name} v{version} is taken in; the gates judge it")
+
+
+def _subject(world: World, state: State, name: str, document: Document, doing: _Doing) -> Subject:
+    wrote = {path for _, result in doing.results for path in result.wrote}
+    there = {entry.path for entry in world.workspace.git.ls_tree(state.tree)}
+    # What a specification speaks of is the base: a file that this stage has created is still to be created.
+    base = {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)} if name in ("specification", "analysis") else None
+    files = base or ({path for path in there | wrote if (world.workspace.worktree / path).exists()} if wrote else there)
+    inputs = {contract: value for contract, value in doing.documents.items() if contract != name}
+    return Subject(document, name, inputs, state.request, frozenset(files))
+
+
+def _derive(world: World, state: State, doing: _Doing) -> None:
+    """An artifact that has nothing a person must say exists all the same, marked `derived` (decision 69)."""
+    run = state.run
+    assert run is not None
+    have = {ref.contract for ref in run.drafts} | set(doing.artifacts)
+    for product in state.stage.products:
+        document: Document = {"derived": True}
+        if product.contract in have or problems(world.catalogue.contract(product.contract), document, final=False):
+            continue
+        version = state.next_version(product.contract)
+        doing.artifacts[product.contract] = world.keep_version(product.contract, product.phase, version, document)
+
+
+def _run_tests(world: World, state: State, ids: Sequence[str]) -> ToolResult:
+    """Tests on a pristine checkout of the worktree as it is now: the worktree itself is never littered."""
+    tree = world.workspace.snapshot()
+    if ids:
+        run = world.court(state).run(tree, ids)
+        lines = [f"{result.id}: {result.outcome} {result.exception} {result.message}".rstrip() for result in run.results.values()]
+        head = f"{len(run.results)} results" if run.status == "ran" else f"not run: {run.reason}"
+        return ToolResult(ok=run.status == "ran", text="\n".join([head, *lines]), mistake="" if run.status == "ran" else "tests_not_run")
+    digest = run_affected(world, state, tree)
+    return ToolResult(ok=True, text="\n".join([digest.summary, *digest.failures]), failures=digest.failures)
+
+
+def _note_ignored(world: World, tree: str, doing: _Doing) -> None:
+    """A file that .gitignore hides will not be in the branch; the role is told, because no verdict will see it."""
+    wrote = tuple(dict.fromkeys(path for _, result in doing.results for path in result.wrote))
+    for hidden in world.workspace.ignored(tree, wrote):
+        text = f"`{hidden}` is ignored by git: it is not part of the work, and no verdict will see it"
+        doing.results.append((Action("create_file", {"path": hidden}), ToolResult(ok=False, text=text, mistake="ignored_file")))
+
+
+def _outcome(world: World, state: State, doing: _Doing, reply: Reply, tree: str, seen: tuple[str, ...]) -> Acted:
+    whole: list[Json] = []
+    digests = []
+    for action, result in doing.results:
+        target = _target(action)
+        whole.append({"name": action.name, "target": target, "ok": result.ok, "mistake": result.mistake, "text": result.text})
+        digests.append(ActionDigest(action.name, result.ok, target, result.mistake, "" if result.ok else result.text[:DIGEST_CHARS]))
+    ref = world.pack.put_json({"step": state.step, "results": whole})
+    world.pack.sync()
+    opened = [Opened(item.path, item.symbol, item.start, item.end) for _, result in doing.results for item in result.opened]
+    created = [path for _, result in doing.results for path in result.created]
+    return Acted(
+        ref,
+        tree,
+        tuple(digests),
+        tuple(doing.artifacts.values()),
+        tuple(opened),
+        tuple(created),
+        seen,
+        reply.notes[:4000] if reply.notes is not None else None,
+        doing.question,
+    )
+
+
+def _target(action: Action) -> str:
+    for key in ("path", "name", "pattern", "contract"):
+        if isinstance(value := action.args.get(key), str):
+            return value[:200]
+    return ""
+
+
+def _repeated() -> ToolResult:
+    text = "the same action on the same tree was done before; its result has not changed. Look at your context, or do something else"
+    return ToolResult(ok=False, text=text, mistake="repeated")
+
+
+def _fields(result: ToolResult) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in ToolResult.__dataclass_fields__}

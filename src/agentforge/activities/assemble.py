@@ -1,0 +1,166 @@
+"""`Assemble`: a step's whole context, rebuilt from state and the current tree."""
+
+from functools import partial
+from typing import Any
+
+from agentforge.activities.world import World
+from agentforge.analysis.symbols import repo_map
+from agentforge.catalog.contracts import schema_problems
+from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.skeleton import output_guide
+from agentforge.context.assemble import StepView, assemble
+from agentforge.context.working_set import Item, Left, merge
+from agentforge.core.inputs import Assembled
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.gates.court import objects, texts
+from agentforge.system import strict_yaml
+from agentforge.system.canon import digest
+from agentforge.system.redact import redact
+from agentforge.tools.base import Opened
+from agentforge.tools.bridge import Bridge
+from agentforge.tools.paths import PathLimits
+
+MAP_CHARS = 12_000
+DIFF_CHARS = 20_000
+SEED_LINES = 400
+SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
+
+
+def bridge_of(world: World, state: State) -> Bridge:
+    """The role's way to the tools in this stage."""
+    role_name = state.stage.role
+    assert role_name is not None
+    role = world.catalogue.role(role_name)
+    limits = PathLimits.compile(role.path_constraints, world.test_globs(state), ("docs/**", "*.md"))
+    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=world.locked(state))
+
+
+def assemble_step(world: World, state: State) -> Assembled:
+    """Stands the worktree, gathers what the step shows, packs it under the stage's cap and keeps it."""
+    space = world.workspace
+    space.stand(state.tree, state.base_commit)
+    packed = assemble(_view(world, state), state.stage.context_tokens)
+    ref = world.pack.put_blocks([(block.name, block.text) for block in packed.blocks])
+    return Assembled(ref, packed.total, tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped))
+
+
+def _view(world: World, state: State) -> StepView:
+    run, stage = state.run, state.stage
+    assert run is not None
+    assert stage.role is not None
+    contracts = world.catalogue.contracts_of(stage)
+    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    documents = world.documents(state)
+    specification = documents.get("specification", {})
+    working, left = _working(world, state, documents)
+    return StepView(
+        task_id=state.task_id,
+        goal=state.request,
+        phase=stage.name,
+        fence=digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
+        system=system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, world.catalogue.prompt(stage.name)),
+        success_criteria=tuple(line for item in objects(specification, "requirements") for line in texts(item, "acceptance_criteria")),
+        constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
+        artifacts=tuple((name, strict_yaml.dump(documents[name])) for name in stage.requires if name in documents),
+        answers=tuple((item.question.text, item.answer) for item in state.escalations if item.answer is not None),
+        repository_map=world.repository_map(state, lambda: _map(world, state)),
+        facts=_facts(world, state),
+        working=working,
+        left=left,
+        read=lambda path: read_tree_file(world, path),
+        notes=run.notes,
+        tried=run.tried,
+        diff_stat=space_diff(world, state),
+        verification=run.check.summary if run.check else "",
+        failures=run.check.failures if run.check else (),
+        at_risk=run.check.at_risk if run.check else (),
+        recent=_recent(world, state),
+        available=(output_guide(contracts),),
+        feedback=run.feedback,
+    )
+
+
+def read_tree_file(world: World, path: str) -> str | None:
+    """A file of the worktree as a model may see it: text, redacted."""
+    place = world.workspace.worktree / path
+    if place.is_symlink() or not place.is_file():
+        return None
+    return redact(place.read_bytes().decode("utf-8", "replace"))[0]
+
+
+def space_diff(world: World, state: State) -> str:
+    """What the task has changed so far, in numbers."""
+    return world.workspace.git.diff_stat(state.base_tree, state.tree) if state.tree != state.base_tree else ""
+
+
+def _map(world: World, state: State) -> str:
+    git = world.workspace.git
+    paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
+    return redact(repo_map({path: partial(_base_text, world, state, path) for path in paths}, MAP_CHARS))[0]
+
+
+def _base_text(world: World, state: State, path: str) -> str:
+    """From the worktree where it still is the same; asking git for every file would cost a process each."""
+    found = read_tree_file(world, path) if state.tree == state.base_tree else None
+    return found or (world.workspace.git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
+
+
+def _facts(world: World, state: State) -> str:
+    """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates measured."""
+    plan = world.plan(state)
+    lines = [f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: {', '.join(plan.import_roots)}."]
+    if state.baseline is not None:
+        lines.append(f"On the base {state.baseline.summary}.")
+    if state.stage.returns_to is not None:
+        lines += _measured(world, state)
+    return "\n".join(lines)
+
+
+def _measured(world: World, state: State) -> list[str]:
+    records: dict[str, Any] = dict(world.records(state))
+    lines = []
+    if (red := records.get("red")) is not None:
+        lines.append("Before the change, measured by the engine:")
+        lines += [f"- {identity}: {entry['outcome']} ({entry['reason']})" for identity, entry in red["tests"].items()]
+    if (green := records.get("green")) is not None:
+        lines.append(
+            f"After it: {green['passed']} tests pass, no regression; not configured: {', '.join(green['not_configured']) or 'nothing'}."
+        )
+    patch = world.workspace.git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
+    shown = redact(patch if len(patch) <= DIFF_CHARS else patch[:DIFF_CHARS] + "\n[… cut; open the files for the rest]")[0]
+    return [*lines, "The whole change:", shown]
+
+
+def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    """What the role opened, and before it what its inputs name: a file that will be changed need not be asked for."""
+    run = state.run
+    assert run is not None
+    named = texts(documents.get("specification", {}), "files_to_modify")
+    named += [str(item.get("path", "")) for item in objects(documents.get("test_suite", {}), "test_files")]
+    items: tuple[Item, ...] = ()
+    left: tuple[Left, ...] = ()
+    pinned = (
+        {change.path for change in world.workspace.git.diff_names(run.entry_tree, state.tree)} if state.tree != run.entry_tree else set()
+    )
+    if state.stage.returns_to is None:
+        seeds = [Opened(path, 1, SEED_LINES) for path in named if path and (world.workspace.worktree / path).is_file()]
+        items, left = merge(items, seeds, 0, pinned)
+    for number, place in enumerate(run.working, 1):
+        items, gone = merge(items, [Opened(place.path, place.start, place.end, place.symbol)], number, pinned)
+        left = (*left, *gone)
+    return items, left
+
+
+def _recent(world: World, state: State) -> tuple[str, ...]:
+    """What the last steps did and saw. A file that was read is in the working set and is not shown twice."""
+    shown = []
+    for line, ref in zip(state.recent[-len(state.acts) :], state.acts[-len(state.recent) :], strict=False):
+        value: Any = world.pack.get_json(ref)
+        parts = [
+            f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()
+            for item in value["results"]
+            if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET)
+        ]
+        shown.append("\n".join([line, *parts]))
+    return tuple(shown)

@@ -1,0 +1,115 @@
+"""`Check`: the steering checks after an edit, cheapest first. They guide the role; a verdict is the gates' affair."""
+
+from agentforge.activities.world import World
+from agentforge.analysis.imports import ImportGraph
+from agentforge.analysis.lint import lint, worse
+from agentforge.analysis.outcomes import GOOD, TestRun
+from agentforge.analysis.symbols import syntax_error
+from agentforge.core.inputs import CheckRan
+from agentforge.core.state import State
+from agentforge.core.values import CheckDigest
+from agentforge.gates.red import declared_tests
+
+MAX_FAILURES = 10
+MAX_TEST_FILES = 25
+MAX_GRAPH = 3000
+"""Python files beyond which tests at risk are not computed: the exit of the stage runs them all anyway."""
+
+
+def check(world: World, state: State) -> CheckRan:
+    """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
+    stage = state.stage
+    digest = _syntax(world, state)
+    if digest.status == "passed" and "lint" in stage.checks:
+        digest = _lint(world, state)
+    if digest.status == "passed" and "tests" in stage.checks:
+        digest = run_affected(world, state, state.tree)
+    ref = world.pack.put_json({"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)})
+    return CheckRan(digest, ref)
+
+
+def run_affected(world: World, state: State, tree: str) -> CheckDigest:
+    """The suite of this task and the tests that the change puts at risk."""
+    git = world.workspace.git
+    changed = [change.path for change in git.diff_names(state.base_tree, tree)]
+    suite = _suite_files(world, state, changed)
+    there = {entry.path for entry in git.ls_tree(tree)}
+    files = [path for path in dict.fromkeys((*suite, *_at_risk(world, state, changed))) if path in there][:MAX_TEST_FILES]
+    if not files:
+        return CheckDigest("passed", "no tests are affected yet")
+    run = world.court(state).run(tree, files)
+    if run.status != "ran":
+        return CheckDigest("failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files))
+    failures = _new_failures(world, state, run)
+    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
+    summary = f"{passing} of {len(run.results)} affected tests pass"
+    return CheckDigest("failed" if failures else "passed", summary, tuple(failures[:MAX_FAILURES]), tuple(files))
+
+
+def _syntax(world: World, state: State) -> CheckDigest:
+    git = world.workspace.git
+    broken = []
+    for change in git.diff_names(state.base_tree, state.tree):
+        if change.path.endswith(".py") and change.status != "D":
+            text = (git.read_blob(state.tree, change.path) or b"").decode("utf-8", "replace")
+            if (error := syntax_error(text, change.path)) is not None:
+                broken.append(f"{change.path}:{error[0]}: {error[1]}")
+    if broken:
+        return CheckDigest("failed", f"{len(broken)} files do not parse", tuple(broken[:MAX_FAILURES]))
+    return CheckDigest("passed", "every changed file parses")
+
+
+def _lint(world: World, state: State) -> CheckDigest:
+    before = world.grounds(state).lint
+    if before.status != "ran":
+        return CheckDigest("passed", f"lint: {before.reason}")
+    changed = [change.path for change in world.workspace.git.diff_names(state.base_tree, state.tree) if change.status != "D"]
+    place = world.workspace.pristine(state.tree, state.base_commit)
+    found = worse(before, lint(world.sandbox, world.environment(state), place, changed))
+    if found:
+        return CheckDigest("failed", f"lint: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
+    return CheckDigest("passed", "lint: nothing new")
+
+
+def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
+    is_test = world.is_test(state)
+    suite = world.documents(state).get("test_suite", {})
+    fresh = [path for path in changed if is_test(path) and path.endswith(".py") and path.rpartition("/")[2] != "conftest.py"]
+    return list(dict.fromkeys([*(test.path for test in declared_tests(suite)), *fresh]))
+
+
+def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
+    is_test = world.is_test(state)
+    git = world.workspace.git
+    paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
+    if len(paths) > MAX_GRAPH:
+        return ()
+    graph = world.import_graph(lambda: ImportGraph.build({path: _text(world, path) for path in paths}, world.plan(state).import_roots))
+    tests = [path for path in paths if is_test(path) and path.rpartition("/")[2].startswith(("test_", "test")) and "conftest" not in path]
+    return graph.reaches(tests, [path for path in changed if not is_test(path)])
+
+
+def _text(world: World, path: str) -> str:
+    place = world.workspace.worktree / path
+    return place.read_bytes().decode("utf-8", "replace") if place.is_file() and not place.is_symlink() else ""
+
+
+def _new_failures(world: World, state: State, run: TestRun) -> list[str]:
+    """Failures that the base did not have; an old one is not this change's sin."""
+    grounds = world.grounds(state)
+    old = {identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD} | grounds.flaky
+    lines = [
+        f"{file}: cannot be collected: {_telling(text)}"
+        for file, text in run.collect_errors.items()
+        if file not in grounds.tests.collect_errors
+    ]
+    for identity, result in run.results.items():
+        if result.outcome in ("failed", "error", "missing") and identity not in old and "::" in identity:
+            place = f"{result.file}:{result.line}: " if result.line else ""
+            lines.append(f"{identity}: {place}{result.exception} {result.message}".strip()[:500])
+    return lines
+
+
+def _telling(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return ([line.removeprefix("E").strip() for line in lines if line.startswith("E ")] or lines or [""])[-1][:300]

@@ -1,0 +1,48 @@
+"""`Commit` and `Deliver`: a stage's commit on the task's branch, the task saved under its ref, the evidence written."""
+
+from agentforge.activities.evidence import build_evidence
+from agentforge.activities.world import World
+from agentforge.core.inputs import CommitMade, DeliveryMade
+from agentforge.core.state import State
+from agentforge.store import archive
+from agentforge.system.canon import canonical, digest
+from agentforge.system.files import write_atomic
+
+SUBJECT_CHARS = 72
+
+
+def commit_stage(world: World, state: State) -> CommitMade:
+    """A commit that depends on nothing but base, tree, stage and the task's own start, so that repeating it gives the same id."""
+    space = world.workspace
+    commit = state.commit
+    if space.git.tree_of(commit) != state.tree:
+        commit = space.commit(state.tree, state.commit, _message(world, state), world.created_at)
+    space.point_branch(commit)
+    save(world, state)
+    return CommitMade(state.tree, commit)
+
+
+def save(world: World, state: State) -> None:
+    """Journal, artifacts and trees under the task's ref: `git clean` and `git gc` cannot take them."""
+    world.pack.sync()
+    archive.save(world.workspace.git, state.task_id, world.files, {"tree": state.tree, "base": state.base_tree})
+
+
+def deliver(world: World, state: State) -> DeliveryMade:
+    """Puts the evidence in place. The branch stands since the last stage was accepted."""
+    space = world.workspace
+    space.point_branch(state.commit)
+    evidence = canonical(build_evidence(world, state))
+    write_atomic(world.files.evidence, evidence + b"\n")
+    save(world, state)
+    return DeliveryMade(space.branch.removeprefix("refs/heads/"), state.commit, digest(evidence))
+
+
+def _message(world: World, state: State) -> str:
+    specification = world.documents(state).get("specification", {})
+    title = str(specification.get("title") or state.request.splitlines()[0])
+    verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix"}.get(state.stage.name, state.stage.name.capitalize())
+    subject = f"{verb}: {title}"
+    subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
+    request = " ".join(state.request.split())[:500]
+    return f"{subject}\n\nRequest: {request}\n\nAgentForge-Task: {state.task_id}\nAgentForge-Stage: {state.stage.name}\n"

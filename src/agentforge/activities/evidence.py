@@ -1,0 +1,94 @@
+"""`evidence.json`: request → requirement → test → red run → green run → review → cost, each row with a hash of its own."""
+
+from typing import Any
+
+from agentforge.activities.world import World
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.gates.court import objects, texts
+from agentforge.gates.red import declared_tests, names_test
+from agentforge.system.canon import digest_value
+
+FORMAT = 1
+
+
+def build_evidence(world: World, state: State) -> dict[str, Json]:
+    """Everything a sceptic needs, computed from the journal and the pack."""
+    documents, records = world.documents(state), world.records(state)
+    rows: list[Json] = []
+    for stage in state.accepted:
+        rows += [_gate_row(stage.stage, gate, ref, world) for gate, ref in stage.evidence]
+    body: dict[str, Json] = {
+        "format": FORMAT,
+        "task_id": state.task_id,
+        "request": state.request,
+        "lane": state.pipeline.lane,
+        "model": state.model,
+        "sandbox": {"name": world.sandbox.name, "guarantee": dict(world.sandbox.guarantee())},
+        "base": {"commit": state.base_commit, "tree": state.base_tree},
+        "result": {"commit": state.commit, "tree": state.tree, "branch": world.workspace.branch.removeprefix("refs/heads/")},
+        "journal": {"head": world.head()},
+        "same_author": bool(records.get("red", {}).get("same_author", False)),
+        "requirements": _requirements(documents, records),
+        "review": _review(documents),
+        "artifacts": {ref.contract: {"version": ref.version, "hash": ref.hash} for item in state.accepted for ref in item.finals},
+        "rows": rows,
+        "not_checked": records.get("green", {}).get("not_configured", []),
+        "human_commits": list(state.human_commits),
+        "cost": cost(state),
+    }
+    return body
+
+
+def cost(state: State) -> dict[str, Json]:
+    """The bill: what was counted, and what was sent and never answered, at its worst case."""
+    known = state.unpriced == 0
+    return {
+        "calls": state.spent.calls,
+        "tokens": state.spent.tokens,
+        "cached_tokens": state.cached_tokens,
+        "micro_usd": state.spent.micro_usd if known else None,
+        "unaccounted": {"calls": state.unaccounted.calls, "tokens": state.unaccounted.tokens, "micro_usd": state.unaccounted.micro_usd},
+    }
+
+
+def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
+    value: Any = world.pack.get_json(ref)
+    row: dict[str, Json] = {
+        "stage": stage,
+        "gate": gate,
+        "status": value["status"],
+        "record": ref,
+        "runs": value.get("runs", []),
+    }
+    if gate == "red":
+        row |= {"tree": value["red_tree"], "tests": value["tests"], "locked": value["locked"]}
+    if gate == "green":
+        names = ("tree", "all_tests_pass", "no_regressions", "conformance_passing", "test_lock_held", "flaky")
+        row |= {name: value[name] for name in names}
+    return {**row, "hash": digest_value(row)}
+
+
+def _requirements(documents: dict[str, dict[str, Json]], records: dict[str, dict[str, Json]]) -> list[Json]:
+    red: Any = records.get("red", {}).get("tests", {})
+    green: Any = records.get("green", {}).get("runs", [])
+    outcomes = green[0]["outcomes"] if green else {}
+    tests = declared_tests(documents.get("test_suite", {}))
+    rows: list[Json] = []
+    for item in objects(documents.get("specification", {}), "requirements"):
+        identity = str(item.get("id"))
+        mine = [test for test in tests if test.requirement == identity]
+        ids = [name for name in red if any(name.startswith(f"{test.path}::") and names_test(name, test) for test in mine)]
+        row: dict[str, Json] = {
+            "id": identity,
+            "description": item.get("description"),
+            "criteria": list(texts(item, "acceptance_criteria")),
+            "tests": [{"id": name, "red": red[name]["outcome"], "green": outcomes.get(name, "missing")} for name in ids],
+        }
+        rows.append({**row, "hash": digest_value(row)})
+    return rows
+
+
+def _review(documents: dict[str, dict[str, Json]]) -> Json:
+    review = documents.get("review", {})
+    return {"verdict": review.get("verdict"), "summary": review.get("summary"), "findings": review.get("findings", [])}

@@ -1,0 +1,56 @@
+"""From an effect to its outcome: the one place where effects meet the world."""
+
+import time
+from typing import assert_never
+
+from agentforge.activities.act import act
+from agentforge.activities.ask import ask_model
+from agentforge.activities.assemble import assemble_step
+from agentforge.activities.check import check
+from agentforge.activities.commit import commit_stage, deliver
+from agentforge.activities.judge import judge
+from agentforge.activities.prepare import prepare, take_baseline
+from agentforge.activities.world import World
+from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.errors import UserError
+from agentforge.core.inputs import Elapsed, Outcome, Unclassified
+from agentforge.core.state import State
+
+
+def perform(world: World, effect: Effect, state: State) -> Outcome:
+    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a question."""
+    try:
+        return _perform(world, effect, state)
+    except UserError:
+        raise
+    except Exception as error:  # noqa: BLE001  # the border where an effect becomes an outcome: halt when confused
+        return Unclassified(f"{effect.key}: {type(error).__name__}: {str(error)[:500]}")
+
+
+def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C901  # one arm per effect is the point
+    match effect:
+        case Prepare():
+            return prepare(world, effect, state)
+        case TakeBaseline():
+            return take_baseline(world, state)
+        case Assemble():
+            return assemble_step(world, state)
+        case Ask():
+            return ask_model(world, effect, state)
+        case Pause(_, seconds):
+            time.sleep(seconds)
+            return Elapsed()
+        case Act():
+            return act(world, state)
+        case Check():
+            return check(world, state)
+        case Judge():
+            return judge(world, effect, state)
+        case Commit():
+            return commit_stage(world, state)
+        case Deliver():
+            return deliver(world, state)
+        case Await():
+            raise AssertionError("a person's answer cannot be performed")
+        case _:
+            assert_never(effect)

@@ -1,0 +1,93 @@
+"""`Prepare` and `TakeBaseline`: the worktree stands, and what was true on the base is measured beside the first model calls."""
+
+from agentforge.activities.world import World
+from agentforge.analysis.lint import LintRun, lint
+from agentforge.analysis.outcomes import GOOD, rerun_flaky
+from agentforge.core.effects import Prepare
+from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.core.values import Baseline
+
+NO_TESTS = "no tests were collected"
+
+
+def prepare(world: World, effect: Prepare, state: State) -> Prepared:
+    """Makes the worktree stand; after a halt, what differs is a person's work and is taken in as their commit."""
+    space = world.workspace
+    if state.preparations == 0 and state.tree == state.base_tree:
+        space.remove()  # nothing of this task is recorded yet: whatever stands there is another's
+    space.keep_base(state.base_commit)
+    stood = space.stand(state.tree, state.base_commit, keep_difference=effect.halted and state.preparations > 0)
+    notices = list(_notices(world, state)) if state.preparations == 0 else []
+    if stood.salvage:
+        notices.append(f"What differed in the worktree was saved as {stood.salvage}.")
+    if not stood.human:
+        return Prepared(stood.tree, tuple(notices))
+    space.keep(stood.tree)
+    author = (_configured(world, "user.name") or "A person", _configured(world, "user.email") or "person@localhost")
+    message = f"Edited by hand during {state.task_id}\n"
+    commit = space.commit(stood.tree, state.commit, message, world.created_at, author)
+    notices.append(f"Your edits in the worktree were taken in as commit {commit[:12]}.")
+    return Prepared(stood.tree, tuple(notices), commit)
+
+
+def _configured(world: World, name: str) -> str:
+    return world.workspace.git.run("config", name, check=False).out.decode("utf-8", "replace").strip()
+
+
+def _notices(world: World, state: State) -> list[str]:
+    """What a person should know about this repository before waiting."""
+    git = world.workspace.git
+    entries = git.ls_tree(state.base_tree)
+    found = []
+    if modules := [entry.path for entry in entries if entry.kind == "commit"]:
+        found.append(f"Submodules are left empty in the worktree: {', '.join(modules[:5])}.")
+    attributes = (git.read_blob(state.base_tree, ".gitattributes") or b"").decode("utf-8", "replace")
+    if "filter=lfs" in attributes:
+        found.append("Files in Git LFS stay pointers in the worktree.")
+    return found
+
+
+def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
+    """Builds the environment and runs the whole suite, and what failed again, on a pristine checkout of the base."""
+    try:
+        world.progress("building the project's environment")
+        environment = world.environment(state)
+    except (Unusable, UsageError) as error:
+        return BaselineFailed(error.sentence, error.next_step)
+    world.progress("running the tests on the base")
+    court = world.court(state)
+    run = court.run(state.base_tree)
+    if run.status != "ran" and NO_TESTS not in run.reason:
+        step = "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start again; or answer retry."
+        return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
+    bad = [identity for identity, result in run.results.items() if result.outcome in ("failed", "error") and "::" in identity]
+    flaky = rerun_flaky(lambda ids: court.run(state.base_tree, ids), bad) if bad else frozenset()
+    again = court.runs[-1]["outcomes"] if bad else {}
+    assert isinstance(again, dict)
+    flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
+    style = lint(world.sandbox, environment, world.workspace.verdict, paths)
+    record: dict[str, Json] = {
+        "tests": run.to_json(),
+        "flaky": [*sorted(flaky)],
+        "lint": _lint_to_json(style),
+        "runs": list(court.runs),
+        "environment": environment.key,
+    }
+    ref = world.pack.put_json(record)
+    world.pack.sync()
+    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
+    summary = f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
+    if bad:
+        summary += f", {len(bad)} fail"
+    if flaky:
+        summary += f", {len(flaky)} flaky"
+    return BaselineReady(Baseline(ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary))
+
+
+def _lint_to_json(run: LintRun) -> dict[str, Json]:
+    rows: list[Json] = [[path, code, count, run.samples[path, code]] for (path, code), count in sorted(run.findings.items())]
+    return {"status": run.status, "reason": run.reason, "findings": rows}

@@ -1,0 +1,168 @@
+"""Everything an effect may touch, wired once per task."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentforge.analysis.imports import ImportGraph
+from agentforge.analysis.lint import LintRun
+from agentforge.analysis.outcomes import TestRun
+from agentforge.catalog.load import Resolved
+from agentforge.core.inputs import Input
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.core.values import ArtifactRef
+from agentforge.gates.court import Court
+from agentforge.models.base import Model
+from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.detect import Plan, detect, lock_hash, test_globs
+from agentforge.sandbox.environment import Environment, build
+from agentforge.sandbox.worktree import Workspace
+from agentforge.store import artifacts
+from agentforge.store.layout import TaskFiles
+from agentforge.store.lines import readable
+from agentforge.store.pack import Pack
+from agentforge.tools.paths import PathLimits
+
+Document = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What was measured on the base, read back from the pack."""
+
+    tests: TestRun
+    flaky: frozenset[str]
+    lint: LintRun
+
+
+@dataclass(slots=True)
+class World:
+    """One task's surroundings. Mutable only in what can be computed again."""
+
+    files: TaskFiles
+    pack: Pack
+    workspace: Workspace
+    sandbox: Sandbox
+    model: Model
+    catalogue: Resolved
+    settings: Mapping[str, Any]
+    cache: Path
+    """Where environments are kept."""
+    created_at: str
+    record: Callable[[str, Input], object]
+    """Appends a decision to the journal: for the intent line of a call."""
+    head: Callable[[], str]
+    """The journal's chain head."""
+    timeout_s: float = 900
+    progress: Callable[[str], None] = lambda _: None
+    _plan: Plan | None = field(default=None, init=False)
+    _environment: Environment | None = field(default=None, init=False)
+    _grounds: Grounds | None = field(default=None, init=False)
+    _graph: ImportGraph | None = field(default=None, init=False)
+    _maps: dict[str, str] = field(default_factory=dict, init=False)
+
+    def plan(self, state: State) -> Plan:
+        """How this project is set up and tested, read from the base commit."""
+        if self._plan is None:
+            git = self.workspace.git
+            paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
+            self._plan = detect(lambda path: git.read_blob(state.base_tree, path), paths, self.settings)
+        return self._plan
+
+    def environment(self, state: State) -> Environment:
+        """The task's environment: from the cache, or built now."""
+        if self._environment is None:
+            git, plan = self.workspace.git, self.plan(state)
+            self._environment = build(
+                plan,
+                lambda place: self.workspace.check_out_base(place, state.base_tree, state.base_commit),
+                self.cache,
+                self.sandbox,
+                version=self.workspace.describe_version(state.base_commit),
+                lock_text_hash=lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
+            )
+        return self._environment
+
+    def court(self, state: State) -> Court:
+        """A sitting of its own: the runs it records are one gate's."""
+        scratch = self.workspace.root / "scratch"
+        return Court(
+            self.workspace,
+            self.sandbox,
+            self.environment(state),
+            state.base_commit,
+            tuple("python" if word == "{env}/bin/python" else word for word in self.plan(state).tests),
+            scratch,
+            self.timeout_s,
+            self.is_test(state),
+        )
+
+    def test_globs(self, state: State) -> tuple[str, ...]:
+        """What `{tests}` stands for in this repository."""
+        return test_globs(self.plan(state).test_paths)
+
+    def is_test(self, state: State) -> Callable[[str], bool]:
+        """Whether a path is a test's, by the repository's own layout."""
+        limits = PathLimits.compile({"create_file": "{tests}"}, self.test_globs(state), ())
+        return lambda path: limits.allows("create_file", path) is None
+
+    def grounds(self, state: State) -> Grounds:
+        """The baseline's record."""
+        if self._grounds is None:
+            assert state.baseline is not None
+            value: Any = self.pack.get_json(state.baseline.ref)
+            findings = {(path, code): count for path, code, count, _ in value["lint"]["findings"]}
+            samples = {(path, code): sample for path, code, _, sample in value["lint"]["findings"]}
+            lint = LintRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
+            self._grounds = Grounds(TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint)
+        return self._grounds
+
+    def keep_version(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
+        """A version for people to read, and its content in the pack, where nothing can change it."""
+        ref = artifacts.write_version(self.files, contract, phase, version, value)
+        self.pack.put_json(readable(value))
+        return ref
+
+    def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
+        """The same for what a stage ends with."""
+        ref = artifacts.write_final(self.files, contract, phase, version, value)
+        self.pack.put_json(readable(value))
+        return ref
+
+    def documents(self, state: State) -> dict[str, Document]:
+        """Every artifact that counts now: accepted ones, and over them the drafts and finals of the stage under way."""
+        newest = {ref.contract: ref for item in state.accepted for ref in item.finals}
+        if state.run is not None:
+            newest |= {ref.contract: ref for ref in (*state.run.drafts, *state.run.finals)}
+        return {contract: self._document(ref.hash) for contract, ref in newest.items()}
+
+    def records(self, state: State) -> dict[str, Document]:
+        """The record of each gate that passed, the newest of each."""
+        passed = [pair for item in state.accepted for pair in item.evidence]
+        passed += state.run.judged if state.run is not None else ()
+        return {gate: self._document(ref) for gate, ref in passed}
+
+    def repository_map(self, state: State, make: Callable[[], str]) -> str:
+        """The map of the base, computed once: it stays the same for the whole task, so prompt caches hit."""
+        if state.base_tree not in self._maps:
+            self._maps[state.base_tree] = make()
+        return self._maps[state.base_tree]
+
+    def import_graph(self, make: Callable[[], ImportGraph]) -> ImportGraph:
+        """Who imports whom on the base, computed once."""
+        if self._graph is None:
+            self._graph = make()
+        return self._graph
+
+    def locked(self, state: State) -> dict[str, str]:
+        """Test files that RED has proved, with their blobs."""
+        red = self.records(state).get("red", {}).get("locked", {})
+        assert isinstance(red, dict)
+        return {path: str(entry[1]) for path, entry in red.items() if isinstance(entry, list)}
+
+    def _document(self, ref: str) -> Document:
+        value = self.pack.get_json(ref)
+        assert isinstance(value, dict)
+        return value

@@ -1,0 +1,1 @@
+"""What can be computed about a tree: test outcomes, symbols, imports, weakened tests, lint, the size of a request."""

@@ -1,0 +1,357 @@
+"""A pytest plugin that tells the orchestrator what happened, test by test. It runs in the project's own environment.
+
+The file is copied beside the run as `agentforge_pytest_plugin.py`, so it imports nothing of ours, and works with pytest 6 to 9.
+It writes one line per fact to a report, each with a keyed hash: a test that writes into the report is noticed.
+
+Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that must pass or must
+fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added to the judged tree, and
+neither naming patterns nor `-k` and `-m` reach them.
+
+Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options, not on the
+command line, where an option of a plugin that is switched off would be a usage error.
+"""
+
+# ruff: noqa: ANN401 - the types of pytest differ between its versions
+
+import hashlib
+import json
+import os
+import re
+import sys
+import types
+import unittest
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+SETTINGS_VARIABLE = "AGENTFORGE_PYTEST_SETTINGS"
+CANARY_FILE = "agentforge_canary.py"
+SHUFFLERS = ("randomly", "random_order", "reverse")
+MESSAGE_LIMIT = 400
+TEXT_LIMIT = 6000
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
+
+
+class Report:
+    """The report file: opened before any code of the project runs, each line numbered and hashed with a key of this run."""
+
+    def __init__(self, path: str, key: bytes) -> None:
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._key = key
+        self._seq = 0
+        self._pid = os.getpid()
+        # Bound now: tests replace functions of `os` while we write.
+        self._write, self._getpid = os.write, os.getpid
+
+    def add(self, kind: str, **fields: Any) -> None:
+        """Append one fact; a forked child stays silent."""
+        if self._getpid() != self._pid:
+            return
+        body = json.dumps({"kind": kind, "seq": self._seq, **fields})
+        mac = hashlib.blake2b(body.encode(), key=self._key, digest_size=16).hexdigest()
+        self._seq += 1
+        self._write(self._fd, f"{mac} {body}\n".encode())
+
+
+class CanaryModule(pytest.Module):
+    """A test module that exists in memory only."""
+
+    token = ""
+
+    def _getobj(self) -> types.ModuleType:
+        token = self.token
+
+        class AgentforgeCanary(unittest.TestCase):
+            def test_must_pass(self) -> None:
+                self.assertTrue(token)  # noqa: PT009 - as unittest does it
+
+            def test_must_fail(self) -> None:
+                self.fail(token)
+
+        module = types.ModuleType("agentforge_canary")
+        AgentforgeCanary.__module__ = module.__name__
+        setattr(module, "AgentforgeCanary", AgentforgeCanary)  # noqa: B010 - a module has no such attribute to the type checker
+        return module
+
+    def collect(self) -> Iterator[Any]:
+        """Both kinds of tests, whatever the project's naming patterns."""
+        token = self.token
+
+        def test_must_pass() -> None:
+            assert token
+
+        def test_must_fail() -> None:
+            raise AssertionError(token)
+
+        for function in (test_must_pass, test_must_fail):
+            yield pytest.Function.from_parent(self, name=function.__name__, callobj=function)
+        yield from (node for node in super().collect() if isinstance(node, pytest.Class))
+
+
+class Recorder:
+    """The hooks of one run."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._report = Report(settings["report"], bytes.fromhex(settings["key"]))
+        self._token: str = settings["token"]
+        self._root: str = settings["root"]
+        self._roots = tuple(settings["roots"])
+        self._names = frozenset(settings["names"])
+        self._wanted = frozenset(settings["ids"])
+        self._ids: dict[str, str] = {}
+        self._canaries: dict[str, int] = {}
+        self._groups: dict[str, int] = {}
+        self._raised: dict[tuple[str, str], dict[str, Any]] = {}
+        self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    # -- options ----------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        """Undo what would hide outcomes, and ask for the wanted files by the configuration of the plain command."""
+        option = config.option
+        option.maxfail = 0
+        option.continue_on_collection_errors = True
+        for name, value in (
+            ("numprocesses", None),
+            ("dist", "no"),
+            ("tx", []),
+            ("looponfail", False),
+            ("stepwise", False),
+            ("usepdb", False),
+        ):
+            if hasattr(option, name):
+                setattr(option, name, value)
+        for name in SHUFFLERS:
+            plugin = config.pluginmanager.get_plugin(name)
+            if plugin is not None:
+                config.pluginmanager.unregister(plugin)
+        if self._wanted:
+            files = sorted({wanted.split("::", 1)[0] for wanted in self._wanted})
+            config.args = [path for path in (os.path.join(self._root, file) for file in files) if os.path.exists(path)]  # noqa: PTH110, PTH118 - strings, as pytest keeps them
+
+    # -- collection -------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:
+        """Remember why a file cannot be collected, with the error beneath pytest's own."""
+        outcome: Any = yield
+        report = outcome.get_result()
+        excinfo = getattr(getattr(report, "call", None), "excinfo", None)
+        if excinfo is not None:
+            error = excinfo.value.__cause__ or excinfo.value
+            path = path_of(collector)
+            beneath = type(excinfo).from_exc_info((type(error), error, error.__traceback__))
+            self._collect_failures[report.nodeid] = (self._relative(path), self._facts(beneath, path))
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that could not be imported, or that skips itself."""
+        if report.passed:
+            return
+        path, facts = self._collect_failures.pop(report.nodeid, (report.nodeid, {"exception": "", "message": "", "file": "", "line": 0}))
+        kind = "collect_error" if report.failed else "collect_skip"
+        self._report.add(kind, path=path, text=str(report.longrepr)[-TEXT_LIMIT:], **facts)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> Iterator[None]:
+        """Keep the wanted tests; after everybody else is done with the list, put the canaries around it."""
+        self._ids = {item.nodeid: self._identity(item) for item in items}
+        if self._wanted:
+            chosen = [(item, not self._wanted.isdisjoint(covering(self._ids[item.nodeid]))) for item in items]
+            items[:] = [item for item, wanted in chosen if wanted]
+            config.hook.pytest_deselected(items=[item for item, wanted in chosen if not wanted])
+        yield
+        self._ids.update({item.nodeid: self._identity(item) for item in items})
+        before, after = self._make_canaries(session, items)
+        items[:] = [*before, *items, *after]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: Any) -> None:
+        """The list that must report."""
+        ids = [self._ids.get(item.nodeid, item.nodeid) for item in session.items if item.nodeid not in self._canaries]
+        self._report.add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
+
+    def _make_canaries(self, session: Any, items: list[Any]) -> tuple[list[Any], list[Any]]:
+        """One set per chain of conftest files: functions first, unittest methods last."""
+        places: dict[tuple[str, ...], Any] = {}
+        chains: dict[str, tuple[str, ...]] = {}
+        for item in items:
+            folder = os.path.dirname(path_of(item))  # noqa: PTH120 - as above
+            if folder not in chains:
+                chains[folder] = conftests(folder)
+            places.setdefault(chains[folder], next((node for node in item.listchain() if isinstance(node, pytest.File)), session))
+            self._groups[self._ids[item.nodeid]] = list(places).index(chains[folder])
+        before: list[Any] = []
+        after: list[Any] = []
+        for group, neighbour in enumerate(list(places.values()) or [session]):
+            module = canary_beside(neighbour)
+            module.token = self._token
+            for canary in session.genitems(module):
+                self._canaries[canary.nodeid] = group
+                (after if "::AgentforgeCanary::" in canary.nodeid else before).append(canary)
+        return before, after
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """So that a crash can name its test."""
+        if nodeid not in self._canaries:
+            self._report.add("start", id=self._ids.get(nodeid, nodeid))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
+        """Keep what was raised, whatever other hooks make of the report."""
+        yield
+        if call.excinfo is None:
+            self._raised.pop((item.nodeid, call.when), None)
+        else:
+            self._raised[item.nodeid, call.when] = self._facts(call.excinfo, path_of(item))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """One record per phase that says something."""
+        facts = self._raised.pop((report.nodeid, report.when), None)
+        record = {
+            "when": report.when,
+            "outcome": report.outcome,
+            "xfail": hasattr(report, "wasxfail"),
+            "raised": facts is not None,
+            **(facts or {"exception": "", "message": longrepr_line(report), "file": "", "line": 0}),
+        }
+        if report.nodeid in self._canaries:
+            self._report.add("canary", group=self._canaries[report.nodeid], name=report.nodeid.split("::", 1)[1], **record)
+        else:
+            self._report.add("test", id=self._ids.get(report.nodeid, report.nodeid), **record)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        """Canaries are not part of what people and models read."""
+        return ("", "", "") if report.nodeid in self._canaries else None
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Pytest itself, or a plugin, broke."""
+        self._report.add("internal_error", text=str(excrepr)[-TEXT_LIMIT:])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: Any) -> None:
+        """Where the project's modules came from, and the end."""
+        loaded: dict[str, str] = {}
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str):
+                path = os.path.realpath(file)
+                if name.partition(".")[0] in self._names or any(path.startswith(root + os.sep) for root in self._roots):
+                    loaded[name] = path
+        self._report.add("modules", modules=loaded)
+        self._report.add("end", exit=int(exitstatus))
+
+    # -- facts ------------------------------------------------------------------------------------------------------
+
+    def _relative(self, path: str) -> str:
+        """Relative to the judged tree: the root directory that pytest finds depends on how it is called."""
+        for candidate in (path, os.path.realpath(path)):
+            if candidate.startswith(self._root + os.sep):
+                return candidate[len(self._root) + 1 :].replace(os.sep, "/")
+        return path
+
+    def _identity(self, item: Any) -> str:
+        file, separator, rest = str(item.nodeid).partition("::")
+        path = path_of(item)
+        return (self._relative(path) if path else file) + separator + rest
+
+    def _facts(self, excinfo: Any, path: str) -> dict[str, Any]:
+        text = excinfo.exconly()
+        head, colon, tail = text.partition(": ")
+        message = tail if colon and head.split(".")[-1] == excinfo.typename else text
+        file, line = where(excinfo.tb, path, self._root)
+        return {"exception": excinfo.typename, "message": one_line(message), "file": self._relative(file) if file else "", "line": line}
+
+
+def covering(identity: str) -> Iterator[str]:
+    """Every id that names this test or a set that it is in: itself, its function, classes, file and folders."""
+    file = identity.partition("::")[0]
+    parts = file.split("/")
+    yield from ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    yield from (identity[:index] for index in range(len(file) + 1, len(identity)) if identity.startswith(("::", "["), index))
+    yield from (identity, ".")
+
+
+def path_of(node: Any) -> str:
+    """The file of a node: `path` since pytest 7, `fspath` before."""
+    return str(getattr(node, "path", None) or getattr(node, "fspath", None) or "")
+
+
+def canary_beside(neighbour: Any) -> Any:
+    """A canary module with the path of a real test file, by which pytest finds the conftest files that apply."""
+    nodeid = "/".join([*neighbour.nodeid.split("/")[:-1], CANARY_FILE])
+    where = {"path": neighbour.path} if hasattr(neighbour, "path") else {"fspath": neighbour.fspath}
+    return CanaryModule.from_parent(neighbour.parent or neighbour, nodeid=nodeid, **where)
+
+
+def conftests(folder: str) -> tuple[str, ...]:
+    """The folders from here up that have a conftest.py."""
+    found = []
+    while folder:
+        if os.path.isfile(os.path.join(folder, "conftest.py")):  # noqa: PTH113, PTH118 - strings, as pytest keeps them
+            found.append(folder)
+        above = os.path.dirname(folder)  # noqa: PTH120 - as above
+        if above == folder:
+            break
+        folder = above
+    return tuple(found)
+
+
+def where(trace: Any, path: str, root: str) -> tuple[str, int]:
+    """The last line of the test file that was on the stack; else the last line inside the tree."""
+    in_test, in_tree = ("", 0), ("", 0)
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file == path:
+            in_test = (file, trace.tb_lineno)
+        elif file.startswith(root + os.sep):
+            in_tree = (file, trace.tb_lineno)
+        trace = trace.tb_next
+    return in_test if in_test[1] else in_tree
+
+
+def one_line(text: str) -> str:
+    """What an error says, on one line, without addresses: two runs of the same failure say the same."""
+    lines = (ADDRESS.sub("0x…", line.strip()) for line in text.splitlines())
+    return " ".join(line for line in lines if line and not line.startswith("Use -v to get"))[:MESSAGE_LIMIT]
+
+
+def longrepr_line(report: Any) -> str:
+    """The message of a report that came without an exception: a subtest, a strict xfail that passed, a skip."""
+    longrepr = getattr(report, "longrepr", None)
+    if isinstance(longrepr, tuple):
+        return one_line(str(longrepr[2]))
+    crash = getattr(longrepr, "reprcrash", None)
+    return one_line(str(getattr(crash, "message", None) or longrepr or ""))
+
+
+def take_settings() -> dict[str, Any] | None:
+    """Read the settings and remove them, so that later code in this process finds neither the file nor its name."""
+    path = os.environ.pop(SETTINGS_VARIABLE, "")
+    if not path:
+        return None
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
+        settings: dict[str, Any] = json.load(file)
+    os.unlink(path)  # noqa: PTH108 - as above
+    return settings
+
+
+SETTINGS = take_settings()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
+    """Before any conftest of the project: open the report, and switch coverage off, which would write into the tree."""
+    global SETTINGS  # noqa: PLW0603 - dropped on purpose: what is not there cannot be read
+    if getattr(early_config.known_args_namespace, "cov_source", None):
+        early_config.known_args_namespace.cov_source = []
+    if SETTINGS is not None:
+        early_config.pluginmanager.register(Recorder(SETTINGS), "agentforge_recorder")
+        SETTINGS = None
+    yield

@@ -1,0 +1,207 @@
+"""Contracts: the schema and the named rules of an artifact, and what is wrong with a value under them.
+
+The only module that knows the JSON Schema library.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import jsonschema_rs
+
+from agentforge.catalog.dialect import check_schema, compile_schema
+from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import PREDICATES, Predicate
+from agentforge.core.reply import Json
+
+MAX_PROBLEMS = 20
+"""More would bury the first ones; a model that mends twenty is told the rest next time."""
+
+MAX_DEPTH = 64
+"""No artifact is nested deeper; beyond it a value is an attack or an accident."""
+
+_KEYS = frozenset({"contract", "version", "description", "schema", "validation"})
+_WORDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+}
+
+_LIMITS = {
+    "pattern": "matching {}",
+    "format": "as a date and time like 2026-01-31T12:00:00Z",
+    "minLength": "of at least {} characters",
+    "maxLength": "of at most {} characters",
+    "minimum": "from {}",
+    "maximum": "up to {}",
+    "minItems": "with at least {} entries",
+    "maxItems": "with at most {} entries",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A compiled contract. `document` is what was read, and compiles to the same again."""
+
+    name: str
+    version: str
+    description: str
+    rules: tuple[Predicate, ...]
+    draft_schema: Mapping[str, Json]
+    """What a model submits: the engine's own fields may be missing, and those only it may write are refused."""
+    final_schema: Mapping[str, Json]
+    """What is kept: complete."""
+    document: Mapping[str, Json]
+    source: str
+    """The file, for messages."""
+
+
+def compile_contract(document: object, source: str) -> Contract:
+    """A contract from its YAML form, or a `UsageError` that names the file and the key."""
+    if not isinstance(document, dict):
+        raise UsageError(f"{source}: a contract is a mapping with the keys {', '.join(sorted(_KEYS))}.")
+    if unknown := sorted(str(key) for key in set(document) - _KEYS):
+        raise UsageError(f"{source}: unknown key `{unknown[0]}`; known: {', '.join(sorted(_KEYS))}.")
+    for key in ("contract", "version", "description"):
+        if not isinstance(document.get(key), str) or not document[key]:
+            raise UsageError(f"{source}: `{key}` is missing or not text.")
+    rules = document.get("validation") or []
+    if not isinstance(rules, list):
+        raise UsageError(f"{source}: `validation` is a list of predicate names.")
+    if foreign := [rule for rule in rules if rule not in PREDICATES]:
+        raise UsageError(f"{source}: validation names {str(foreign[0])!r}, which is no predicate; known: {', '.join(PREDICATES)}.")
+    schema = check_schema(document.get("schema"), source)
+    contract = Contract(
+        name=document["contract"],
+        version=document["version"],
+        description=document["description"],
+        rules=cast("tuple[Predicate, ...]", tuple(rules)),
+        draft_schema=compile_schema(schema, final=False),
+        final_schema=compile_schema(schema, final=True),
+        document=document,
+        source=source,
+    )
+    try:
+        _validator(contract.final_schema)
+    except ValueError as error:  # a pattern that Python reads and the validator does not
+        raise UsageError(f"{source}: the schema cannot be compiled: {str(error).splitlines()[0]}.") from error
+    return contract
+
+
+def problems(contract: Contract, value: object, *, final: bool) -> list[str]:
+    """What is wrong with a value, each as `path: what is wrong, what is allowed`; short enough to feed back."""
+    return _problems(contract.final_schema if final else contract.draft_schema, contract.final_schema, value)
+
+
+def schema_problems(schema: Mapping[str, Json], value: object) -> list[str]:
+    """The same for a schema that no contract stands behind: the arguments of a tool."""
+    return _problems(schema, schema, value)
+
+
+def _problems(schema: Mapping[str, Json], complete: Mapping[str, Json], value: object) -> list[str]:
+    unfit = dict(_unfit(value))
+    if any("nested" in text for text in unfit.values()):
+        return [f"{path}: {text}" for path, text in unfit.items()][:MAX_PROBLEMS]
+    found = [f"{path}: {text}" for path, text in unfit.items()]
+    for error in _validator(schema).iter_errors(value):
+        found += [text for path, text in _told(error, schema, complete) if path not in unfit]
+    unique = list(dict.fromkeys(found))
+    if len(unique) > MAX_PROBLEMS:
+        return [*unique[: MAX_PROBLEMS - 1], f"… and {len(unique) - MAX_PROBLEMS + 1} more problems"]
+    return unique
+
+
+def _validator(schema: Mapping[str, Json]) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+
+
+def _unfit(value: object) -> Iterator[tuple[str, str]]:
+    """What no schema sees: fractions, which recorded values cannot hold, and nesting without end."""
+    todo: list[tuple[list[str | int], object]] = [([], value)]
+    while todo:
+        path, part = todo.pop()
+        if len(path) > MAX_DEPTH:
+            yield _spell(path[:6]), f"nested deeper than {MAX_DEPTH} levels"
+            return
+        if isinstance(part, float):
+            yield _spell(path), f"{part} has a fraction; write a whole number or text"
+        elif isinstance(part, dict):
+            todo += [([*path, str(key)], child) for key, child in reversed(part.items())]
+        elif isinstance(part, list):
+            todo += [([*path, index], child) for index, child in reversed(list(enumerate(part)))]
+
+
+def _told(error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], complete: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    node = _follow(schema, error.schema_path[:-1])
+    facts = error.kind.as_dict()
+    path, here = error.instance_path, _spell(error.instance_path)
+    match error.kind:
+        case jsonschema_rs.ValidationErrorKind.Required():
+            name = facts["property"]
+            spelled = _spell([*path, name])
+            yield spelled, f"{spelled}: is missing; it is {allowed(_follow(node, ['properties', name]))}"
+        case jsonschema_rs.ValidationErrorKind.AdditionalProperties():
+            for name in facts["unexpected"]:
+                spelled = _spell([*path, name])
+                if _follow(complete, [*error.schema_path[:-1], "properties", name]):
+                    yield spelled, f"{spelled}: is filled in by the engine; leave it out"
+                else:
+                    known = ", ".join(cast("dict[str, Json]", node.get("properties", {})))
+                    yield spelled, f"{spelled}: unknown key; allowed: {known}"
+        case jsonschema_rs.ValidationErrorKind.AnyOf():
+            # The branch of the right type says more than "matches none of them".
+            near = [branch for branch in facts["context"] if not any(_is_type(inner, path) for inner in branch)]
+            if len(near) == 1:
+                for inner in near[0]:
+                    yield from _told(inner, schema, complete)
+            else:
+                yield here, f"{here}: {_short(error.instance)} does not fit; it is {allowed(node)}"
+        case _:
+            yield here, f"{here}: {_short(error.instance)} does not fit; it is {allowed(node)}"
+
+
+def _is_type(error: jsonschema_rs.ValidationError, path: Sequence[str | int]) -> bool:
+    return isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Type) and list(error.instance_path) == list(path)
+
+
+def allowed(node: Mapping[str, Json]) -> str:
+    """What a compiled definition allows, in a few words."""
+    if "const" in node:
+        return _short(node["const"])
+    if isinstance(node.get("enum"), list):
+        return "one of " + ", ".join(str(value) for value in cast("list[Json]", node["enum"]))
+    if "anyOf" in node:
+        return " or ".join(allowed(choice) for choice in cast("list[dict[str, Json]]", node["anyOf"]))
+    types = node.get("type", "object")
+    words = " or ".join(_WORDS[str(name)] for name in (types if isinstance(types, list) else [types]))
+    limits = [text.format(node[key]) for key, text in _LIMITS.items() if key in node]
+    return f"{words} {', '.join(limits)}" if limits else words
+
+
+def _follow(schema: Mapping[str, Json], path: Sequence[str | int]) -> Mapping[str, Json]:
+    node: Any = schema
+    for part in path:
+        if isinstance(node, dict):
+            node = node.get(part, {})
+        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+            node = node[part]
+        else:
+            return {}
+    return node if isinstance(node, dict) else {}
+
+
+def _spell(path: Sequence[str | int]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:60]}" for part in path)
+    return text.removeprefix(".") or "the artifact"
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else f"a list of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,67 @@
+"""A contract as a model reads it: the outline of what to submit, without what the engine fills in."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentforge.catalog.contracts import Contract
+from agentforge.catalog.dialect import types_of
+
+_WORDS = {"string": "text", "integer": "integer", "boolean": "true|false", "object": "object", "array": "list", "null": "null"}
+
+
+def skeleton(contract: Contract) -> str:
+    """The draft in outline: `*` is required, `a|b` a choice."""
+    schema: Any = contract.document["schema"]
+    lines = list(_properties(schema, "  "))
+    return "\n".join([f"{contract.name}:", *lines]) if lines else f"{contract.name}: {{}}"
+
+
+def output_guide(contracts: tuple[Contract, ...]) -> str:
+    """The outlines of every contract that a stage owes, for the block that lists what can be done."""
+    if not contracts:
+        return ""
+    return "\n".join(["Artifacts to submit (* required; keys not listed are filled in by the engine):", *map(skeleton, contracts)])
+
+
+def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for name, node in properties.items():
+        # A filled list or object may still be worth a model's words; a filled scalar never is.
+        if node.get("filled") == "only" or (node.get("filled") and not _has_words(node)):
+            continue
+        mark = "*" if node.get("required") and not node.get("filled") else ""
+        yield from _node(f"{indent}{name}{mark}:", node, indent)
+
+
+def _node(head: str, node: Mapping[str, Any], indent: str) -> Iterator[str]:
+    note = f"  # {node['description']}" if node.get("description") else ""
+    if "any_of" in node:
+        # One form is enough to write; the first one is the plain one.
+        yield from _node(head, node["any_of"][0], indent)
+    elif "properties" in node:
+        yield head + note
+        yield from _properties(node["properties"], indent + "  ")
+    elif "properties" in node.get("items", {}):
+        inner = list(_properties(node["items"]["properties"], indent + "    "))
+        yield f"{head}{note}"
+        yield f"{indent}  - {inner[0].strip()}"
+        yield from inner[1:]
+    elif "items" in node:
+        yield f"{head} [{_scalar(node['items'])}, …]{note}"
+    else:
+        yield f"{head} {_scalar(node)}{note}"
+
+
+def _scalar(node: Mapping[str, Any]) -> str:
+    if "enum" in node:
+        return "|".join(str(value) for value in node["enum"])
+    words = "|".join(_WORDS[name] for name in types_of(node))
+    limits = [str(node["pattern"])] if "pattern" in node else []
+    if "max_length" in node:
+        limits.append(f"≤ {node['max_length']} chars")
+    if "maximum" in node:
+        limits.append(f"{node.get('minimum', '')}..{node['maximum']}")
+    return " ".join([words, *limits])
+
+
+def _has_words(node: Mapping[str, Any]) -> bool:
+    return any(child.get("type") == "string" for child in node.get("items", {}).get("properties", {}).values())

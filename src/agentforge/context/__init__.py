@@ -1,0 +1,1 @@
+"""What a step sees: a fixed structure under a hard cap, rebuilt from state every time."""

@@ -1,0 +1,211 @@
+"""A step's whole context from its state: the same structure and the same size at step 1 and at step 1000.
+
+Rendered by volatility, so that a provider's prompt cache hits: what never changes in a stage comes first, what changes with every step
+comes last. Packed by priority: what a person or a gate said stays longest, what can be opened again goes first.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from agentforge.context.packing import Dropped, Packed, Section, pack
+from agentforge.context.tokens import count_tokens, with_margin
+from agentforge.context.working_set import Item, Left, Read, Shown, label, shown
+
+NOTES_TOKENS = 600
+ERROR_CHARS = 500
+TRIED_CHARS = 200
+RECENT = 3
+
+_TRIED_TOKENS = 800
+_FEEDBACK_TOKENS = 1200
+_ANSWERS_TOKENS = 800
+_LISTED_TOKENS = 800
+_LISTED_LEFT = 24
+_WORKING = "working_set: "
+
+
+def _nothing(_path: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """Everything a step shows."""
+
+    task_id: str
+    goal: str
+    phase: str
+    fence: str
+    """A marker that text from outside cannot know: a hash over the task and its content."""
+    system: str = ""
+    """Who the role is, its rules and its tools. Never holds text from the repository."""
+    stage_prompt: str = ""
+    success_criteria: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    artifacts: tuple[tuple[str, str], ...] = ()
+    """Contract and YAML text of each input."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """What a person was asked, and said."""
+    repository_map: str = ""
+    facts: str = ""
+    """What was computed about the repository and this change."""
+    working: tuple[Item, ...] = ()
+    left: tuple[Left, ...] = ()
+    """What the working set had to let go."""
+    read: Read = field(default=_nothing)
+    notes: str = ""
+    tried: tuple[str, ...] = ()
+    """Rejected edits and failed approaches of the stage, oldest first."""
+    diff_stat: str = ""
+    verification: str = ""
+    """The counts, in one line."""
+    failures: tuple[str, ...] = ()
+    at_risk: tuple[str, ...] = ()
+    """Tests that this change puts at risk."""
+    recent: tuple[str, ...] = ()
+    """What the last steps did and saw, one text per step, newest last."""
+    available: tuple[str, ...] = ()
+    feedback: tuple[str, ...] = ()
+    """What the step before did wrong, or a gate found."""
+
+
+def assemble(view: StepView, cap: int) -> Packed:
+    """The context of one step, never above the cap, whatever the view holds."""
+    count = cache(lambda text: with_margin(count_tokens(text)))
+    parts, gone = shown(view.working, view.read)
+    left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
+    sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
+    packed = pack(sections, cap, count, view.fence)
+    if not _lost(packed):
+        return packed
+    # Something open has no room. Its name must be shown, and the list of names needs room itself: keep enough for all of them,
+    # see what is lost then, and list exactly that.
+    every = [label(part.item) for part in parts]
+    tight = pack(_sections(view, parts, _listing([*every, *map(_name, left)]), cap), cap, count, view.fence)
+    lost = _lost(tight)
+    names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
+    fitting = [each for each in _sections(view, parts, _listing(names), cap) if each.name not in lost]
+    final = pack(fitting, cap, count, view.fence)
+    return replace(final, dropped=(*final.dropped, *lost.values()))
+
+
+def _lost(packed: Packed) -> dict[str, Dropped]:
+    """The parts of the working set that are not shown at all."""
+    there = {block.name for block in packed.blocks}
+    return {each.name: each for each in packed.dropped if each.name.startswith(_WORKING) and each.name not in there}
+
+
+def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) -> list[Section]:
+    """Every section in rendering order."""
+    # Shares, so that no one source can push out all the others: what is cut here can be asked for again.
+    large, small = cap // 8, cap // 16
+    return [
+        Section("system", view.system, 100, "system", shrink="head_tail"),
+        Section("task_frame", _frame(view), 100, "task_frame", shrink="head_tail", title="Task"),
+        Section("stage", view.stage_prompt, 100, "available_actions", shrink="head_tail", title=f"Stage {view.phase}"),
+        *(
+            Section(f"artifact: {name}", text, 84, "current_state", shrink="head_tail", title=f"Input {name}", limit=2 * large)
+            for name, text in view.artifacts
+        ),
+        Section("answers", _answers(view), 90, "current_state", shrink="tail", title="Answers from a person", limit=_ANSWERS_TOKENS),
+        _data("repository_map", view.repository_map, 30, "Repository map", large),
+        _data("facts", view.facts, 60, "Facts, computed", large),
+        *_working(parts, 4 * large),
+        _data("left_out", listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
+        Section("notes", view.notes, 88, "current_state", shrink="head_tail", title="Your notes", limit=NOTES_TOKENS),
+        Section("tried", _tried(view.tried), 77, "current_state", shrink="tail", title="Tried in this stage", limit=_TRIED_TOKENS),
+        Section("verification_status", view.verification, 100, "verification_status", shrink="head_tail", title="Verification"),
+        _data("diff_stat", view.diff_stat, 58, "Changed so far", small),
+        _data("failures", _bullets(view.failures), 80, "Failures", large),
+        _data("at_risk", _bullets(view.at_risk), 45, "Tests at risk", small),
+        *_recent(view.recent, large),
+        Section("available_actions", _bullets(view.available, 1000), 90, "available_actions", shrink="head_tail", title="You can now"),
+        Section(
+            "feedback", _bullets(view.feedback), 95, "current_state", shrink="tail", title="Feedback, act on it", limit=_FEEDBACK_TOKENS
+        ),
+    ]
+
+
+def _data(name: str, text: str, priority: int, title: str, limit: int) -> Section:
+    return Section(name, text, priority, "current_state", untrusted=True, shrink="head_tail", title=title, limit=limit)
+
+
+def _frame(view: StepView) -> str:
+    # The short fixed parts come first and last: a very long goal is cut in its own middle.
+    lines = [f"id: {view.task_id}", f"phase: {view.phase}", f"goal: {view.goal.strip()}"]
+    for name, values in (("success criteria", view.success_criteria), ("constraints", view.constraints)):
+        if values:
+            lines += [f"{name}:", *(f"- {' '.join(value.split())}" for value in values)]
+    return "\n".join(lines)
+
+
+def _working(parts: Sequence[Shown], limit: int) -> list[Section]:
+    """One section per item, by place. What is pinned may be cut but hardly leaves; of the rest the least recent leaves first."""
+    newest_first = sorted({part.item.step for part in parts}, reverse=True)
+    ages = {step: age for age, step in enumerate(newest_first)}
+    sections = []
+    for item, text in parts:
+        name = label(item)
+        priority = 75 if item.pinned else 55 - min(ages[item.step], 9)
+        sections.append(
+            Section(
+                f"{_WORKING}{name}",
+                text,
+                priority,
+                "current_state",
+                untrusted=True,
+                shrink="head_tail" if item.pinned else "drop",
+                title=name,
+                limit=limit,
+            )
+        )
+    return sections
+
+
+def _recent(recent: Sequence[str], large: int) -> list[Section]:
+    """The last three steps. The newest counts as state: its search results are shown nowhere else."""
+    last = recent[-RECENT:]
+    older = [
+        Section(
+            f"recent_actions: {len(last) - 1 - at} before",
+            text,
+            70 + at,
+            "recent_actions",
+            untrusted=True,
+            shrink="head_tail",
+            title="Earlier step",
+        )
+        for at, text in enumerate(last[:-1])
+    ]
+    newest = [_data("recent_actions: last", text, 78, "Last step", large) for text in last[-1:]]
+    return [*older, *newest]
+
+
+def _answers(view: StepView) -> str:
+    return "\n".join(f"- {question}\n  {answer}" for question, answer in view.answers)
+
+
+def _tried(tried: Iterable[str]) -> str:
+    """One line each; what was tried again is said once, where it was tried last, with how often."""
+    times: dict[str, int] = {}
+    for each in tried:
+        line = _clipped(" ".join(each.split()), TRIED_CHARS)
+        times[line] = times.pop(line, 0) + 1
+    return "\n".join(f"- {line}" + (f" ({count} times)" if count > 1 else "") for line, count in times.items() if line)
+
+
+def _bullets(texts: Iterable[str], size: int = ERROR_CHARS) -> str:
+    return "\n".join(f"- {_clipped(text.strip(), size)}" for text in texts if text.strip())
+
+
+def _listing(names: Sequence[str]) -> str:
+    return "; ".join(names)
+
+
+def _name(left: Left) -> str:
+    return f"{left.path} {left.symbol}".strip()
+
+
+def _clipped(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"

@@ -1,0 +1,151 @@
+"""The working set: the symbols and line ranges a role has open, read again from the current tree at every step. Pure.
+
+Ranges are remembered, never their text, so what a step shows cannot be stale. A symbol is found again by its name after edits
+above it. The set is bounded; what leaves it is named, so that the role can open it again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentforge.analysis.symbols import find_symbol, outline
+from agentforge.tools.base import Opened
+from agentforge.tools.source import lines_of, numbered
+
+MAX_ITEMS = 24
+MAX_LINES = 400
+
+Read = Callable[[str], str | None]
+"""The text of a file in the current tree; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A part of a file that is open. Lines count from 1, both ends included."""
+
+    path: str
+    symbol: str
+    start: int
+    end: int
+    step: int
+    """The step that last opened it."""
+    pinned: bool = False
+    """Edited in this stage, or failing now: the last to leave."""
+
+
+class Left(NamedTuple):
+    """Something that was open and is not any more."""
+
+    path: str
+    symbol: str
+
+
+class Shown(NamedTuple):
+    """An item where it is now, with its text as numbered lines."""
+
+    item: Item
+    text: str
+
+
+def merge(
+    items: Iterable[Item], opened: Iterable[Opened], step: int, pinned: Collection[str] = ()
+) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    """The set after a step. `pinned` are the paths that were edited in this stage or fail now; it is judged anew each time."""
+    merged: list[Item] = list(items)
+    for each in opened:
+        merged = _added(merged, Item(each.path, each.symbol, each.start, each.end, step))
+    merged = [replace(item, pinned=item.path in pinned) for item in merged]
+    by_worth = sorted(merged, key=lambda item: (not item.pinned, -item.step, item.path, item.start))
+    kept, out = by_worth[:MAX_ITEMS], by_worth[MAX_ITEMS:]
+    return in_order(kept), tuple(Left(item.path, item.symbol) for item in in_order(out))
+
+
+def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
+    """By place, not by time: a step that opens one more thing leaves the text before it as it was."""
+    return tuple(sorted(items, key=lambda item: (item.path, item.start, item.end, item.symbol)))
+
+
+def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[Left, ...]]:
+    """Every item as it is in the current tree, and what is not there any more."""
+    by_path: dict[str, list[Item]] = {}
+    for item in in_order(items):
+        by_path.setdefault(item.path, []).append(item)
+    found: list[Shown] = []
+    left: list[Left] = []
+    for path, group in by_path.items():
+        text = read(path)
+        if text is None:
+            left += [Left(path, item.symbol) for item in group]
+            continue
+        places = _places(text, path, {item.symbol for item in group if item.symbol})
+        lines = lines_of(text)
+        for item in _merged_group([_moved(item, places) for item in group]):
+            if item.start > len(lines):
+                left.append(Left(path, item.symbol))
+                continue
+            end = min(item.end, len(lines))
+            found.append(Shown(replace(item, end=end), numbered(lines[item.start - 1 : end], item.start)))
+    return tuple(found), tuple(left)
+
+
+def label(item: Item) -> str:
+    """How an item is named to the model."""
+    return f"{item.path} {item.symbol} (lines {item.start}-{item.end})" if item.symbol else f"{item.path} (lines {item.start}-{item.end})"
+
+
+def _places(text: str, path: str, names: set[str]) -> dict[str, tuple[int, int]]:
+    """Where the named symbols are now. One parse finds nearly all; only nested functions are looked up one by one."""
+    outlined = _outlined(text, path) if names else {}
+    places = {name: outlined[name] for name in names if name in outlined}
+    for name in sorted(names - places.keys()):
+        if (found := find_symbol(text, name, path)) is not None:
+            places[name] = (found.start, found.end)
+    return places
+
+
+@lru_cache(maxsize=2 * MAX_ITEMS)  # most open files are the same at the next step, and parsing is what a step's context costs
+def _outlined(text: str, path: str) -> Mapping[str, tuple[int, int]]:
+    places: dict[str, tuple[int, int]] = {}
+    for symbol in outline(text, path):
+        start, end = places.get(symbol.name, (symbol.start, symbol.end))
+        # A property and its setter share a name, and belong together.
+        places[symbol.name] = (min(start, symbol.start), max(end, symbol.end))
+    return places
+
+
+def _moved(item: Item, places: dict[str, tuple[int, int]]) -> Item:
+    """A symbol at its present place. One that was renamed or removed keeps its lines: what stands there now is what matters."""
+    if not item.symbol:
+        return item
+    if item.symbol not in places:
+        return replace(item, symbol="")
+    start, end = places[item.symbol]
+    return replace(item, start=start, end=end)
+
+
+def _merged_group(items: Sequence[Item]) -> tuple[Item, ...]:
+    merged: list[Item] = []
+    for item in sorted(items, key=lambda each: each.step):
+        merged = _added(merged, item)
+    return in_order(merged)
+
+
+def _added(items: Sequence[Item], new: Item) -> list[Item]:
+    """The items with one more, newest last; what overlaps it becomes one item, or is trimmed where that would grow too long."""
+    rest: list[Item] = []
+    for position, item in enumerate(items):
+        if item.path == new.path and item.symbol and item.symbol == new.symbol:
+            continue  # the same thing, perhaps moved by an edit above it
+        if item.path != new.path or item.end < new.start or new.end < item.start:
+            rest.append(item)
+            continue
+        start, end = min(item.start, new.start), max(item.end, new.end)
+        whole = next((each for each in (new, item) if (each.start, each.end) == (start, end)), None)
+        if whole is not None or end - start < MAX_LINES:
+            symbol = whole.symbol if whole is not None else ""
+            union = Item(new.path, symbol, start, end, max(item.step, new.step), item.pinned or new.pinned)
+            # It has grown, so it may now touch what it did not touch before.
+            return _added([*rest, *items[position + 1 :]], union)
+        rest.append(replace(item, symbol="", end=new.start - 1) if item.start < new.start else replace(item, symbol="", start=new.end + 1))
+    return [*rest, new]

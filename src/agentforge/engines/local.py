@@ -1,0 +1,101 @@
+"""The local engine: one process, one loop, several effects in flight.
+
+start what is owed and not flying      at most one effect that uses the worktree
+wait for the first outcome, or a message from a person
+owed = advance(journal, key, input)    the only line that changes anything
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentforge.core.effects import Await, Effect
+from agentforge.core.errors import StateInvalid, UserError
+from agentforge.core.inputs import DriverStarted, Input, Message, Outcome
+from agentforge.core.state import State
+
+IN_FLIGHT = 4
+POLL_SECONDS = 0.5
+
+
+class Journal(Protocol):
+    """The truth, as an engine sees it."""
+
+    state: State
+    length: int
+
+    def known(self, key: str) -> bool:
+        """Whether this key is on record."""
+
+    def advance(self, key: str, given: Input) -> tuple[Effect, ...]:
+        """Decides, appends one line, and says what is owed next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What the loop is given."""
+
+    perform: Callable[[Effect, State], Outcome]
+    """Makes an effect real. Raises `UserError` when the world fails: that stops the driver, and nothing is recorded."""
+    messages: Callable[[], Iterable[tuple[str, Message]]]
+    """What people said since the last look, keyed."""
+    refused: Callable[[str, UserError], None]
+    """Tells a person that their message made no sense."""
+
+
+def drive(journal: Journal, ports: Ports) -> State:
+    """Runs a task until it is over, waits for a person, or the world fails. Returns where it stands."""
+    done: queue.SimpleQueue[tuple[str, Outcome | UserError]] = queue.SimpleQueue()
+    flying: dict[str, Effect] = {}
+    owed = journal.advance(f"driver/{journal.length}", DriverStarted())
+
+    def fly(effect: Effect, state: State) -> None:
+        try:
+            done.put((effect.key, ports.perform(effect, state)))
+        except UserError as error:
+            done.put((effect.key, error))
+
+    while True:
+        for effect in _startable(owed, flying):
+            flying[effect.key] = effect
+            threading.Thread(target=fly, args=(effect, journal.state), daemon=True).start()
+        owed = _hear(journal, ports, owed)
+        if not flying and not _startable(owed, flying):
+            return journal.state
+        try:
+            key, outcome = done.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            continue
+        if isinstance(outcome, UserError):
+            raise outcome
+        del flying[key]
+        owed = journal.advance(key, outcome)
+
+
+def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """Takes in what people said."""
+    for key, message in ports.messages():
+        if not journal.known(key):
+            try:
+                owed = journal.advance(key, message)
+            except StateInvalid as error:
+                ports.refused(key, error)
+    return owed
+
+
+def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect]) -> list[Effect]:
+    """What may start beside what flies: bounded, and one user of the worktree at a time."""
+    room = IN_FLIGHT - len(flying)
+    busy = any(effect.uses == "worktree" for effect in flying.values())
+    chosen: list[Effect] = []
+    for effect in owed:
+        if isinstance(effect, Await) or effect.key in flying or len(chosen) == room:
+            continue
+        if effect.uses == "worktree":
+            if busy:
+                continue
+            busy = True
+        chosen.append(effect)
+    return chosen

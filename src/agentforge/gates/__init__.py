@@ -1,0 +1,1 @@
+"""Who judges: named rules about artifacts, and the gates that stand between two stages."""

@@ -1,0 +1,93 @@
+"""Where verdicts are reached: a pristine checkout of a recorded tree, the task's environment, the sandbox."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentforge.analysis.outcomes import TestResult, TestRun, absent
+from agentforge.analysis.testrun import run_tests
+from agentforge.core.reply import Json
+from agentforge.core.values import GateStatus
+from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.environment import Environment, lay_generated
+from agentforge.sandbox.worktree import Workspace
+
+Replacement = Mapping[str, tuple[str, str] | None]
+"""Paths of a tree that a verdict takes from elsewhere: mode and blob, or None for absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate found, with the record that proves it."""
+
+    status: GateStatus
+    reasons: tuple[str, ...]
+    record: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """Runs tests so that nothing but the recorded tree can decide them."""
+
+    workspace: Workspace
+    sandbox: Sandbox
+    env: Environment
+    base_commit: str
+    command: tuple[str, ...]
+    scratch: Path
+    timeout_s: float
+    is_test: Callable[[str], bool]
+    """Whether a path belongs to the tests of this repository."""
+    runs: list[dict[str, Json]] = field(default_factory=list)
+    """Every run of this sitting, for the record."""
+
+    def run(self, tree: str, ids: Sequence[str] = (), replace: Replacement | None = None) -> TestRun:
+        """One run on a fresh checkout; whatever an earlier run left there is gone."""
+        place = self.workspace.pristine(tree, self.base_commit, replace)
+        lay_generated(self.env, place)
+        run = run_tests(
+            self.sandbox,
+            self.env,
+            place,
+            ids=ids,
+            base_command=self.command,
+            scratch=self.scratch,
+            timeout_s=self.timeout_s,
+        )
+        self.runs.append(row(run, tree))
+        return run
+
+
+def row(run: TestRun, tree: str) -> dict[str, Json]:
+    """An evidence row: the command, outcomes by test id, tree and output hash."""
+    return {
+        "command": " ".join(run.argv),
+        "ids": list(run.ids),
+        "tree": tree,
+        "status": run.status,
+        "reason": run.reason,
+        "outcomes": {identity: result.outcome for identity, result in sorted(run.results.items())},
+        "collect_errors": [*sorted(run.collect_errors)],
+        "output_hash": run.output_hash,
+        "sandbox": run.sandbox,
+        "duration_ms": run.duration_ms,
+    }
+
+
+def result_of(run: TestRun, identity: str) -> TestResult:
+    """What a run says about a test, also when it was not there."""
+    return run.results.get(identity) or absent(identity, run.collect_errors)
+
+
+def texts(value: object, *keys: str) -> list[str]:
+    """The texts at a path of a document; an empty list where there are none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def objects(value: object, *keys: str) -> list[dict[str, Json]]:
+    """The objects at a path of a document."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,199 @@
+"""The red proof (decision 14): each new test fails on the base, in its own body, three times alike; guards pass.
+
+The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same whether one
+role wrote the tests alone or tests and code came in one reply.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentforge.analysis.outcomes import GOOD, TestResult, TestRun
+from agentforge.analysis.testguard import test_ids_in_source
+from agentforge.core.reply import Json
+from agentforge.gates.court import Court, Verdict, objects, result_of, texts
+
+RUNS = 3
+MAX_REASONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RedCase:
+    """What is to be proved."""
+
+    entry_tree: str
+    tree: str
+    suite: Mapping[str, Json]
+    specification: Mapping[str, Json]
+    same_author: bool
+    """One reply held tests and code: the rest of the tree is set aside first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A test that the suite names."""
+
+    path: str
+    name: str
+    guard: bool
+    requirement: str
+
+
+def prove_red(court: Court, case: RedCase) -> Verdict:
+    """Runs the suite on the base with nothing but its tests added."""
+    git = court.workspace.git
+    changed = git.diff_names(case.entry_tree, case.tree)
+    outside = [change.path for change in changed if not court.is_test(change.path)]
+    if outside and not case.same_author:
+        return _fail([f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court)
+    red_tree = _tests_only(court, case) if outside else case.tree
+    declared = declared_tests(case.suite)
+    entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
+    if missing := sorted({test.path for test in declared} - set(entries)):
+        return _fail([f"`{path}` is not there" for path in missing], court)
+    if stray := sorted({test.path for test in declared if not court.is_test(test.path)}):
+        return _fail([f"`{path}` is not among the tests of this repository" for path in stray], court)
+
+    files = sorted({test.path for test in declared})
+    runs = [court.run(red_tree, files)]
+    if runs[0].status != "ran":
+        return Verdict("not_run", (runs[0].reason,), {"runs": list(court.runs)})
+    sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
+    proof, reasons = _judge(runs[0], declared, sources, _promised(case.specification))
+    if reasons:
+        return _fail(reasons, court)
+    runs += [court.run(red_tree, files) for _ in range(RUNS - 1)]
+    reasons = [
+        f"{identity}: {result_of(runs[0], identity).outcome} in one run, {result_of(run, identity).outcome} in another"
+        for identity in proof
+        for run in runs[1:]
+        if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
+    ]
+    if reasons:
+        return _fail(["A test that differs between runs proves nothing:", *reasons], court)
+    kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
+    kept |= {path for path in entries if path.rpartition("/")[2] == "conftest.py"}
+    return Verdict(
+        "passed",
+        (),
+        {
+            "red_tree": red_tree,
+            "same_author": case.same_author,
+            "tests": proof,
+            "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
+            "runs": list(court.runs),
+        },
+    )
+
+
+def declared_tests(suite: Mapping[str, Json]) -> list[Declared]:
+    """The tests that a suite names."""
+    return [
+        Declared(
+            str(file.get("path", "")),
+            _bare(str(test.get("name", ""))),
+            bool(test.get("guard", False)),
+            str(test.get("requirement_ref", "")),
+        )
+        for file in objects(suite, "test_files")
+        for test in objects(file, "tests")
+    ]
+
+
+def _bare(name: str) -> str:
+    """The name without a path before it or parameters after it."""
+    return name.partition("::")[2].partition("[")[0] if name.partition("::")[0].endswith(".py") else name.partition("[")[0]
+
+
+def _tests_only(court: Court, case: RedCase) -> str:
+    git = court.workspace.git
+    wanted = {change.path for change in git.diff_names(case.entry_tree, case.tree) if court.is_test(change.path)}
+    there = {entry.path: (entry.mode, entry.oid) for entry in git.ls_tree(case.tree) if entry.path in wanted}
+    return git.overlay_tree(case.entry_tree, {path: there.get(path) for path in wanted})
+
+
+def _judge(run: TestRun, declared: list[Declared], sources: Mapping[str, str], promised: list[str]) -> tuple[dict[str, Json], list[str]]:
+    proof: dict[str, Json] = {}
+    reasons: list[str] = []
+    for test in declared:
+        if test.path in run.collect_errors:
+            reason = _import_reason(run.collect_errors[test.path], promised)
+            ids = [identity for identity in test_ids_in_source(sources[test.path], test.path) if names_test(identity, test)]
+            if reason is None or test.guard or not ids:
+                reasons.append(f"{test.path} cannot be collected: {_last_line(run.collect_errors[test.path])}")
+            for identity in ids if reason else ():
+                proof[identity] = _entry(test, "error", "collect", reason or "")
+            continue
+        ids = [identity for identity in run.results if identity.startswith(f"{test.path}::") and names_test(identity, test)]
+        if not ids:
+            reasons.append(f"{test.path} has no test {test.name}")
+        for identity in ids:
+            result = run.results[identity]
+            why = f"{result.exception}: {result.message}".strip(": ")
+            reasons += _not_red(test, result, why)
+            proof[identity] = _entry(test, result.outcome, result.phase, why)
+    known = {test.path for test in declared}
+    undeclared = [
+        identity for identity in run.results if identity.partition("::")[0] in known and identity not in proof and "::" in identity
+    ]
+    fresh = [identity for identity in undeclared if run.results[identity].outcome not in GOOD]
+    reasons += [f"{identity} fails and is not in test_suite; name it with its requirement" for identity in fresh]
+    if not any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values()) and not reasons:
+        reasons.append("Every test is a guard: at least one test must fail now")
+    return proof, reasons[:MAX_REASONS]
+
+
+def _not_red(test: Declared, result: TestResult, why: str) -> list[str]:
+    if test.guard:
+        return [] if result.outcome in GOOD else [f"{result.id} is a guard and must pass now; it ended in {result.outcome}: {why}"]
+    if result.outcome in GOOD:
+        return [f"{result.id} passes already; a test of new behaviour must fail now (or mark it as a guard)"]
+    if result.outcome != "failed" or result.phase != "call":
+        return [f"{result.id} ends in {result.outcome} during {result.phase} ({why}); it must fail in its own body"]
+    return []
+
+
+def _undeclared(run: TestRun, declared: list[Declared], proof: Mapping[str, Json]) -> list[str]:
+    """Failing tests in the suite's files that the suite does not name."""
+    known = {test.path for test in declared}
+    return [
+        f"{identity} fails and is not in test_suite; name it with its requirement"
+        for identity, result in run.results.items()
+        if "::" in identity and identity.partition("::")[0] in known and identity not in proof and result.outcome not in GOOD
+    ]
+
+
+def _entry(test: Declared, outcome: str, phase: str, why: str) -> dict[str, Json]:
+    return {"requirement": test.requirement, "guard": test.guard, "outcome": outcome, "phase": phase, "reason": why[:500]}
+
+
+def names_test(identity: str, test: Declared) -> bool:
+    """Whether a collected id is a case of a declared test."""
+    inside = identity.partition("::")[2].partition("[")[0]
+    return inside == test.name or inside.rpartition("::")[2] == test.name
+
+
+def _promised(specification: Mapping[str, Json]) -> list[str]:
+    """Dotted names that the specification creates or changes: what a red test may fail to import."""
+    paths = texts(specification, "files_to_create") + texts(specification, "files_to_modify")
+    return [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths if path.endswith(".py")]
+
+
+def _import_reason(error: str, promised: list[str]) -> str | None:
+    """The import error, if it names something the specification creates; else None."""
+    for pattern in (r"ModuleNotFoundError: No module named '([\w.]+)'", r"ImportError: cannot import name '\w+' from '([\w.]+)'"):
+        if (found := re.search(pattern, error)) is not None:
+            wanted = found.group(1)
+            if any(name == wanted or name.endswith(f".{wanted}") or name.startswith(f"{wanted}.") for name in promised):
+                return found.group(0)
+    return None
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
+    return (told or lines or [""])[-1][:300]
+
+
+def _fail(reasons: list[str], court: Court) -> Verdict:
+    return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": list(court.runs)})

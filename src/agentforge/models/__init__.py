@@ -1,0 +1,1 @@
+"""LLM providers: one port, one module per wire."""

@@ -1,0 +1,153 @@
+"""The port to a language model: one request in, one answer out.
+
+An adapter makes exactly one attempt per `ask`; retries are the caller's, so that each is on record. A reply
+that cannot be used is an `Answer` with a `mistake`; a call that brought no reply raises `ModelTrouble`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from agentforge.core.errors import AgentForgeError
+from agentforge.core.reply import Json, Reply
+from agentforge.models.reply_text import MAX_REPLY_BYTES, Parsed, parse_reply_text
+
+__all__ = [
+    "MAX_REPLY_BYTES",
+    "REFUSED",
+    "Answer",
+    "Block",
+    "Model",
+    "ModelTrouble",
+    "Parsed",
+    "Request",
+    "Reservation",
+    "Stop",
+    "ToolSpec",
+    "TroubleKind",
+    "Usage",
+    "parse_reply_text",
+    "render_blocks",
+    "rough_tokens",
+]
+
+Stop = Literal["end", "length", "refused"]
+REFUSED = "The last reply was a refusal. Do what the task allows, or put the question to a human with `escalate`."
+"""What a model is told that declined to answer."""
+
+TroubleKind = Literal["auth", "rate_limit", "unreachable", "timeout", "server", "bad_request", "script"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One action the model may take, as a wire with native tool calls declares it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One named part of a step's context."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that one call sends: no conversation, the whole context each time."""
+
+    key: str
+    """The effect's key, `<stage>/<attempt>/<step>/ask/<n>`."""
+    stage: str
+    system: str
+    blocks: tuple[Block, ...]
+    tools: tuple[ToolSpec, ...]
+    max_output_tokens: int
+    ordinal: int = 0
+    """How many answers of this stage the journal held before this call. A call that is sent again after a crash has the same one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of `input_tokens` that came from a prompt cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The most that one call can cost."""
+
+    tokens: int
+    micro_usd: int | None
+    """Unknown if there is no price; never 0 for lack of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call brought back."""
+
+    text: str
+    """The reply as it goes on record: the text as it came, or the canonical JSON of a native one."""
+    reply: Reply | None
+    mistake: str | None
+    """What to tell the model, if the reply cannot be used or was used in part only."""
+    usage: Usage
+    micro_usd: int | None
+    model: str
+    stop: Stop
+
+
+class Model(Protocol):
+    """A model that can be asked."""
+
+    @property
+    def name(self) -> str:
+        """How records call it."""
+        ...
+
+    def worst_case(self, request: Request, input_tokens: int) -> Reservation:
+        """What to reserve before `request`, whose context counts `input_tokens`, is sent."""
+        ...
+
+    def ask(self, request: Request) -> Answer:
+        """Send `request` once. Raises `ModelTrouble` if no reply came back."""
+        ...
+
+
+class ModelTrouble(AgentForgeError):
+    """A call that brought no reply."""
+
+    def __init__(
+        self,
+        kind: TroubleKind,
+        user_sentence: str,
+        *,
+        retryable: bool = False,
+        maybe_billed: bool = False,
+        retry_after_s: int | None = None,
+    ) -> None:
+        super().__init__(user_sentence)
+        self.kind = kind
+        self.user_sentence = user_sentence
+        self.retryable = retryable
+        self.maybe_billed = maybe_billed
+        """Whether the provider may have done the work: then the reservation stays on the bill."""
+        self.retry_after_s = retry_after_s
+        """How long the provider asked to wait, if it said so."""
+
+
+def render_blocks(blocks: tuple[Block, ...]) -> str:
+    """The blocks as the one user message that every wire sends."""
+    return "\n\n".join(f'<block name="{block.name}">\n{block.text}\n</block>' for block in blocks)
+
+
+def rough_tokens(text: str) -> int:
+    """A quarter of the characters: only for calls whose provider counted nothing."""
+    return (len(text) + 3) // 4

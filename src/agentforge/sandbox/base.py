@@ -1,0 +1,133 @@
+"""The port of every sandbox: what a run may see and touch, and how the walls describe themselves."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from agentforge.system.processes import Completed
+
+SandboxName = Literal["bubblewrap", "landlock", "none"]
+
+# The programs and libraries of the machine. Anything else must be named by the run that needs it.
+SYSTEM_ROOTS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
+
+# Of /etc only what programs cannot do without, and nothing that is private to the machine.
+ETC_ALWAYS = (
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/os-release",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/timezone",
+)
+ETC_NETWORK = (
+    "/etc/ca-certificates",
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/resolv.conf",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+)
+
+# Who runs inside, whoever runs outside: a test must not depend on the account of the person who started the task.
+INSIDE_ID = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What one run may see and touch. What is not named here does not exist for it."""
+
+    cwd: Path
+    """Where the program starts: at or below one of `write` or `read`."""
+    write: tuple[Path, ...] = ()
+    """May be read and changed."""
+    read: tuple[Path, ...] = ()
+    """May be read only, also where it lies beneath a path of `write`."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to the few variables every run gets. Nothing is inherited."""
+    network: bool = False
+    """Only set-up asks for it."""
+    timeout_s: float = 600
+    output_limit: int = 4_000_000
+    pass_fds: tuple[int, ...] = ()
+    """Kept open for as long as the run lives: the lock of the task."""
+
+
+class Sandbox(Protocol):
+    """Runs a program inside walls."""
+
+    @property
+    def name(self) -> SandboxName:
+        """Which kind of walls; evidence records it."""
+        ...
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        """Run `argv` to its end."""
+        ...
+
+    def guarantee(self) -> dict[str, str]:
+        """What holds, in plain words, for: files, network, processes, capabilities."""
+        ...
+
+
+def variables(confinement: Confinement, temporary: str) -> dict[str, str]:
+    """The whole environment of a run: a fixed base, then what the run was given."""
+    base = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": f"{temporary}/home",
+        "TMPDIR": temporary,
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONNOUSERSITE": "1",
+    }
+    return base | dict(confinement.env)
+
+
+def toolchain_roots(prefix: str = sys.base_prefix) -> tuple[Path, ...]:
+    """Where the interpreter itself lives, if that is outside the system directories."""
+    path = Path(os.path.abspath(prefix))  # noqa: PTH100 - keeps symbolic links: virtual environments name them
+    if path == Path("/") or any(path.is_relative_to(root) for root in SYSTEM_ROOTS):
+        return ()
+    return (path,)
+
+
+def check_inside(confinement: Confinement) -> Path:
+    """The real working directory, which must be one the run can see. A path that is missing is a mistake of the caller."""
+    for path in (*confinement.write, *confinement.read):
+        if not path.exists():
+            raise ValueError(f"{path} does not exist, so a run cannot be given it")
+    cwd = confinement.cwd.resolve()
+    if not any(cwd.is_relative_to(path.resolve()) for path in (*confinement.write, *confinement.read)):
+        raise ValueError(f"{cwd} is neither in the writable nor in the readable paths of the run")
+    return cwd
+
+
+def shielded(write: AbstractSet[Path], read: AbstractSet[Path]) -> frozenset[Path]:
+    """The directories between a writable path and a read-only path beneath it.
+
+    Each must be pinned: were one renamed, a forged copy could take the place of the read-only path.
+    """
+    between: set[Path] = set()
+    for inner in read:
+        climbed: list[Path] = []
+        for parent in inner.parents:
+            if parent in read:
+                break
+            if parent in write:
+                between.update(climbed)
+                break
+            climbed.append(parent)
+    return frozenset(between)

@@ -1,0 +1,98 @@
+"""The second choice of walls: the kernel's own Landlock, which needs no program to be installed."""
+
+import ctypes
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agentforge.core.errors import Unusable
+from agentforge.sandbox.base import ETC_ALWAYS, ETC_NETWORK, SYSTEM_ROOTS, Confinement, check_inside, toolchain_roots, variables
+from agentforge.system.processes import Completed, run
+
+LAUNCHER = Path(__file__).with_name("_confine.py")
+LAUNCHER_FAILED = 125
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Files stay where they are under Landlock, so there are no stand-ins: these are readable by every user anyway.
+ETC_REAL = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
+
+_CREATE_RULESET = 444
+_ASK_VERSION = 1
+FIRST_ABI_WITH_TCP = 4
+FIRST_ABI_WITH_SCOPES = 6
+
+
+def kernel_abi() -> int:
+    """The version of Landlock that this kernel speaks; 0 for none."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, int(libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_ASK_VERSION))))
+
+
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """Runs programs through a launcher that gives up its own rights first."""
+
+    abi: int
+    namespaces: bool = True
+    """Whether the kernel also gives this user a network and a process tree of their own."""
+    name: Literal["landlock"] = "landlock"
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        """Run `argv` with rights over the paths of `confinement` alone, and a private temporary directory."""
+        cwd = check_inside(confinement)
+        with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
+            Path(temporary, "home").mkdir()
+            done = run(
+                (sys.executable, "-I", "-S", str(LAUNCHER), self._spec(confinement, cwd, temporary), *argv),
+                cwd=Path("/"),
+                env=variables(confinement, temporary),
+                timeout_s=confinement.timeout_s,
+                pass_fds=confinement.pass_fds,
+                output_limit=confinement.output_limit,
+            )
+        if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
+            reason = done.err.decode(errors="replace").strip().removeprefix("confine: ")
+            raise Unusable(f"The sandbox could not start `{argv[0]}`: {reason}.", "Check that it is installed where the run can see it.")
+        return replace(done, argv=tuple(argv))
+
+    def _spec(self, confinement: Confinement, cwd: Path, temporary: str) -> str:
+        read = {str(path.resolve()) for path in (*toolchain_roots(), *confinement.read)}
+        write = {str(path.resolve()) for path in confinement.write} - read
+        etc = (*ETC_ALWAYS, *ETC_REAL, *(ETC_NETWORK if confinement.network else ()))
+        return json.dumps(
+            {
+                "abi": self.abi,
+                "write": [*sorted(write), str(Path(temporary).resolve())],
+                "read": sorted(read),
+                "system": [*SYSTEM_ROOTS, *etc, "/proc"],
+                "devices": DEVICES,
+                "network": confinement.network,
+                "namespaces": self.namespaces,
+                "cwd": str(cwd),
+            }
+        )
+
+    def guarantee(self) -> dict[str, str]:
+        """What holds depends on the kernel, and this says which case it is."""
+        files = (
+            f"Landlock {self.abi}: only the system's programs and the paths named for the run can be read, only the named ones changed; "
+        )
+        if self.namespaces:
+            return {
+                "files": files + "names of other files can still be seen",
+                "network": "none, except for set-up; the machine's own loopback is out of reach; "
+                "sockets that are files can be reached, those below /run excepted",
+                "processes": "a process tree of its own; all of it ends with the run, and with the driver",
+                "capabilities": "all dropped",
+            }
+        scoped = self.abi >= FIRST_ABI_WITH_SCOPES
+        return {
+            "files": files + "names of other files can still be seen; new files cannot be made next to a read-only path",
+            "network": "TCP is refused, loopback included, except for set-up; UDP and sockets that are files are not",
+            "processes": f"others can be seen{', not signalled' if scoped else ' and, of the same user, signalled'}; "
+            "the process group is killed at the time limit; a program that leaves the group may survive",
+            "capabilities": "all dropped",
+        }

@@ -1,0 +1,186 @@
+"""A task's two checkouts, outside the user's: the worktree where a role works and the pristine one where verdicts run.
+
+Neither is a linked worktree of the user's repository. Our git calls name the user's object store, a private index and the
+directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code that runs there finds a
+repository and none of the user's.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import Unusable
+from agentforge.system import processes
+from agentforge.system.git import Git
+
+AUTHOR = ("AgentForge", "agentforge@localhost")
+FIXED_DATE = "2000-01-01T00:00:00+00:00"
+"""Commits that only keep objects alive are the same whenever they are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """A worktree that stands at a tree."""
+
+    tree: str
+    salvage: str = ""
+    """Where what differed was saved, if anything did."""
+    human: bool = False
+    """The difference was a person's, and was kept."""
+
+
+class Workspace:
+    """The checkouts of one task and the refs that keep its objects alive."""
+
+    def __init__(self, git: Git, root: Path, task_id: str) -> None:
+        self.git = git
+        self.root = root
+        self.task_id = task_id
+        self.worktree = root / "worktree"
+        self.verdict = root / "verdict"
+        self.ref = f"refs/agentforge/{task_id}"
+        self.branch = f"refs/heads/agentforge/{task_id}"
+        self._stands_at: str | None = None
+
+    # -------------------------------------------------------------- the worktree
+
+    def stand(self, tree: str, base_commit: str, *, keep_difference: bool = False) -> Stood:
+        """Makes the worktree equal to `tree`. What differs is saved first, or kept where it is a person's."""
+        if self._stands_at == tree and self.worktree.is_dir():
+            return Stood(tree)
+        salvage = ""
+        if (self.worktree / ".git").is_dir() and self._index("worktree").exists():
+            found = self._write(tree)
+            if found != tree:
+                if keep_difference:
+                    self._stands_at = found
+                    return Stood(found, human=True)
+                salvage = self._salvage(found)
+        self._check_out(self.worktree, tree, base_commit)
+        self._stands_at = tree
+        return Stood(tree, salvage)
+
+    def snapshot(self) -> str:
+        """Records the worktree as a tree that garbage collection cannot take."""
+        tree = self._write(self._stands_at)
+        if tree != self._stands_at:
+            self.keep(tree)
+        self._stands_at = tree
+        return tree
+
+    def ignored(self, tree: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of `paths` that exist in the worktree and yet are not in `tree`: ignored, so not part of the work."""
+        there = [path for path in paths if (self.worktree / path).exists()]
+        if not there:
+            return ()
+        listed = self.git.run("ls-tree", "-r", "-z", "--name-only", tree, "--", *there).out.decode("utf-8", "surrogateescape")
+        known = set(listed.split("\0"))
+        return tuple(path for path in there if path not in known)
+
+    # -------------------------------------------------------------- the pristine checkout
+
+    def pristine(self, tree: str, base_commit: str, replace: Mapping[str, tuple[str, str] | None] | None = None) -> Path:
+        """A checkout of `tree`, with some paths taken from elsewhere, and nothing else in it."""
+        judged = self.git.overlay_tree(tree, replace) if replace else tree
+        self._check_out(self.verdict, judged, base_commit)
+        return self.verdict
+
+    def check_out_base(self, place: Path, tree: str, base_commit: str) -> None:
+        """Fills an empty directory with the base, for set-up; its index is of no further use."""
+        index = self.root / "setup.index"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.git.checkout_tree(tree, place, index)
+        self._stand_in(place, base_commit)
+        index.unlink(missing_ok=True)
+
+    # -------------------------------------------------------------- objects and refs
+
+    def keep(self, tree: str) -> None:
+        """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree in use."""
+        before = self.git.read_ref(f"{self.ref}/steps")
+        if before is not None and self.git.tree_of(before) == tree:
+            return
+        commit = self.git.commit_tree(tree, [before] if before else [], f"recorded tree of {self.task_id}\n", FIXED_DATE, AUTHOR)
+        self.git.update_ref(f"{self.ref}/steps", commit)
+
+    def keep_base(self, commit: str) -> None:
+        """Holds the base, wherever the user's branches go."""
+        self.git.update_ref(f"{self.ref}/base", commit)
+
+    def commit(self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR) -> str:
+        """A commit that is the same whenever it is repeated."""
+        return self.git.commit_tree(tree, [parent], message, date, author)
+
+    def point_branch(self, commit: str) -> None:
+        """Moves the task's own branch; no other ref of the user's is ever written."""
+        self.git.update_ref(self.branch, commit)
+
+    def describe_version(self, base_commit: str) -> str | None:
+        """A version derived from the nearest tag, for projects that ask git for theirs."""
+        found = self.git.run("describe", "--tags", "--long", "--match", "*[0-9].*[0-9]*", base_commit, check=False)
+        words = found.out.decode("utf-8", "replace").strip()
+        if found.code != 0 or words.count("-") < 2:
+            return None
+        tag, distance, commit = words.rsplit("-", 2)
+        number = tag[next((place for place, letter in enumerate(tag) if letter.isdigit()), 0) :]
+        return number if distance == "0" else f"{number}+{distance}.{commit}"
+
+    def remove(self) -> None:
+        """Takes the checkouts away; refs and journal stay."""
+        self._stands_at = None
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    # -------------------------------------------------------------- inside
+
+    def _index(self, name: str) -> Path:
+        return self.root / f"{name}.index"
+
+    def _write(self, expected: str | None) -> str:
+        """The worktree as a tree. An index that names objects which garbage collection took is made anew from `expected`."""
+        index = self._index("worktree")
+        try:
+            return self.git.write_tree(self.worktree, index)
+        except Unusable:
+            if expected is None:
+                raise
+        index.unlink(missing_ok=True)
+        self.git.run("read-tree", expected, index=index, work_tree=self.worktree)
+        return self.git.write_tree(self.worktree, index)
+
+    def _check_out(self, directory: Path, tree: str, base_commit: str) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.git.checkout_tree(tree, directory, self._index(directory.name))
+        if not (directory / ".git").is_dir():
+            self._stand_in(directory, base_commit)
+
+    def _salvage(self, tree: str) -> str:
+        number = len(self.git.refs(f"{self.ref}/salvage")) + 1
+        ref = f"{self.ref}/salvage/{number}"
+        self.git.update_ref(ref, self.git.commit_tree(tree, [], f"found in the worktree of {self.task_id}\n", FIXED_DATE, AUTHOR))
+        return ref
+
+    def _stand_in(self, directory: Path, base_commit: str) -> None:
+        """A repository of one commit without remotes; an empty one where the objects cannot be had."""
+        self.keep_base(base_commit)
+        git = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-C", str(directory))
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+            "HOME": str(self.root),
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+        def run(*words: str) -> int:
+            return processes.run([*git, *words], cwd=directory, env=environment, timeout_s=600).code
+
+        kind = self.git.text("rev-parse", "--show-object-format")
+        run("init", "-q", "--template=", f"--object-format={kind}", "-b", "main")
+        address = self.git.git_dir.as_uri()
+        if run("fetch", "-q", "--depth=1", "--no-tags", address, f"{self.ref}/base:refs/heads/main") == 0:
+            run("read-tree", "HEAD")
+            if version := self.describe_version(base_commit):
+                run("tag", version.partition("+")[0], "HEAD")
+        (directory / ".git" / "FETCH_HEAD").unlink(missing_ok=True)

@@ -1,0 +1,111 @@
+"""What people configured, read once: the user's own file, the repository's from the base commit, and the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentforge.catalog.contracts import problems
+from agentforge.catalog.load import Catalog
+from agentforge.core.errors import UsageError
+from agentforge.core.values import Budget
+from agentforge.system import strict_yaml
+from agentforge.system.git import Git
+
+SETTINGS_FILE = ".agentforge/config/settings.yaml"
+OVERRIDES = (".agentforge/agents/", ".agentforge/pipelines/", ".agentforge/contracts/", ".agentforge/stages/")
+NO_MODEL = (
+    "Give one with `--model openai:NAME` (address and key from OPENAI_BASE_URL and OPENAI_API_KEY; any server that speaks "
+    "chat completions will do), set AGENTFORGE_MODEL, or write `model:` into the settings; `agentforge demo` needs none."
+)
+
+
+def home_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's directory."""
+    given = environ.get("AGENTFORGE_HOME")
+    return Path(given).expanduser().absolute() if given else Path.home() / ".agentforge"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The resolved choices for a task."""
+
+    model: str | None
+    sandbox: str
+    project: Mapping[str, Any]
+    """The repository's own settings, as committed on the base."""
+    overrides: Mapping[str, str]
+    """Catalogue files of the repository, by path."""
+    budget: Budget
+    test_timeout_s: int
+
+    def need_model(self) -> str:
+        """The model, or the ways to get one."""
+        if self.model is None:
+            raise UsageError("No model is configured.", NO_MODEL)
+        return self.model
+
+
+def read_settings(
+    git: Git, base: str, *, model: str | None, sandbox: str | None, budget_usd: str | None, environ: Mapping[str, str] = os.environ
+) -> Settings:
+    """The command line before the environment, before the user's file, before the repository's."""
+    user = _user_file(home_path(environ) / "config.yaml")
+    committed = git.read_blob(base, SETTINGS_FILE)
+    project = check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE) if committed else {}
+    limits = {**project.get("limits", {}), **user.get("limits", {})}
+    return Settings(
+        model=model or environ.get("AGENTFORGE_MODEL") or user.get("model") or project.get("model"),
+        sandbox=sandbox or user.get("sandbox") or project.get("sandbox") or "auto",
+        project=project,
+        overrides=_overrides(git, base),
+        budget=_budget(limits, budget_usd),
+        test_timeout_s=int(limits.get("test_timeout_s", 900)),
+    )
+
+
+def check_settings(value: object, source: str) -> dict[str, Any]:
+    """The mapping, valid under the `settings` contract; else one sentence with the file and key."""
+    if value is None:
+        return {}
+    wrong = problems(Catalog.packaged().contract("settings"), value, final=True)
+    if wrong or not isinstance(value, dict):
+        raise UsageError(f"{source}: {wrong[0] if wrong else 'holds no mapping'}.")
+    return value
+
+
+def micro_usd(text: str) -> int:
+    """`2` or `2.50` dollars in micro-dollars; no float on the way."""
+    whole, _, part = text.strip().lstrip("$").partition(".")
+    if not whole.isdigit() or not (part or "0").isdigit() or len(part) > 6:
+        raise UsageError(f"{text!r} is not an amount in dollars.", "Write, say, `--budget 2.50`.")
+    return int(whole) * 1_000_000 + int((part or "0").ljust(6, "0"))
+
+
+def _budget(limits: Mapping[str, Any], budget_usd: str | None) -> Budget:
+    default = Budget()
+    money = budget_usd if budget_usd is not None else limits.get("cost_usd")
+    return Budget(
+        int(limits.get("calls", default.calls)),
+        int(limits.get("tokens", default.tokens)),
+        None if money is None else micro_usd(str(money)),
+    )
+
+
+def _user_file(path: Path) -> dict[str, Any]:
+    """The user may also say `sandbox: none`: it is their machine. A repository cannot."""
+    if not path.is_file():
+        return {}
+    value = strict_yaml.load(path.read_text(encoding="utf-8"), str(path))
+    if isinstance(value, dict) and value.get("sandbox") == "none":
+        return {**check_settings({key: item for key, item in value.items() if key != "sandbox"}, str(path)), "sandbox": "none"}
+    return check_settings(value, str(path))
+
+
+def _overrides(git: Git, base: str) -> dict[str, str]:
+    found = {}
+    for entry in git.ls_tree(git.tree_of(base)):
+        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
+            found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
+    return found

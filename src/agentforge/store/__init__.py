@@ -1,0 +1,1 @@
+"""What is on disk: the journal, which is the truth, and everything that can be made from it again."""

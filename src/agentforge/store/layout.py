@@ -1,0 +1,227 @@
+"""Where everything is: the names of files and directories, of tasks, and of what a person may call a task."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import UsageError
+from agentforge.system.canon import digest
+
+_LONGEST_SLUG = 40
+_CANDIDATES_SHOWN = 10
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# Letters that have no decomposition, but a spelling every keyboard knows.
+_SPELLED = str.maketrans({"ß": "ss", "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+
+
+def plain_name(name: str) -> str:
+    """`name`, if it can only be the name of a file in the directory it is put in."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name[:80]!r} cannot be a name here; use letters, digits, `.`, `_` and `-`.")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFiles:
+    """Everything of one task; `root` is `.agentforge/tasks/<task_id>`."""
+
+    root: Path
+
+    @property
+    def task_id(self) -> str:
+        """The task's name."""
+        return self.root.name
+
+    @property
+    def task(self) -> Path:
+        """Request, limits and base: never changed."""
+        return self.root / "task.yaml"
+
+    @property
+    def journal(self) -> Path:
+        """The truth."""
+        return self.root / "actions.yaml"
+
+    @property
+    def state(self) -> Path:
+        """A view."""
+        return self.root / "state.yaml"
+
+    @property
+    def working_memory(self) -> Path:
+        """A view."""
+        return self.root / "working_memory.yaml"
+
+    @property
+    def pack(self) -> Path:
+        """Contexts, replies and results."""
+        return self.root / "steps.pack"
+
+    @property
+    def artifacts(self) -> Path:
+        """Documents under contracts, inputs and patches."""
+        return self.root / "artifacts"
+
+    @property
+    def original_request(self) -> Path:
+        """What the person wrote, word for word."""
+        return self.artifacts / "inputs" / "original_request.yaml"
+
+    @property
+    def snapshots(self) -> Path:
+        """One patch per step that changed files."""
+        return self.artifacts / "snapshots"
+
+    @property
+    def external_inputs(self) -> Path:
+        """Artifacts that a person brought."""
+        return self.root / "external_inputs"
+
+    @property
+    def inbox(self) -> Path:
+        """What people say to the driver."""
+        return self.root / "inbox"
+
+    @property
+    def evidence(self) -> Path:
+        """The proof that goes with the branch."""
+        return self.root / "evidence.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one driver."""
+        return self.root / "lock"
+
+    @property
+    def escalations(self) -> Path:
+        """Questions of all tasks of the project."""
+        return self.root.parent.parent / "escalations"
+
+    def version(self, phase: str, contract: str, version: int) -> Path:
+        """One version of an artifact."""
+        return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_v{version}.yaml"
+
+    def final(self, phase: str, contract: str) -> Path:
+        """The accepted version of an artifact."""
+        return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_final.yaml"
+
+    def patch(self, step: int) -> Path:
+        """What a step changed."""
+        return self.snapshots / f"step_{step:03d}.patch"
+
+    def escalation(self, identity: str) -> Path:
+        """The page of one question."""
+        return self.escalations / f"{self.task_id}-{plain_name(identity)}.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The `.agentforge` of a checkout."""
+
+    top: Path
+    """The root of the checkout."""
+
+    @property
+    def root(self) -> Path:
+        """The directory itself."""
+        return self.top / ".agentforge"
+
+    @property
+    def tasks(self) -> Path:
+        """One directory per task."""
+        return self.root / "tasks"
+
+    def task(self, task_id: str) -> TaskFiles:
+        """The files of a task."""
+        return TaskFiles(self.tasks / plain_name(task_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """A task's directories outside of the checkout."""
+
+    root: Path
+
+    @property
+    def worktree(self) -> Path:
+        """Where the roles work."""
+        return self.root / "worktree"
+
+    @property
+    def verdict(self) -> Path:
+        """The pristine checkout that is judged."""
+        return self.root / "verdict"
+
+    @property
+    def env(self) -> Path:
+        """The environment of the project under work."""
+        return self.root / "env"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A user's directory."""
+
+    path: Path
+
+    @property
+    def index(self) -> Path:
+        """Tasks of all repositories; can be rebuilt."""
+        return self.path / "index.db"
+
+    @property
+    def cache(self) -> Path:
+        """What can be downloaded or built again."""
+        return self.path / "cache"
+
+    def trees(self, repo: Path, task_id: str) -> Trees:
+        """The directories of a task of the repository whose checkout is `repo`."""
+        return Trees(self.path / "trees" / repo_name(repo) / plain_name(task_id))
+
+
+def repo_name(repo: Path) -> str:
+    """A name for a checkout: readable, and different for every path."""
+    real = repo.resolve()
+    return f"{_ascii(real.name)[:_LONGEST_SLUG].strip('-') or 'repo'}-{digest(str(real))[:10]}"
+
+
+def new_task_id(request: str, date: str, exists: Callable[[str], bool]) -> str:
+    """`task-<yyyymmdd>-<slug>`, with a number behind it where that is taken."""
+    name = f"task-{date}-{slug(request)}"
+    number = 1
+    found = name
+    while exists(found):
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def slug(request: str) -> str:
+    """The first words of a request in ASCII, or a short hash of one that has none."""
+    words = _ascii(request)
+    if len(words) > _LONGEST_SLUG:
+        words = words[: _LONGEST_SLUG + 1]
+        words = words.rpartition("-")[0] or words[:_LONGEST_SLUG]
+    return words if len(words) >= 3 else f"{words}-{digest(request)[:8]}".lstrip("-")
+
+
+def find_task(tasks: Path, given: str, archived: Iterable[str] = ()) -> str:
+    """The task that `given` names: its id or any unambiguous beginning of it, with or without `task-`."""
+    on_disk = [entry.name for entry in tasks.iterdir() if entry.is_dir()] if tasks.is_dir() else []
+    names = sorted({*on_disk, *archived})
+    if given in names:
+        return given
+    found = [name for name in names if given and (name.startswith(given) or name.removeprefix("task-").startswith(given))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(found[:_CANDIDATES_SHOWN]) + (", …" if len(found) > _CANDIDATES_SHOWN else "")
+        raise UsageError(f"{given!r} is the beginning of {len(found)} tasks: {shown}.", "Write more of the name.")
+    raise UsageError(f"No task here is called {given!r}.", "`agentforge status` lists the tasks.")
+
+
+def _ascii(text: str) -> str:
+    plain: str = unicodedata.normalize("NFKD", text.casefold().translate(_SPELLED)).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"['`]", "", plain)).strip("-")

@@ -1,0 +1,55 @@
+"""When things happened, taken from the envelopes of the journal: the rules know no clock, people want one."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from agentforge.core.events import Escalated, Event, Moved, Resolved, StageAccepted
+from agentforge.core.state import TERMINAL
+
+Clock: TypeAlias = Callable[[], datetime]
+"""The time now, with its zone."""
+
+
+def utc_now() -> datetime:
+    """The clock of the machine."""
+    return datetime.now(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """The one spelling of a time: ISO 8601, UTC, milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The times that views show, each as `stamp` spells it."""
+
+    created_at: str = ""
+    updated_at: str = ""
+    ended_at: str = ""
+    """Set while the task is in a terminal state."""
+    accepted: tuple[tuple[str, str], ...] = ()
+    """Stage and time, in order of acceptance."""
+    opened: tuple[tuple[str, str], ...] = ()
+    """Escalation and time of the question."""
+    answered: tuple[tuple[str, str], ...] = ()
+    """Escalation and time of the answer."""
+
+    def after(self, timestamp: str, events: Iterable[Event]) -> "Times":
+        """These times and one more line."""
+        times = replace(self, created_at=self.created_at or timestamp, updated_at=timestamp)
+        for event in events:
+            match event:
+                case StageAccepted(stage):
+                    times = replace(times, accepted=(*times.accepted, (stage, timestamp)))
+                case Escalated(escalation):
+                    times = replace(times, opened=(*times.opened, (escalation.id, timestamp)))
+                case Resolved(identity):
+                    times = replace(times, answered=(*times.answered, (identity, timestamp)))
+                case Moved(_, status):
+                    times = replace(times, ended_at=timestamp if status in TERMINAL else "")
+                case _:
+                    pass
+        return times

@@ -1,0 +1,53 @@
+"""A group of commands that imports a command when it runs, so that `--help` stays as fast as the interpreter."""
+
+import importlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    """A command that is not loaded yet."""
+
+    target: str
+    """`module:attribute`."""
+    help: str
+    """Its line in the list of commands; empty for an alias, which is not listed."""
+
+
+class LazyGroup(click.Group):
+    """Commands by name, each loaded at its first use."""
+
+    def __init__(self, entries: Mapping[str, Entry], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
+        super().__init__("agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]})
+        self._entries = dict(entries)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which a person meets them."""
+        return [name for name, entry in self._entries.items() if entry.help]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from what is known without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._entries[name].help) for name in self.list_commands(ctx)])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or a sentence that names the nearest one."""
+        name = args[0]
+        if name in self._entries or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        import difflib
+
+        near = difflib.get_close_matches(name, self._entries, n=1)
+        raise click.UsageError(f"There is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx=ctx)

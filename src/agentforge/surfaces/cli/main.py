@@ -1,0 +1,123 @@
+"""The installed command: the list of commands, and the one place where errors meet a person."""
+
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from agentforge import __version__
+from agentforge.core.errors import UserError
+from agentforge.surfaces.cli.interrupt import interrupted_task
+from agentforge.surfaces.cli.lazy import Entry, LazyGroup
+
+INTERRUPTED = 130
+_HERE = "agentforge.surfaces.cli"
+
+COMMANDS = {
+    "init": Entry(f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"),
+    "start": Entry(f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"),
+    "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
+    "continue": Entry(f"{_HERE}.go_on:go_on", "Go on with a task that was stopped (also: resume)"),
+    "resume": Entry(f"{_HERE}.go_on:go_on", ""),
+    "abort": Entry(f"{_HERE}.abort:abort", "End a task and keep its work"),
+    "escalations": Entry(f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"),
+    "resolve": Entry(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
+    "diff": Entry(f"{_HERE}.diff:diff", "Show what a task has changed"),
+    "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
+    "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
+    "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, no network"),
+}
+
+cli = LazyGroup(
+    COMMANDS,
+    help="A request and a git repository in; a verified branch with its proof, or one precise question, out.",
+    epilog="""\b
+Examples:
+  agentforge demo
+  agentforge init
+  agentforge start "Add a --version flag" --model openai:NAME
+  agentforge status
+
+\b
+Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you, 4 refused by policy, 130 interrupted.""",
+)
+click.version_option(__version__, prog_name="agentforge", message="%(prog)s %(version)s")(cli)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code. Nothing but this speaks of errors."""
+    _forgive_encoding()
+    try:
+        code = cli.main(args, prog_name="agentforge", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        return _usage(error)
+    except (click.Abort, KeyboardInterrupt) as error:
+        _leave(_interrupted(error), INTERRUPTED)
+    except UserError as error:
+        _say(f"error: {error.sentence}", *([error.next_step] if error.next_step else []))
+        code = error.exit_code
+    except BrokenPipeError:
+        _leave("", 0)  # whoever read our output has seen enough
+    except Exception as error:  # noqa: BLE001  # the border to the person: no traceback unless it is asked for
+        _say(*_internal(error))
+        code = 1
+    _stop_children()
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: click.ClickException) -> int:
+    sentence = error.format_message().rstrip(".") + "."
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    _say(f"error: {sentence.replace('?.', '?')}", f"`{context.command_path if context else 'agentforge'} --help` shows how.")
+    return 2
+
+
+def _interrupted(error: BaseException) -> str:
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only cut the message in half
+    task = interrupted_task(error)
+    return f"Interrupted. `agentforge continue {task}` goes on." if task else "Interrupted."
+
+
+def _internal(error: Exception) -> tuple[str, ...]:
+    if os.environ.get("AGENTFORGE_DEBUG") == "1":
+        return (traceback.format_exc().rstrip(),)
+    where = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return (where, "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the whole story.")
+
+
+def _leave(sentence: str, code: int) -> None:
+    """Ends at once: threads that still wait for a model or a child must not keep the process."""
+    _stop_children()
+    _say(*([sentence] if sentence else []))
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(code)
+
+
+def _stop_children() -> None:
+    processes = sys.modules.get("agentforge.system.processes")
+    if processes is not None:  # not loaded: no child was ever started
+        processes.kill_all()
+
+
+def _say(*lines: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        for line in lines:
+            click.echo(line, err=True)
+
+
+def _forgive_encoding() -> None:
+    """A character that the terminal cannot show becomes a question mark instead of a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

@@ -1,0 +1,186 @@
+"""Files that are whole or not there, disks that fail in one sentence, and paths that stay inside their root."""
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from agentforge.core.errors import ModelMistake, Unusable
+
+_CONTINUE = "then `agentforge continue`"
+_DISK = {
+    errno.ENOSPC: ("The disk is full", f"Free some space, {_CONTINUE}."),
+    errno.EDQUOT: ("The disk quota is used up", f"Free some space, {_CONTINUE}."),
+    errno.EFBIG: ("A file is larger than the system allows", f"Raise the limit on file sizes, {_CONTINUE}."),
+    errno.EROFS: ("The disk is read-only", f"Make it writable, {_CONTINUE}."),
+    errno.EACCES: ("Permission was denied", f"Give yourself access, {_CONTINUE}."),
+    errno.EPERM: ("The system refused an operation on a file", f"Give yourself access, {_CONTINUE}."),
+    errno.EIO: ("The disk failed", f"Check the disk, {_CONTINUE}."),
+}
+_MAX_LINKS = 40
+# Characters that some file systems ignore in names, so that `.g<U+200C>it` opens `.git`.
+_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+
+
+@contextlib.contextmanager
+def disk_errors() -> Iterator[None]:
+    """Turn what a disk can do wrong into `Unusable`; every other `OSError` passes."""
+    try:
+        yield
+    except OSError as error:
+        trouble = disk_trouble(error)
+        if trouble is None:
+            raise
+        raise trouble from error
+
+
+def disk_trouble(error: OSError | str) -> Unusable | None:
+    """The trouble with a disk that an error, or what a program said about one, tells of."""
+    for number, (sentence, next_step) in _DISK.items():
+        if isinstance(error, str):
+            if os.strerror(number) in error:
+                return Unusable(f"{sentence}: {error.strip()}.", next_step)
+        elif error.errno == number:
+            where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
+            return Unusable(f"{sentence}{where}.", next_step)
+    return None
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of it."""
+    with disk_errors():
+        temporary = _write_beside(path, data)
+        try:
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_directory(path.parent)
+
+
+def create_exclusive(path: Path, data: bytes) -> bool:
+    """Create `path` with all of `data`; False, and nothing changed, if somebody was first."""
+    with disk_errors():
+        if path.is_symlink() or path.exists():
+            return False
+        temporary = _write_beside(path, data)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_directory(path.parent)
+        return True
+
+
+def append_durable(fd: int, data: bytes) -> None:
+    """Write all of `data` and have it on the disk, or raise; what a failed call leaves behind has to be cut by its reader."""
+    with disk_errors():
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        os.fsync(fd)
+
+
+def resolve_inside(root: Path, relative: str) -> Path:
+    """The real path of a repository-relative one. What leaves `root`, by `..` or by a link, or enters `.git`, is a model's mistake."""
+    if "\0" in relative:
+        raise _refusal(relative, "holds a NUL character")
+    if relative.startswith(("/", "~")):
+        raise _refusal(relative, "is not relative to the repository")
+    real_root = os.path.realpath(root)
+    waiting = relative.split("/")[::-1]
+    found: list[str] = []
+    links = 0
+    while waiting:
+        _descend(found, waiting.pop(), relative)
+        target = _link_target(Path(real_root, *found), relative)
+        if target is None:
+            continue
+        links += 1
+        if links > _MAX_LINKS:
+            raise _refusal(relative, "goes around in links")
+        found.pop()
+        if target.startswith("/"):
+            target = _below(real_root, target, relative)
+            found.clear()
+        waiting.extend(target.split("/")[::-1])
+    return Path(real_root, *found)
+
+
+def relative_to(root: Path, path: Path) -> str:
+    """The path as seen from `root`, with forward slashes."""
+    for base in (root, Path(os.path.realpath(root))):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    raise _refusal(str(path), "is not inside of the repository")
+
+
+def _descend(found: list[str], part: str, relative: str) -> None:
+    """Take one component of a path."""
+    if part == "..":
+        if not found:
+            raise _refusal(relative, "leads outside of the repository")
+        found.pop()
+    elif part not in ("", "."):
+        if _is_git(part):
+            raise _refusal(relative, "leads into `.git`")
+        found.append(part)
+
+
+def _link_target(path: Path, relative: str) -> str | None:
+    """Where the link at a path points; None if it is no link, or nothing."""
+    try:
+        return str(path.readlink()) if stat.S_ISLNK(path.lstat().st_mode) else None
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise _refusal(relative, "goes through a file as if it were a directory") from None
+    except (OSError, UnicodeEncodeError):
+        raise _refusal(relative, "cannot be a path here") from None
+
+
+def _below(root: str, target: str, relative: str) -> str:
+    """An absolute link's target as seen from the root. It may name the root only by its real path."""
+    if target == root or target.startswith(root.rstrip("/") + "/"):
+        return target[len(root) :]
+    raise _refusal(relative, "is a link that leads outside of the repository")
+
+
+def _is_git(part: str) -> bool:
+    name = _IGNORED.sub("", part).casefold().split(":")[0].rstrip(" .")
+    return name in (".git", "git~1")
+
+
+def _refusal(path: str, problem: str) -> ModelMistake:
+    shown = path if len(path) <= 200 else path[:200] + "…"
+    return ModelMistake("path", f"the path {shown!r} {problem}")
+
+
+def _write_beside(path: Path, data: bytes) -> Path:
+    """A complete, synced file next to `path`, ready to take its name. Missing directories are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            append_durable(fd, data)
+        finally:
+            os.close(fd)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

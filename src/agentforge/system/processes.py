@@ -1,0 +1,272 @@
+"""Child processes: never a shell, bounded in time and output, gone with all of their own children when we are done with them."""
+
+import contextlib
+import ctypes
+import math
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from agentforge.core.errors import Unusable
+
+_TICK_S = 0.1
+_LAST_WORDS_S = 1.0
+"""How long output is still read after the child ended, if somebody who left its group keeps the pipe open."""
+_CHUNK = 65536
+
+# The one mutable state of this layer: a Ctrl-C must find every running child, whoever started it.
+_running: set[int] = set()
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What became of a child process."""
+
+    argv: tuple[str, ...]
+    code: int
+    """The exit code; minus the signal's number if a signal ended it."""
+    out: bytes
+    err: bytes
+    timed_out: bool
+    seconds_ms: int
+    """Wall time in milliseconds."""
+    truncated: bool
+    """Whether the middle of `out` or `err` was cut."""
+
+
+def run(  # noqa: PLR0913 - every one of them is the caller's business
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float | None,
+    input: bytes = b"",  # noqa: A002 - the name that subprocess taught everybody
+    pass_fds: Sequence[int] = (),
+    output_limit: int = 4_000_000,
+    die_with_parent: bool = True,
+) -> Completed:
+    """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
+
+    `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut. A child that dies with its
+    parent costs a full fork; a short one that holds the parent's lock may be let finish instead.
+    """
+    started = time.monotonic()
+    before_exec = _die_with(os.getpid()) if die_with_parent else None
+    child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
+    out, err = _Bounded(output_limit), _Bounded(output_limit)
+    try:
+        timed_out = _converse(child, input, out, err, None if timeout_s is None else started + timeout_s)
+    finally:
+        _end(child)
+    return Completed(
+        argv=tuple(argv),
+        code=child.returncode,
+        out=out.value(),
+        err=err.value(),
+        timed_out=timed_out,
+        seconds_ms=round((time.monotonic() - started) * 1000),
+        truncated=out.cut > 0 or err.cut > 0,
+    )
+
+
+def kill_all() -> None:
+    """Kill every running child with its group. The calls of `run` that wait for them return."""
+    with _lock:
+        for pid in _running:
+            _kill_group(pid)
+
+
+@dataclass(slots=True)
+class _Bounded:
+    """The head and the tail of a stream."""
+
+    limit: int
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+    cut: int = 0
+
+    def add(self, data: bytes) -> None:
+        room = self.limit - self.limit // 2 - len(self.head)
+        self.head += data[:room] if room > 0 else b""
+        self.tail += data[max(room, 0) :]
+        # Trimmed only when twice too long: each byte moves at most once.
+        if len(self.tail) > 2 * (self.limit // 2) + _CHUNK:
+            self._trim()
+
+    def value(self) -> bytes:
+        self._trim()
+        if not self.cut:
+            return bytes(self.head + self.tail)
+        return bytes(self.head) + b"\n[... %d bytes cut ...]\n" % self.cut + bytes(self.tail)
+
+    def _trim(self) -> None:
+        surplus = len(self.tail) - self.limit // 2
+        if surplus > 0:
+            del self.tail[:surplus]
+            self.cut += surplus
+
+
+def _prctl() -> Callable[[int, int], int] | None:
+    if sys.platform != "linux":
+        return None
+    function = ctypes.CDLL(None).prctl
+    function.argtypes = [ctypes.c_int, ctypes.c_ulong]
+    function.restype = ctypes.c_int
+
+    def call(option: int, value: int) -> int:
+        return int(function(option, value))
+
+    return call
+
+
+# Looked up once: between fork and exec only calls that are ready to go are safe.
+_PRCTL = _prctl()
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    def before_exec() -> None:
+        if _PRCTL is not None:
+            _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:  # the parent died before we asked
+                os._exit(1)
+
+    return before_exec
+
+
+def _start(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    pipe_in: bool,
+    pass_fds: Sequence[int],
+    before_exec: Callable[[], None] | None,
+) -> subprocess.Popen[bytes]:
+    try:
+        with _lock:
+            child = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.PIPE if pipe_in else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+                pass_fds=tuple(pass_fds),
+                preexec_fn=before_exec,  # noqa: PLW1509 - one prepared system call
+            )
+            _running.add(child.pid)
+            return child
+    except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise Unusable(f"The directory {cwd} does not exist.") from error
+        raise Unusable(f"`{argv[0]}` is not installed.", "Install it, and try again.") from error
+    except (OSError, ValueError) as error:
+        raise Unusable(f"`{argv[0]}` could not be started: {error}.") from error
+
+
+def _converse(child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _Bounded, deadline: float | None) -> bool:
+    """Feed and read the child until it ended and its pipes are closed; True if the time was up before."""
+    rest = memoryview(data)
+    timed_out, give_up = False, math.inf
+    with selectors.DefaultSelector() as selector, _alarm(child, selector):
+        pipes = _register(child, selector, out, err)
+        while True:
+            for key, _ in selector.select(_TICK_S):
+                if isinstance(key.data, _Bounded):
+                    chunk = os.read(key.fd, _CHUNK)
+                    key.data.add(chunk)
+                    is_done = not chunk
+                elif key.data == "stdin":
+                    rest = _feed(key.fd, rest)
+                    is_done = not rest
+                else:
+                    is_done = True
+                if is_done:
+                    selector.unregister(key.fd)
+                    if key.fd in pipes:
+                        pipes.pop(key.fd).close()
+            now = time.monotonic()
+            if give_up == math.inf and _has_ended(child):
+                # What it left running in its group would keep the pipes open.
+                _kill_group(child.pid)
+                give_up = now + _LAST_WORDS_S
+            elif give_up == math.inf and deadline is not None and now > deadline:
+                _kill_group(child.pid)
+                timed_out, give_up = True, now + _LAST_WORDS_S
+            if now > give_up or (give_up < math.inf and not pipes):
+                return timed_out
+
+
+def _register(child: subprocess.Popen[bytes], selector: selectors.BaseSelector, out: _Bounded, err: _Bounded) -> dict[int, IO[bytes]]:
+    """Watch the child's pipes; the answer is those that are open, by number."""
+    pipes: dict[int, IO[bytes]] = {}
+    for stream, sink in ((child.stdout, out), (child.stderr, err)):
+        if stream is not None:
+            selector.register(stream.fileno(), selectors.EVENT_READ, sink)
+            pipes[stream.fileno()] = stream
+    if child.stdin is not None:
+        os.set_blocking(child.stdin.fileno(), False)
+        selector.register(child.stdin.fileno(), selectors.EVENT_WRITE, "stdin")
+        pipes[child.stdin.fileno()] = child.stdin
+    return pipes
+
+
+@contextlib.contextmanager
+def _alarm(child: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> Iterator[None]:
+    """Wake the selector when the child ends, where the system can; elsewhere its tick finds out."""
+    try:
+        fd = os.pidfd_open(child.pid) if sys.platform == "linux" else -1
+    except OSError:
+        fd = -1
+    if fd < 0:
+        yield
+        return
+    try:
+        selector.register(fd, selectors.EVENT_READ, "end")
+        yield
+    finally:
+        os.close(fd)
+
+
+def _feed(fd: int, rest: memoryview) -> memoryview:
+    try:
+        return rest[os.write(fd, rest[:_CHUNK]) :]
+    except BlockingIOError:
+        return rest
+    except BrokenPipeError:  # it does not want to read on
+        return rest[:0]
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether the child ended, without reaping it: until then nobody else can get its number, and its group can be killed safely."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of the group and reap the child."""
+    with _lock:
+        _running.discard(child.pid)
+        if child.returncode is None:
+            _kill_group(child.pid)
+    child.wait()
+    for stream in (child.stdin, child.stdout, child.stderr):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

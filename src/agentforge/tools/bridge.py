@@ -1,0 +1,168 @@
+"""Between a role and the tools: what it may use, where it may write. Every action passes here, and a refusal is an answer.
+
+The order of the questions: is there such a tool, may this role use it, are the arguments right, and then for each path that would
+change, made real first: is it protected, locked, or outside the role's limits.
+"""
+
+import errno
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from agentforge.analysis.symbols import syntax_error
+from agentforge.core.errors import ModelMistake
+from agentforge.core.reply import Action, Json
+from agentforge.system.files import relative_to, resolve_inside
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
+from agentforge.tools.paths import Glob, PathLimits, glob, matches_any
+from agentforge.tools.reading import READING
+from agentforge.tools.running import CONTROL, RUNNING
+from agentforge.tools.searching import SEARCHING
+from agentforge.tools.source import read_source
+from agentforge.tools.writing import WRITING, link_place
+
+TOOLS: Mapping[str, Tool] = MappingProxyType({tool.spec.name: tool for tool in (*READING, *SEARCHING, *WRITING, *RUNNING)})
+"""Every tool there is."""
+
+PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
+"""Never writable, by any role: the repository itself, and the rules and records of the work."""
+
+RESERVED = frozenset({"commit", "deploy"})
+"""Names that nothing can run."""
+
+_CONTROL: Mapping[str, ToolSpec] = MappingProxyType({spec.name: spec for spec in CONTROL})
+
+_PATH_ERRORS = frozenset({errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.ENXIO})
+"""What the operating system says about a name that cannot be. The model chose the name."""
+
+Check = Callable[[Mapping[str, Json], Json], list[str]]
+"""From a JSON schema and a value to the problems of the value, each a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """A role's way to the tools."""
+
+    name: str
+    allowed: tuple[str, ...]
+    forbidden: frozenset[str]
+    limits: PathLimits
+    locked: Mapping[str, str]
+    """Test files by path, with their hashes, that RED has proved and nobody may change since."""
+    protected: tuple[Glob, ...]
+    check: Check
+
+    @classmethod
+    def of(
+        cls,
+        role: Mapping[str, Json],
+        limits: PathLimits,
+        check: Check,
+        *,
+        locked: Mapping[str, str] | None = None,
+        protected: tuple[str, ...] = PROTECTED,
+    ) -> "Bridge":
+        """The bridge of a role, from its agent definition."""
+        tools = _object(_object(role, "capabilities"), "tools")
+        forbidden = frozenset(_names(tools, "forbidden"))
+        allowed = tuple(name for name in _names(tools, "allowed") if name not in forbidden)
+        name = str(_object(role, "agent").get("role", "this role"))
+        return cls(name, allowed, forbidden, limits, dict(locked or {}), tuple(glob(each.casefold()) for each in protected), check)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What this role is shown: its tools, then the control actions."""
+        return (*(TOOLS[name].spec for name in self.allowed if name in TOOLS), *CONTROL)
+
+    def refusal(self, action: Action, bench: Workbench) -> ToolResult | None:
+        """Why the action may not be done; None if it may. For control actions this is the whole check."""
+        try:
+            return self._refused_tool(action) or self._refused_arguments(action) or self._refused_paths(action, bench)
+        except ModelMistake as mistake:
+            return _mistaken(mistake)
+        except OSError as error:
+            return _impossible_name(error)
+
+    def perform(self, action: Action, bench: Workbench) -> ToolResult:
+        """Do the action, or say why not. Control actions are not performed here."""
+        if action.name in _CONTROL:
+            raise ValueError(f"{action.name} is a control action: the caller performs it")
+        if (refused := self.refusal(action, bench)) is not None:
+            return refused
+        try:
+            result = TOOLS[action.name].call(action.args, bench)
+        except ModelMistake as mistake:
+            return _mistaken(mistake)
+        except OSError as error:
+            return _impossible_name(error)
+        return replace(result, text=bounded(result.text + _broken_syntax(result, bench)))
+
+    def _refused_tool(self, action: Action) -> ToolResult | None:
+        name = action.name
+        if name in _CONTROL or (name in self.allowed and name in TOOLS):
+            return None
+        offered = ", ".join(spec.name for spec in self.specs())
+        if name in self.forbidden or name in TOOLS or name in RESERVED:
+            return _refused("forbidden_tool", f"{name} is not for {self.name}; allowed: {offered}")
+        return _refused("unknown_tool", f"there is no tool {name[:80]!r}; allowed: {offered}")
+
+    def _refused_arguments(self, action: Action) -> ToolResult | None:
+        spec = _CONTROL.get(action.name) or TOOLS[action.name].spec
+        problems = self.check(spec.schema, dict(action.args))
+        if not problems:
+            return None
+        return _refused("bad_arguments", "\n".join([f"{action.name} cannot be called like this:", *problems]))
+
+    def _refused_paths(self, action: Action, bench: Workbench) -> ToolResult | None:
+        if action.name in _CONTROL:
+            return None
+        for argument in TOOLS[action.name].spec.writes:
+            given = text_of(action.args, argument)
+            target = relative_to(bench.root, resolve_inside(bench.root, given))
+            # A link has two places: where its name lies and what it leads to. Both must be free.
+            for path in dict.fromkeys((target, relative_to(bench.root, link_place(bench.root, given)))):
+                if (refused := self._refused_path(action.name, path)) is not None:
+                    return refused
+        return None
+
+    def _refused_path(self, tool: str, path: str) -> ToolResult | None:
+        if matches_any(self.protected, path.casefold()):
+            return _refused("path_limit", f"`{path}` is never written by a tool")
+        if path in self.locked:
+            return _refused("test_lock", f"`{path}` is locked since RED; a needed change is a request back to RED: escalate")
+        reason = self.limits.allows(tool, path)
+        return _refused("path_limit", f"{tool}: {reason}") if reason else None
+
+
+def _broken_syntax(result: ToolResult, bench: Workbench) -> str:
+    """A sentence for every Python file just written that does not parse: cheap to know now, dear to learn a step later."""
+    notes = []
+    for path in result.wrote:
+        if path.endswith(".py") and (bench.root / path).is_file():
+            broken = syntax_error(read_source(bench.root, path).text, path)
+            if broken is not None:
+                notes.append(f"\nSyntax error in `{path}`, line {broken[0]}: {broken[1]}")
+    return "".join(notes)
+
+
+def _refused(kind: str, text: str) -> ToolResult:
+    return ToolResult(ok=False, text=bounded(text), mistake=kind)
+
+
+def _mistaken(mistake: ModelMistake) -> ToolResult:
+    return _refused("path_limit" if mistake.kind == "path" else mistake.kind, mistake.text)
+
+
+def _impossible_name(error: OSError) -> ToolResult:
+    if error.errno not in _PATH_ERRORS:
+        raise error
+    return _refused("path_limit", f"no file can be reached by that path: {error.strerror}")
+
+
+def _object(value: Mapping[str, Json], key: str) -> Mapping[str, Json]:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _names(value: Mapping[str, Json], key: str) -> list[str]:
+    found = value.get(key)
+    return [str(each) for each in found] if isinstance(found, list) else []

@@ -1,0 +1,121 @@
+"""Where a role may write: patterns compiled once, asked for every path. Pure; paths arrive repository-relative and real.
+
+A pattern list is split on commas. `**` stands for any number of directories, `*` stays within one name, so `*.md` is the
+root only. A path is allowed if a positive pattern matches (or none is given) and no negative one (`!`) does.
+A negative pattern binds every writing tool; a tool without a positive one of its own is held to those of the others:
+otherwise "create only in tests" would still let a role edit or delete everything else.
+"""
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentforge.core.errors import UsageError
+from agentforge.tools.base import WRITING_TOOLS
+
+DEFAULT_TESTS = ("tests/**/*",)
+DEFAULT_DOCS = ("docs/**/*",)
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """One pattern, ready to match. A part is a compiled name, or None for `**`."""
+
+    pattern: str
+    parts: tuple[re.Pattern[str] | None, ...]
+
+    def matches(self, path: str) -> bool:
+        """True if the whole path is what the pattern describes. At most pattern times path steps: no backtracking."""
+        names = path.split("/")
+        reached = {0}
+        for part in self.parts:
+            if not reached:
+                return False
+            if part is None:
+                reached = set(range(min(reached), len(names) + 1))
+            else:
+                reached = {at + 1 for at in reached if at < len(names) and part.match(names[at])}
+        return len(names) in reached
+
+
+def glob(pattern: str) -> Glob:
+    """Compile one pattern. A directory (`docs/`) means all below it."""
+    text = pattern.removeprefix("./").strip("/")
+    parts: list[re.Pattern[str] | None] = []
+    for name in text.split("/"):
+        if name != "**":
+            parts.append(re.compile(fnmatch.translate(name)))
+        elif not parts or parts[-1] is not None:
+            parts.append(None)
+    if pattern.endswith("/") or (parts and parts[-1] is None):
+        # `docs/**` is what lies below `docs`, not `docs` itself.
+        parts = [*(parts if parts[-1] is None else [*parts, None]), re.compile(fnmatch.translate("*"))]
+    return Glob(pattern, tuple(parts))
+
+
+def matches_any(globs: Sequence[Glob], path: str) -> Glob | None:
+    """The first pattern that matches, if any."""
+    return next((each for each in globs if each.matches(path)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one writing tool of a role may touch."""
+
+    allowed: tuple[Glob, ...]
+    denied: tuple[Glob, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathLimits:
+    """The path limits of one role."""
+
+    rules: Mapping[str, Rule]
+
+    @classmethod
+    def compile(cls, constraints: Mapping[str, str], tests: Sequence[str] = (), docs: Sequence[str] = ()) -> "PathLimits":
+        """Limits from a role's `path_constraints`, with `{tests}` and `{docs}` filled from the repository's layout."""
+        if strangers := sorted(set(constraints) - WRITING_TOOLS):
+            raise UsageError(
+                f"`path_constraints` names {', '.join(strangers)}, which writes no file.",
+                f"Limits are for {', '.join(sorted(WRITING_TOOLS))}.",
+            )
+        layout = {"tests": tuple(tests) or DEFAULT_TESTS, "docs": tuple(docs) or DEFAULT_DOCS}
+        split = {tool: _split(text, layout) for tool, text in constraints.items()}
+        shared = tuple(dict.fromkeys(each for tool in sorted(split) for each in split[tool].allowed))
+        denied = tuple(dict.fromkeys(each for tool in sorted(split) for each in split[tool].denied))
+        return cls({tool: Rule(split[tool].allowed if tool in split and split[tool].allowed else shared, denied) for tool in WRITING_TOOLS})
+
+    def allows(self, tool: str, path: str) -> str | None:
+        """None if the tool may touch the path, else the reason."""
+        rule = self.rules.get(tool)
+        if rule is None:
+            return None
+        if found := matches_any(rule.denied, path):
+            return f"`{path}` is closed to this role by `!{found.pattern}`"
+        if rule.allowed and not matches_any(rule.allowed, path):
+            return f"`{path}` is outside what this role may write: {', '.join(each.pattern for each in rule.allowed)}"
+        return None
+
+
+def _split(text: str, layout: Mapping[str, tuple[str, ...]]) -> Rule:
+    allowed: list[Glob] = []
+    denied: list[Glob] = []
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        target = denied if item.startswith("!") else allowed
+        target += [glob(pattern) for pattern in _filled(item.removeprefix("!").strip(), layout)]
+    return Rule(tuple(allowed), tuple(denied))
+
+
+def _filled(pattern: str, layout: Mapping[str, tuple[str, ...]]) -> list[str]:
+    if not pattern or pattern.startswith("!"):
+        raise UsageError("`path_constraints` holds an empty or doubly negated pattern.", "Write a glob such as `docs/**/*`.")
+    filled = [pattern]
+    for name in dict.fromkeys(_PLACEHOLDER.findall(pattern)):
+        if name not in layout:
+            raise UsageError(f"`path_constraints` holds the unknown placeholder `{{{name}}}`.", "Known: {tests}, {docs}.")
+        filled = [each.replace(f"{{{name}}}", value) for each in filled for value in layout[name]]
+    return filled

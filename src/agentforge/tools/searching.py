@@ -1,0 +1,106 @@
+"""The tool that searches: literal text by default, a regular expression when asked, always within a bound."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from agentforge.core.errors import ModelMistake
+from agentforge.core.reply import Json
+from agentforge.system.files import relative_to, resolve_inside
+from agentforge.system.processes import run
+from agentforge.tools import regex_child
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
+from agentforge.tools.source import lines_of, read_source, walk
+
+DEFAULT_HITS = 40
+MAX_HITS = 200
+REGEX_SECONDS = 5
+_SHOWN_CHARS = 200
+
+
+class Hits(NamedTuple):
+    """Matching lines, and how many there are in all."""
+
+    rows: list[tuple[str, int, str]]
+    total: int
+
+
+def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
+    """`path:line: text` for every match."""
+    pattern, place = text_of(args, "pattern"), text_of(args, "path")
+    if "\n" in pattern:
+        raise ModelMistake("bad_arguments", "a search matches within one line; `pattern` holds a line break")
+    files = _files(place, bench)
+    limit = min(number_of(args, "max", DEFAULT_HITS), MAX_HITS)
+    is_regex = args.get("regex") is True
+    hits = _regex(pattern, files, limit, bench.root) if is_regex else _literal(pattern, files, limit, bench.root)
+    if not hits.rows:
+        how = "a regular expression" if is_regex else "literal text, case counts; regex=true for a pattern"
+        return ToolResult(ok=True, text=f"No match for `{pattern}` ({how}) in {len(files)} files.")
+    rows = [f"{path}:{number}: {line.strip()[:_SHOWN_CHARS]}" for path, number, line in hits.rows]
+    if hits.total > len(rows):
+        rows.append(f"[{hits.total - len(rows)} or more further matches; give `path` or a longer pattern]")
+    return ToolResult(ok=True, text=bounded("\n".join(rows)))
+
+
+def _files(place: str, bench: Workbench) -> list[str]:
+    start = resolve_inside(bench.root, place) if place not in {"", ".", "./"} else bench.root
+    if start.is_file():
+        return [relative_to(bench.root, start)]
+    if not start.is_dir():
+        raise ModelMistake("no_such_file", f"there is no file or directory `{place}`")
+    return list(walk(bench.root, start))
+
+
+def _literal(pattern: str, files: Iterable[str], limit: int, root: Path) -> Hits:
+    rows: list[tuple[str, int, str]] = []
+    total = 0
+    for path in files:
+        text = read_source(root, path).text
+        if pattern not in text:
+            continue
+        for number, line in enumerate(lines_of(text), 1):
+            if pattern in line:
+                total += 1
+                if len(rows) < limit:
+                    rows.append((path, number, line))
+        if total >= regex_child.MAX_TOTAL:
+            break
+    return Hits(rows, total)
+
+
+def _regex(pattern: str, files: list[str], limit: int, root: Path) -> Hits:
+    question = json.dumps({"pattern": pattern, "files": files, "max": limit}).encode()
+    argv = [sys.executable, "-I", "-S", str(Path(regex_child.__file__))]
+    done = run(argv, cwd=root, env={}, timeout_s=REGEX_SECONDS, input=question)
+    if done.timed_out:
+        raise ModelMistake("slow_pattern", f"`{pattern}` ran longer than {REGEX_SECONDS} s; simplify it, search literally, or give `path`")
+    if done.code != 0:
+        raise ModelMistake("slow_pattern", f"`{pattern}` needs too much memory; simplify it or search literally")
+    answer = json.loads(done.out)
+    if "error" in answer:
+        raise ModelMistake("bad_arguments", f"`{pattern}` is not a regular expression: {answer['error']}")
+    rows = [(str(path), int(number), str(line)) for path, number, line in answer["hits"]]
+    return Hits(rows, cast("int", answer["total"]))
+
+
+SEARCHING: tuple[Tool, ...] = (
+    Tool(
+        ToolSpec(
+            "search_codebase",
+            "Lines that hold a text, as path:line: text. Literal unless regex=true (Python syntax, one line at a time).",
+            object_schema(
+                {"pattern": {"type": "string", "minLength": 1, "maxLength": 500}},
+                {
+                    "path": {"type": "string", "minLength": 1, "description": "a file or directory"},
+                    "regex": {"type": "boolean"},
+                    "max": {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
+                },
+            ),
+            "read",
+        ),
+        search_codebase,
+    ),
+)

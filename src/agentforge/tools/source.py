@@ -1,0 +1,86 @@
+"""What a tool sees of a tree: its files in a stable order, and a file's text as numbered lines."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import ModelMistake
+from agentforge.system.files import relative_to, resolve_inside
+
+MAX_BYTES = 2_000_000
+"""Files beyond this are data or generated: nobody reads them through a tool."""
+
+MAX_FILES = 50_000
+LINE_CHARS = 400
+
+_NOISE = frozenset(
+    {".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".venv", "node_modules"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as text. `problem` is the sentence that says why there is none."""
+
+    path: str
+    text: str
+    problem: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines as an editor and a test report count them."""
+        return lines_of(self.text)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines without their endings. Only newlines count: other separators would shift every number after them."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def numbered(lines: Sequence[str], first: int) -> str:
+    """Lines with their numbers, as `12|text`; very long ones are cut."""
+    return "\n".join(f"{number}|{_short(line)}" for number, line in enumerate(lines, first))
+
+
+def read_source(root: Path, relative: str) -> Source:
+    """A file of the tree, read. A missing file is a mistake; a binary or huge one is answered in a sentence."""
+    path = resolve_inside(root, relative)
+    shown = relative_to(root, path)
+    if path.is_dir():
+        raise ModelMistake("not_a_file", f"`{relative}` is a directory; list_files shows what is in it")
+    if not path.exists():
+        raise ModelMistake("no_such_file", f"there is no file `{relative}`; list_files and search_codebase find files")
+    if not path.is_file():
+        return Source(shown, "", f"`{shown}` is not a regular file.")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        return Source(shown, "", f"`{shown}` has {size:,} bytes: too large to read here.")
+    data = path.read_bytes()
+    if b"\0" in data[:8192]:
+        return Source(shown, "", f"`{shown}` is a binary file of {size:,} bytes.")
+    return Source(shown, data.decode("utf-8", errors="replace"))
+
+
+def walk(root: Path, start: Path) -> Iterator[str]:
+    """Every regular file under a directory, as sorted repository-relative paths.
+
+    Links are not followed: what they lead to is either in the tree already or not ours to read.
+    """
+    budget = MAX_FILES
+    base = Path(os.path.realpath(root))
+    for folder, folders, names in os.walk(os.path.realpath(start)):
+        folders[:] = sorted(name for name in folders if name not in _NOISE)
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_symlink() or not path.is_file() or name == ".git":
+                continue
+            yield path.relative_to(base).as_posix()
+            budget -= 1
+            if not budget:
+                return
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}… [{len(line) - LINE_CHARS} more characters]"

@@ -1,0 +1,199 @@
+"""Tools that change files: create, edit, delete. Whether a role may is the bridge's affair; whether it makes sense is decided here."""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentforge.analysis.symbols import outline
+from agentforge.core.errors import ModelMistake
+from agentforge.core.reply import Json
+from agentforge.system.files import disk_errors, relative_to, resolve_inside
+from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
+from agentforge.tools.nearest import describe_miss
+from agentforge.tools.reading import MAX_LINES
+from agentforge.tools.source import MAX_BYTES, lines_of
+
+_AROUND = 8
+"""Lines shown on each side of an edit that lies in no symbol."""
+
+
+def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
+    """A new file. An existing one is refused, unless this role created it in this stage."""
+    path, shown = _place(args, bench)
+    content = text_of(args, "content")
+    if path.is_dir():
+        raise ModelMistake("not_a_file", f"`{shown}` is a directory")
+    existed = path.exists()
+    if existed and not path.is_file():
+        raise ModelMistake("not_a_file", f"`{shown}` is not a regular file")
+    if existed and shown not in bench.created:
+        raise ModelMistake("file_exists", f"`{shown}` exists and was not created in this stage; change it with edit_file")
+    if blocked := next((each for each in path.parents if each.exists() and not each.is_dir()), None):
+        raise ModelMistake("not_a_file", f"`{relative_to(bench.root, blocked)}` is a file, not a directory")
+    data = _encoded(content)
+    if existed and path.read_bytes() == data:
+        raise ModelMistake("no_change", f"`{shown}` already has exactly this content")
+    with disk_errors():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    count = len(lines_of(content))
+    opened = (Opened(shown, 1, min(count, MAX_LINES)),) if content else ()
+    verb = "Replaced" if existed else "Created"
+    return ToolResult(ok=True, text=f"{verb} `{shown}`, {count} lines.", opened=opened, wrote=(shown,), created=() if existed else (shown,))
+
+
+def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
+    """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its mode."""
+    path, shown = _place(args, bench)
+    raw = _existing_text(path, shown)
+    text, old, new = (each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new")))
+    if old == new:
+        raise ModelMistake("no_change", "`old` and `new` are the same")
+    at = _only_match(text, old, shown)
+    if text.endswith("\n") and at + len(old) == len(text) and new and not new.endswith("\n"):
+        new += "\n"
+        if old == new:
+            raise ModelMistake("no_change", "only the final newline would go; it stays")
+    with disk_errors():
+        path.write_bytes(_encoded(_spliced(raw, at, at + len(old), new)))
+    edited = text[:at] + new + text[at + len(old) :]
+    first = text.count("\n", 0, at) + 1
+    last = first + new.rstrip("\n").count("\n")
+    return ToolResult(
+        ok=True,
+        text=f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now {_lines(first, last)}.",
+        opened=_around(edited, shown, first, last),
+        wrote=(shown,),
+    )
+
+
+def delete_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
+    """Remove one file. A link is removed itself; what it leads to stays."""
+    relative = text_of(args, "path")
+    target = resolve_inside(bench.root, relative)
+    place = link_place(bench.root, relative)
+    shown = relative_to(bench.root, place)
+    if target.is_dir() and not place.is_symlink():
+        raise ModelMistake("not_a_file", f"`{shown}` is a directory; delete_file removes one file")
+    if not place.is_symlink() and not place.exists():
+        raise ModelMistake("no_such_file", f"there is no file `{shown}`")
+    with disk_errors():
+        place.unlink()
+    return ToolResult(ok=True, text=f"Deleted `{shown}`.", wrote=(shown,))
+
+
+def link_place(root: Path, relative: str) -> Path:
+    """Where the name itself lies: its directory made real, its last part as given. Differs from the target for a link."""
+    parts = [part for part in relative.split("/") if part not in {"", "."}]
+    if not parts or parts[-1] == "..":
+        return resolve_inside(root, relative)
+    return (resolve_inside(root, "/".join(parts[:-1])) if parts[:-1] else root.resolve()) / parts[-1]
+
+
+def _place(args: Mapping[str, Json], bench: Workbench) -> tuple[Path, str]:
+    path = resolve_inside(bench.root, text_of(args, "path"))
+    return path, relative_to(bench.root, path)
+
+
+def _existing_text(path: Path, shown: str) -> str:
+    if path.is_dir():
+        raise ModelMistake("not_a_file", f"`{shown}` is a directory")
+    if not path.is_file():
+        raise ModelMistake("no_such_file", f"there is no file `{shown}`; create_file makes one")
+    if path.stat().st_size > MAX_BYTES:
+        raise ModelMistake("not_text", f"`{shown}` is too large to edit here")
+    try:
+        # Bytes first: text mode would translate line endings, and they must stay.
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise ModelMistake("not_text", f"`{shown}` is not UTF-8 text and cannot be edited") from None
+
+
+def _encoded(content: str) -> bytes:
+    try:
+        data = content.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ModelMistake("not_text", "the content holds a lone surrogate, which no UTF-8 file can") from None
+    if len(data) > MAX_BYTES:
+        raise ModelMistake("too_large", f"the file would have {len(data):,} bytes; at most {MAX_BYTES:,}")
+    return data
+
+
+def _only_match(text: str, old: str, shown: str) -> int:
+    if not old:
+        if text:
+            raise ModelMistake("bad_arguments", f"`old` is empty; only an empty file can be filled that way, and `{shown}` is not")
+        return 0
+    at = text.find(old)
+    if at < 0:
+        raise ModelMistake("no_match", describe_miss(text, old, shown))
+    places = [at]
+    # Overlapping matches count as well: which one was meant is just as open.
+    while (at := text.find(old, at + 1)) >= 0:
+        places.append(at)
+    if len(places) > 1:
+        numbers = ", ".join(str(text.count("\n", 0, each) + 1) for each in places[:20])
+        raise ModelMistake(
+            "many_matches", f"`old` occurs {len(places)} times in `{shown}`, at lines {numbers}; add lines around it until it is unique"
+        )
+    return places[0]
+
+
+def _spliced(raw: str, start: int, end: int, new: str) -> str:
+    """Replace a range given in text with plain newlines, in a text that may have carriage returns; every other byte stays."""
+    plain = raw.replace("\r\n", "\n")
+    returns: list[int] = []
+    found = raw.find("\r\n")
+    while found >= 0:
+        returns.append(found - len(returns))
+        found = raw.find("\r\n", found + 2)
+    touched = bisect_left(returns, end) - bisect_left(returns, start)
+    breaks = plain.count("\n", start, end)
+    is_dos = touched * 2 > breaks if breaks else len(returns) * 2 > plain.count("\n")
+    ending = new.replace("\n", "\r\n") if is_dos else new
+    return raw[: start + bisect_left(returns, start)] + ending + raw[end + bisect_left(returns, end) :]
+
+
+def _around(text: str, path: str, first: int, last: int) -> tuple[Opened, ...]:
+    """What to look at after an edit: the smallest symbol that holds it, else a few lines around."""
+    holding = [
+        each
+        for each in outline(text, path)
+        if each.kind != "variable" and each.start <= first and last <= each.end and each.end - each.start < MAX_LINES
+    ]
+    if holding:
+        smallest = min(holding, key=lambda each: each.end - each.start)
+        return (Opened(path, smallest.start, smallest.end, smallest.name),)
+    count = len(lines_of(text))
+    return (Opened(path, max(1, first - _AROUND), min(count, last + _AROUND)),) if count else ()
+
+
+def _lines(first: int, last: int) -> str:
+    return f"line {first}" if last <= first else f"lines {first}-{last}"
+
+
+_PATH: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "relative to the repository's root"}
+
+WRITING: tuple[Tool, ...] = (
+    Tool(
+        ToolSpec(
+            "create_file",
+            "Create a file with this content. Refuses a file that exists, unless you created it in this stage.",
+            object_schema({"path": _PATH, "content": {"type": "string"}}),
+            "write",
+            ("path",),
+        ),
+        create_file,
+    ),
+    Tool(
+        ToolSpec(
+            "edit_file",
+            "Replace `old`, which must occur exactly once, by `new`. Literal text, without line numbers.",
+            object_schema({"path": _PATH, "old": {"type": "string"}, "new": {"type": "string"}}),
+            "write",
+            ("path",),
+        ),
+        edit_file,
+    ),
+    Tool(ToolSpec("delete_file", "Delete one file.", object_schema({"path": _PATH}), "write", ("path",)), delete_file),
+)

@@ -1,0 +1,345 @@
+"""The composition root: a repository, a task and its driver, put together from their parts. Nothing else constructs them."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from agentforge.activities.perform import perform
+from agentforge.activities.verify import Finding, verify
+from agentforge.activities.world import World
+from agentforge.analysis.triage import Triage, tree_facts, triage
+from agentforge.catalog.load import Catalog, Resolved
+from agentforge.core.errors import UsageError, UserError
+from agentforge.core.events import Event, StepClosed
+from agentforge.core.inputs import Create, Message
+from agentforge.core.pipeline import LANES, PREDICATES
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.core.values import Price
+from agentforge.engines.local import Ports, drive
+from agentforge.gates.predicates import ARTIFACT_RULES
+from agentforge.models.base import Answer, Model, Request, Reservation
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
+from agentforge.sandbox.ladder import Wanted, choose
+from agentforge.sandbox.worktree import Workspace
+from agentforge.settings import Settings, home_path, read_settings
+from agentforge.store import archive, artifacts, inbox, index, views
+from agentforge.store.journal import Journal
+from agentforge.store.layout import Home, Project, TaskFiles, find_task, new_task_id
+from agentforge.store.lock import DriverLock
+from agentforge.store.pack import Pack
+from agentforge.store.times import Clock, utc_now
+from agentforge.system.canon import canonical
+from agentforge.system.git import Git
+from agentforge.system.processes import Completed
+
+Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
+EXCLUDED = (".agentforge/tasks/", ".agentforge/escalations/", ".agentforge/violations/", ".agentforge/audit/")
+"""Run state: kept out of git by `.git/info/exclude`; the rest of `.agentforge` is meant to be shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A repository as AgentForge sees it."""
+
+    git: Git
+    project: Project
+    home: Home
+    clock: Clock = utc_now
+
+    @classmethod
+    def open(cls, cwd: Path) -> "Site":
+        """The repository that `cwd` is in, or a sentence on why it cannot be used."""
+        git = Git.open(cwd)
+        return cls(git, Project(git.top), Home(home_path()))
+
+    def find(self, given: str | None) -> TaskFiles:
+        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored from its ref."""
+        archived = archive.archived_tasks(self.git)
+        if given is None:
+            known = sorted({*archived, *(path.name for path in self.project.tasks.glob("task-*"))})
+            if not known:
+                raise UsageError("There is no task in this repository yet.", 'Start one with `agentforge start "…"`.')
+            given = max(known, key=self._age)
+        files = self.project.task(find_task(self.project.tasks, given, archived))
+        if not files.journal.exists():
+            archive.restore(self.git, files.task_id, files)
+        return files
+
+    def _age(self, task_id: str) -> tuple[int, str]:
+        path = self.project.task(task_id).journal
+        return (path.stat().st_mtime_ns if path.exists() else 0, task_id)
+
+    def read(self, files: TaskFiles) -> Journal:
+        """A task's journal, for reading."""
+        return Journal.open(files, self.clock, write=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """What a person says when starting a task."""
+
+    request: str
+    base: str | None = None
+    lane: str | None = None
+    model: str | None = None
+    sandbox: str | None = None
+    budget_usd: str | None = None
+
+
+def start(site: Site, options: StartOptions) -> TaskFiles:
+    """Records the task. Everything that can be wrong with a request is said before anything is written."""
+    if not options.request.strip():
+        raise UsageError("The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.')
+    if options.lane is not None and options.lane not in LANES:
+        raise UsageError(f"There is no lane {options.lane!r}.", f"The lanes are {', '.join(LANES)}.")
+    git = site.git
+    base = git.resolve(options.base) if options.base else git.head()
+    settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
+    model = open_model(settings.need_model())
+    sandbox = choose(sandbox_name(settings.sandbox))
+    tree = git.tree_of(base)
+    found = look(site, options.request, tree)
+    lane = options.lane or found.lane
+    resolved = Catalog.packaged().with_overrides(settings.overrides).resolve("implement", lane)
+    price = price_of(model)
+    if settings.budget.micro_usd is not None and price is None:
+        raise UsageError(
+            f"The price of {model.name} is not known, so a budget in dollars cannot be kept.",
+            "Leave --budget out; calls and tokens are capped anyway.",
+        )
+    for pattern in EXCLUDED:
+        git.exclude_locally(pattern)
+    archived = set(archive.archived_tasks(git))
+    now = site.clock()
+    task_id = new_task_id(options.request, f"{now:%Y%m%d}", lambda name: name in archived or site.project.task(name).root.exists())
+    files = site.project.task(task_id)
+    pack = Pack(files.pack)
+    catalogue = pack.put(canonical(resolved.to_json()))
+    pack.sync()
+    reasons = ("asked for with --lane",) if options.lane else found.reasons
+    create = Create(
+        task_id,
+        options.request,
+        base,
+        tree,
+        settings.need_model(),
+        sandbox.name,
+        catalogue,
+        resolved.pipeline(),
+        settings.budget,
+        price,
+        reasons,
+    )
+    Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
+    with Journal.create(files, create, site.clock) as journal:
+        artifacts.write_inputs(files, create, journal.times.created_at, "local")
+        with closing(_Views(site, journal, lambda _: None)) as shown:
+            shown.show()
+    return files
+
+
+def look(site: Site, request: str, tree: str) -> Triage:
+    """The lane and the size of a request, computed from its words and the tree."""
+    git = site.git
+    paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
+    return triage(request, tree_facts(request, {path: partial(_text_of, git, tree, path) for path in paths}))
+
+
+def _text_of(git: Git, tree: str, path: str) -> str:
+    return (git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+
+
+@contextmanager
+def driving(
+    site: Site, files: TaskFiles, *, listener: Listener | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Iterator["Driver"]:
+    """A driver that holds the task's lock while the context is open."""
+    with DriverLock(files.lock, site.clock) as lock, Journal.open(files, site.clock, write=True) as journal:
+        with closing(_Views(site, journal, progress)) as shown:
+            journal.listeners.append(shown)
+            if listener is not None:
+                journal.listeners.append(listener)
+            yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress)
+            shown.show()
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A task, its lock held."""
+
+    site: Site
+    journal: Journal
+    lock_fd: int
+    progress: Callable[[str], None]
+
+    def tell(self, key: str, message: Message) -> None:
+        """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
+        self.journal.advance(key, message)
+
+    def run(self) -> State:
+        """Drives until the task is over or waits for a person."""
+        files, world = self.journal.files, self._world()
+
+        def report(sentence: str) -> None:
+            self.progress(sentence)
+
+        def messages() -> Iterable[tuple[str, Message]]:
+            return inbox.receive(files, self.journal.known, report)
+
+        def refused(key: str, error: UserError) -> None:
+            inbox.refuse(files, key)
+            self.progress(f"a message was refused: {error}")
+
+        return drive(self.journal, Ports(lambda effect, state: perform(world, effect, state), messages, refused))
+
+    def world(self) -> World:
+        """What effects touch, for commands that look at a task as an effect would."""
+        return self._world()
+
+    def _world(self) -> World:
+        site, state = self.site, self.journal.state
+        settings = read_settings(site.git, state.base_commit, model=state.model, sandbox=state.sandbox, budget_usd=None)
+        return make_world(
+            site,
+            self.journal,
+            settings,
+            open_model(state.model),
+            _Holding(choose(sandbox_name(state.sandbox)), self.lock_fd),
+            self.progress,
+        )
+
+
+def make_world(site: Site, journal: Journal, settings: Settings, model: Model, sandbox: Sandbox, progress: Callable[[str], None]) -> World:
+    """The surroundings of one task."""
+    state, files = journal.state, journal.files
+    pack = Pack(files.pack)
+    value: Any = pack.get_json(state.catalogue)
+    return World(
+        files=files,
+        pack=pack,
+        workspace=Workspace(site.git, site.home.trees(site.git.top, state.task_id).root, state.task_id),
+        sandbox=sandbox,
+        model=model,
+        catalogue=Resolved.from_json(value),
+        settings=settings.project,
+        cache=site.home.cache / "environments",
+        created_at=journal.times.created_at,
+        record=journal.advance,
+        head=lambda: journal.head,
+        timeout_s=settings.test_timeout_s,
+        progress=progress,
+    )
+
+
+def verify_task(site: Site, files: TaskFiles, *, rerun: bool, progress: Callable[[str], None] = lambda _: None) -> list[Finding]:
+    """Holds a task's evidence against everything it speaks of."""
+    journal = site.read(files)
+    state = journal.state
+    settings = read_settings(site.git, state.base_commit, model=state.model, sandbox=state.sandbox, budget_usd=None)
+    world = make_world(site, journal, settings, _NoModel(), choose(sandbox_name(state.sandbox)), progress)
+    return verify(world, state, rerun=rerun)
+
+
+def open_model(spec: str) -> Model:
+    """`scripted:FILE` or `openai:NAME`."""
+    kind, _, name = spec.partition(":")
+    if not name:
+        raise UsageError(f"{spec!r} is not a model.", "Write `openai:NAME` or `scripted:FILE`.")
+    if kind == "scripted":
+        from agentforge.models.scripted import load_script
+
+        return load_script(Path(name))
+    if kind == "openai":
+        from agentforge.models.openai_chat import OPENAI_URL, OpenAIChat
+        from agentforge.models.prices import prices_for
+
+        address = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        key = os.environ.get("OPENAI_API_KEY")
+        if key is None and address == OPENAI_URL:
+            raise UsageError("OPENAI_API_KEY is not set.", "Export it, or set OPENAI_BASE_URL to a server that needs none.")
+        timeout = int(os.environ.get("AGENTFORGE_MODEL_TIMEOUT_S", "600"))
+        return OpenAIChat(name, address, key, timeout, prices_for(name, address, os.environ))
+    raise UsageError(f"{kind!r} is not a kind of model.", "The kinds are openai and scripted.")
+
+
+def price_of(model: Model) -> Price | None:
+    """What the budget reckons with; None where nobody knows the price."""
+    from agentforge.models.openai_chat import OpenAIChat
+
+    if isinstance(model, OpenAIChat):
+        return Price(model.prices.input, model.prices.output) if model.prices else None
+    return Price(0, 0)
+
+
+def sandbox_name(name: str) -> Wanted:
+    """One of the rungs, or `auto`."""
+    for known in get_args(Wanted):
+        if name == known:
+            return cast("Wanted", name)
+    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(Wanted))}.")
+
+
+def check_registry() -> None:
+    """Every named predicate has an implementation, or the program does not start."""
+    from agentforge.catalog.rules import CATALOG_RULES
+
+    judged = {"all_tests_fail", "no_implementation_exists", "all_tests_pass", "conformance_passing", "no_regressions", "test_lock_held"}
+    if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - judged:
+        raise AssertionError(f"predicates without an implementation: {sorted(missing)}")
+
+
+class _NoModel:
+    """For commands that look at a task and never ask."""
+
+    name = "none"
+
+    def worst_case(self, request: Request, input_tokens: int) -> Reservation:
+        raise AssertionError("nobody asks a model here")
+
+    def ask(self, request: Request) -> Answer:
+        raise AssertionError("nobody asks a model here")
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """A sandbox whose children hold the driver's lock: a new driver starts only when they are gone."""
+
+    inner: Sandbox
+    fd: int
+
+    @property
+    def name(self) -> SandboxName:
+        return self.inner.name
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        return self.inner.run(argv, replace(confinement, pass_fds=(*confinement.pass_fds, self.fd)))
+
+    def guarantee(self) -> dict[str, str]:
+        return self.inner.guarantee()
+
+
+class _Views:
+    """Writes the views at most once per step, and whenever the task changes hands."""
+
+    def __init__(self, site: Site, journal: Journal, progress: Callable[[str], None]) -> None:
+        self._site, self._journal, self._status = site, journal, journal.state.status
+        self._index = index.Index(site.home.index, progress)
+
+    def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        if state.status != self._status or any(isinstance(event, StepClosed) for event in events):
+            self.show()
+
+    def show(self) -> None:
+        """Writes them now."""
+        journal = self._journal
+        self._status = journal.state.status
+        views.write_views(journal.files, journal.state, journal.head, journal.length, journal.times)
+        self._index.update(self._site.git.top, journal)
+
+    def close(self) -> None:
+        self._index.close()

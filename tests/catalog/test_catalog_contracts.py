@@ -1,0 +1,166 @@
+"""Claims about the packaged contracts: a valid and an invalid example of each, and their outlines."""
+
+from typing import Any
+
+import pytest
+
+from agentforge.catalog.contracts import problems
+from agentforge.catalog.load import Catalog
+from agentforge.catalog.skeleton import output_guide, skeleton
+
+CATALOG = Catalog.packaged()
+
+VALID_DRAFTS: dict[str, dict[str, Any]] = {
+    "intake_record": {
+        "extracted_intent": {"action": "fix", "target": "the parser", "scope": "file"},
+        "identified_ambiguities": [{"area": "errors", "question": "Which error?", "impact": "minor"}],
+    },
+    "clarification": {
+        "questions": [
+            {
+                "question": "Which error?",
+                "answer": "ValueError",
+                "confidence": 92,
+                "evidence": [{"file": "a.py", "snippet": "raise ValueError"}],
+            }
+        ],
+        "assumptions": ["The old name stays."],
+    },
+    "analysis": {"impacted_files": [{"path": "a.py", "reason": "holds the parser"}], "risks": ["callers that catch KeyError"]},
+    "specification": {
+        "title": "Parser",
+        "description": "It raises.",
+        "requirements": [{"id": "REQ-001", "description": "It raises.", "acceptance_criteria": ["parse('') raises ValueError"]}],
+        "dependencies": ["REQ-002 -> REQ-001"],
+    },
+    "test_suite": {
+        "test_files": [
+            {
+                "path": "tests/test_a.py",
+                "tests": [{"name": "test_raises", "requirement_ref": "REQ-001"}, {"name": "test_old", "guard": True}],
+            }
+        ],
+        "supersedes": [{"id": "tests/test_b.py::test_x", "reason": "the request changes it", "requirement_ref": "REQ-001"}],
+    },
+    "implementation": {"summary": "It raises now."},
+    "review": {
+        "verdict": "block",
+        "summary": "Not yet.",
+        "findings": [{"id": "REV-001", "severity": "major", "blocking": True, "description": "Only ''.", "remediation": "Strip first."}],
+    },
+    "delivery_report": {},
+}
+
+COMPLETED: dict[str, dict[str, Any]] = {
+    "intake_record": {
+        "request_id": "r",
+        "original_request": "Fix it.",
+        "metadata": {"intake_timestamp": "2026-01-31T12:00:00Z", "tokens_used": 3},
+    },
+    "clarification": {},
+    "analysis": {"facts": ["1 file"]},
+    "specification": {"spec_id": "s"},
+    "test_suite": {"suite_id": "t", "spec_ref": "s", "verification": {"all_tests_fail": True, "no_implementation_exists": True}},
+    "implementation": {
+        "implementation_id": "i",
+        "spec_ref": "s",
+        "test_suite_ref": "t",
+        "files_created": [],
+        "files_modified": [{"path": "a.py", "changes_summary": "raises", "lines_added": 2, "lines_removed": 1}],
+        "verification": {"all_tests_pass": True, "conformance_passing": True, "no_regressions": True},
+    },
+    "review": {"review_id": "v"},
+    "delivery_report": {
+        "request_id": "r",
+        "branch": "agentforge/x",
+        "commits": ["0" * 40],
+        "title": "Parser",
+        "summary": "It raises.",
+        "changelog_entry": "- It raises.",
+        "release_notes": "It raises.",
+        "files": [{"path": "a.py", "change": "modified"}],
+        "readiness": {"ready": True, "open_points": []},
+        "verification": {"all_tests_pass": True, "no_regressions": True, "test_lock_held": True, "tree": "0" * 40, "sandbox": "none"},
+    },
+}
+
+INVALID: list[tuple[str, dict[str, Any], str]] = [
+    ("intake_record", {"extracted_intent": {"action": "invent", "target": "x", "scope": "file"}}, "extracted_intent.action: 'invent'"),
+    ("intake_record", {"extracted_intent": {"action": "fix", "target": "x"}}, "extracted_intent.scope: is missing; it is one of file"),
+    (
+        "clarification",
+        {"questions": [{"question": "q", "answer": "a", "confidence": 0.92}]},
+        "questions[0].confidence: 0.92 has a fraction",
+    ),
+    ("clarification", {"questions": [{"question": "q", "answer": "a", "confidence": 101}]}, "up to 100"),
+    ("clarification", {"questions": [{"question": "q", "answer": "a", "confidence": 1, "resolved_by": "me"}]}, "filled in by the engine"),
+    ("analysis", {"impacted_files": [{"path": "a.py"}]}, "impacted_files[0].reason: is missing"),
+    ("specification", {"title": "x" * 101, "description": "d", "requirements": []}, "of at most 100 characters"),
+    (
+        "specification",
+        {"title": "x", "description": "d", "requirements": [{"id": "R1", "description": "d", "acceptance_criteria": ["c"]}]},
+        "requirements[0].id: 'R1' does not fit; it is text matching ^REQ-[0-9]{3}$",
+    ),
+    ("test_suite", {"test_files": []}, "at least 1 entries"),
+    (
+        "test_suite",
+        {**VALID_DRAFTS["test_suite"], "verification": {"all_tests_fail": True, "no_implementation_exists": True}},
+        "verification: is filled in by the engine",
+    ),
+    ("implementation", {"verification": {"all_tests_pass": True}}, "verification: is filled in by the engine"),
+    ("implementation", {"note": "x"}, "note: unknown key; allowed: "),
+    ("review", {"verdict": "maybe", "summary": "s"}, "verdict: 'maybe' does not fit; it is one of approve, block"),
+    ("review", {"verdict": "approve"}, "summary: is missing"),
+    ("delivery_report", {"branch": ""}, "branch: '' does not fit"),
+]
+
+
+@pytest.mark.parametrize("name", VALID_DRAFTS)
+def test_a_good_draft_passes_and_is_final_once_the_engine_completed_it(name: str) -> None:
+    contract = CATALOG.contract(name)
+    draft = VALID_DRAFTS[name]
+    assert problems(contract, draft, final=False) == []
+    assert problems(contract, {**draft, **COMPLETED[name]}, final=True) == []
+
+
+@pytest.mark.parametrize("name", ["intake_record", "specification", "test_suite", "implementation", "review", "delivery_report"])
+def test_a_draft_is_not_a_final(name: str) -> None:
+    assert problems(CATALOG.contract(name), VALID_DRAFTS[name], final=True) != []
+
+
+@pytest.mark.parametrize(("name", "draft", "said"), INVALID)
+def test_a_bad_draft_is_told_what_is_wrong(name: str, draft: dict[str, Any], said: str) -> None:
+    found = problems(CATALOG.contract(name), draft, final=False)
+    assert any(said in text for text in found), found
+
+
+@pytest.mark.parametrize("name", ["clarification", "analysis", "implementation"])
+def test_what_the_engine_can_derive_may_be_empty(name: str) -> None:
+    assert problems(CATALOG.contract(name), {}, final=False) == []
+
+
+@pytest.mark.parametrize("claim", ["all_tests_pass", "conformance_passing", "no_regressions"])
+def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> None:
+    verification = {**COMPLETED["implementation"]["verification"], claim: False}
+    found = problems(CATALOG.contract("implementation"), {**COMPLETED["implementation"], "verification": verification}, final=True)
+    assert found == [f"verification.{claim}: false does not fit; it is true"]
+
+
+@pytest.mark.parametrize("name", sorted(CATALOG.names("contracts")))
+def test_the_outline_of_a_contract_is_short(name: str) -> None:
+    text = skeleton(CATALOG.contract(name))
+    assert len(text) / 4 <= 350
+    assert "verification:" not in text
+
+
+def test_an_outline_marks_what_is_required_and_lists_choices() -> None:
+    lines = skeleton(CATALOG.contract("intake_record")).splitlines()
+    assert lines[:3] == ["intake_record:", "  extracted_intent*:", "    action*: create|modify|delete|refactor|fix|analyze"]
+    assert not any("request_id" in line or "original_request" in line for line in lines)
+
+
+def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:
+    stage = CATALOG.resolve("implement", "hotfix")
+    guide = output_guide(stage.contracts_of(stage.pipeline().stages[0]))
+    assert len(guide) / 4 <= 800
+    assert guide.count("\n  test_files*:") == 1

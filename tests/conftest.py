@@ -1,0 +1,84 @@
+"""What every test stands on: no network beyond this machine, and nothing of the person who runs it."""
+
+import ipaddress
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
+_ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "XDG_")
+
+
+class NetworkRefused(RuntimeError):
+    """Not an `OSError`: no code under test may take it for an ordinary failure of the network."""
+
+
+class Border:
+    """An audit hook: it sees every connection of this process, whatever library makes it."""
+
+    def __init__(self) -> None:
+        self.open = False
+
+    def __call__(self, event: str, args: tuple[object, ...]) -> None:
+        if event in _HOST_FIRST:
+            host = args[0]
+        elif event in _ADDRESS_SECOND and isinstance(args[1], tuple):
+            host = args[1][0]
+        else:
+            return
+        if not self.open and not _is_loopback(host):
+            raise NetworkRefused(f"a test tried to reach {host!r}; mark it `network` if it must")
+
+
+def _is_loopback(host: object) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if not isinstance(name, str) or name in {"", "localhost"}:
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+_border = Border()
+sys.addaudithook(_border)
+
+
+@pytest.fixture(autouse=True)
+def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Loopback only, and installers offline in child processes too, unless the test is marked `network`."""
+    _border.open = request.node.get_closest_marker("network") is not None
+    if not _border.open:
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("UV_OFFLINE", "1")
+    yield
+    _border.open = False
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, empty settings, and one fixed author."""
+    # The cache of packages is addressed by content: sharing it changes no result and saves every download.
+    cache = os.environ.get("UV_CACHE_DIR") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
+    for name in [name for name in os.environ if name.startswith(_OF_THE_PERSON)]:
+        monkeypatch.delenv(name)
+    place = tmp_path_factory.mktemp("home")
+    settings = place / ".gitconfig"
+    settings.write_text("[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+    for name, value in {
+        "HOME": str(place),
+        "AGENTFORGE_HOME": str(place / ".agentforge"),
+        "UV_CACHE_DIR": cache,
+        "GIT_CONFIG_GLOBAL": str(settings),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Ada Tester",
+        "GIT_AUTHOR_EMAIL": "ada@example.invalid",
+        "GIT_COMMITTER_NAME": "Ada Tester",
+        "GIT_COMMITTER_EMAIL": "ada@example.invalid",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return place

@@ -1,0 +1,213 @@
+"""A world that does anything it may: every outcome of every effect, every word of a person, crashes and late answers."""
+
+import json
+from dataclasses import dataclass, field
+
+from agentforge.core.decide import decide
+from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.errors import StateInvalid
+from agentforge.core.events import AskLost, AskSent, Discarded, Event, event_from_json, event_to_json
+from agentforge.core.inputs import (
+    Abort,
+    Acted,
+    Answered,
+    AskStarted,
+    AskTrouble,
+    Assembled,
+    BaselineFailed,
+    BaselineReady,
+    CheckRan,
+    CommitMade,
+    DeliveryMade,
+    DriverStarted,
+    Elapsed,
+    Input,
+    Judged,
+    Message,
+    Outcome,
+    Prepared,
+    Resolution,
+    Resume,
+    TroubleKind,
+    Unclassified,
+)
+from agentforge.core.pending import pending, worst_case
+from agentforge.core.pipeline import GATES, Stage
+from agentforge.core.reply import SIGNALS
+from agentforge.core.state import State, evolve
+from agentforge.core.values import ActionDigest, Amount, ArtifactRef, CheckDigest, GateStatus, Opened, Question, Usage
+from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
+
+TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
+    ("auth", False, False),
+    ("rate_limit", True, False),
+    ("unreachable", True, False),
+    ("timeout", True, True),
+    ("server", True, True),
+    ("bad_request", False, True),
+    ("script", False, False),
+)
+GATE_STATUSES: tuple[GateStatus, ...] = ("passed", "failed", "not_run", "blocked")
+ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "")
+
+
+def outcomes(effect: Effect, state: State) -> list[Outcome]:
+    """Everything this effect can end in. The first is the one that was hoped for."""
+    match effect:
+        case Prepare():
+            edits = [Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface")] if effect.halted else []
+            return [Prepared(state.tree), *edits, Unclassified("git")]
+        case TakeBaseline():
+            return [BaselineReady(BASELINE), BaselineFailed("No way to install it.", "Set `setup:`."), Unclassified("uv")]
+        case Assemble():
+            return [Assembled("context", 700, ("map",)), Unclassified("pack")]
+        case Ask():
+            return _ask_outcomes(effect, state)
+        case Pause():
+            return [Elapsed(), Unclassified("clock")]
+        case Act():
+            return _act_outcomes(state, state.stage)
+        case Check():
+            return [CheckRan(PASSED, "ref"), CheckRan(FAILED, "ref"), CheckRan(CheckDigest("not_run", "no pytest"), "ref"), Unclassified("x")]
+        case Judge():
+            wrong = next(gate for gate in GATES if gate != effect.gate)
+            finals = (ArtifactRef("review", "review", 1, "final"),)
+            verdicts = [Judged(effect.gate, status, ("why",) * (status != "passed"), "ref") for status in GATE_STATUSES]
+            return [
+                Judged(effect.gate, "passed", (), "ref", finals),
+                *verdicts,
+                Judged(effect.gate, "failed", (), "ref"),
+                Judged(wrong, "passed", (), "ref"),
+                Unclassified("x"),
+            ]
+        case Commit():
+            return [CommitMade(state.tree, "commit"), Unclassified("git")]
+        case Deliver():
+            return [DeliveryMade("agentforge/task-1", "commit", "evidence"), Unclassified("git")]
+        case Await():
+            return [Elapsed()]
+
+
+def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
+    reserved = next((flight.reserved for flight in state.flights if flight.key == effect.key), Amount())
+    usage = Usage(reserved.tokens, 0, 10)
+    bad = "The reply is not JSON."
+    return [
+        Answered("reply", usage, reserved, 2, signal="success"),
+        *(Answered("reply", usage, reserved, 1, signal=signal, summary="so") for signal in SIGNALS),
+        Answered("reply", Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
+        Answered("reply", usage, reserved, 0, priced=False, mistake=bad),
+        Answered("reply", usage, reserved, 0),
+        *(AskTrouble(kind, kind, retryable=retry, maybe_billed=billed) for kind, retry, billed in TROUBLES),
+        Unclassified("socket"),
+    ]
+
+
+def _act_outcomes(state: State, stage: Stage) -> list[Outcome]:
+    same, edited = state.tree, f"{state.tree}+"[-8:]
+    everything = handed_in(stage, same)
+    read = ActionDigest("read_file", ok=True, target="a.py")
+    return [
+        handed_in(stage, edited if stage.checks else same),
+        everything,
+        Acted("ref", same, everything.results, everything.artifacts[:1]),
+        Acted("ref", same, ()),
+        Acted("ref", same, (MISS,)),
+        Acted("ref", edited, (EDIT, MISS), created=("new.py",), notes="half done"),
+        Acted("ref", edited, (EDIT,), opened=(Opened("a.py", "f", 1, 9),), seen=("a.py@1",)),
+        Acted("ref", same, (read,), notes=""),
+        Acted("ref", same, (), question=Question("Which?", ("a", "b"), "a")),
+        Unclassified("tool"),
+    ]
+
+
+def messages(state: State) -> list[Message]:
+    """What people may say, sense or nonsense."""
+    known = [item.id for item in state.escalations][-2:]
+    return [
+        *(Resolution(identity, answer, "ada") for identity in reversed(known) for answer in ANSWERS),
+        Resolution("ESC-999", "retry", "ada"),
+        Resume("ada"),
+        Abort("ada", "enough"),
+    ]
+
+
+@dataclass
+class World:
+    """A task under a journal's rules: a known key is not decided again, a discarded one may be."""
+
+    state: State = field(default_factory=State)
+    events: list[Event] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    seen: dict[str, Effect] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    refused: list[StateInvalid] = field(default_factory=list)
+
+    def advance(self, key: str, given: Input) -> tuple[Event, ...]:
+        if key in self.known:
+            return ()
+        try:
+            decided = decide(self.state, given, key).events
+        except StateInvalid as error:
+            assert isinstance(given, Resolution | Resume | Abort), given
+            self.refused.append(error)
+            return ()
+        for event in decided:
+            assert event_from_json(json.loads(json.dumps(event_to_json(event)))) == event
+            self.state = evolve(self.state, event)
+        self.events += decided
+        if decided and not any(isinstance(event, Discarded) for event in decided):
+            self.known.add(key)
+        self.lost |= {event.key for event in decided if isinstance(event, AskLost)}
+        self.seen |= {effect.key: effect for effect in pending(self.state)}
+        return decided
+
+    def perform(self, choice: int) -> tuple[Event, ...]:
+        """One owed effect ends, or a call leaves."""
+        owed = [effect for effect in pending(self.state) if not isinstance(effect, Await)]
+        if not owed:
+            return ()
+        choice, which = divmod(choice, len(owed))
+        effect = owed[which]
+        if isinstance(effect, Ask) and not self.flying(effect):
+            sent = AskStarted("hash", "model", worst_case(self.state, self.state.stage))
+            trouble = AskTrouble("auth", "no key", retryable=False, maybe_billed=False)
+            # One call in twelve fails before it leaves.
+            return self.advance(effect.key, trouble) if choice % 12 == 11 else self.advance(f"{effect.key}/sent", sent)
+        possible = outcomes(effect, self.state)
+        # Mostly the world does what was hoped for: else no walk would get far.
+        hoped = 3 * len(possible)
+        return self.advance(effect.key, possible[max(0, choice % (hoped + len(possible)) - hoped)])
+
+    def arrive_late(self, choice: int) -> tuple[Event, ...]:
+        """An outcome of something that was owed once. A lost call has no answer: its process is gone."""
+        owed = {effect.key for effect in pending(self.state)}
+        stale = [effect for key, effect in self.seen.items() if key not in owed | self.lost and self.state.run is not None]
+        if not stale:
+            return ()
+        choice, which = divmod(choice, len(stale))
+        possible = outcomes(stale[which], self.state)
+        return self.advance(stale[which].key, possible[choice % len(possible)])
+
+    def mistake(self, choice: int) -> tuple[Event, ...]:
+        """An owed effect answers with the outcome of another one."""
+        owed = pending(self.state)
+        others = list(self.seen.values())
+        if not owed or self.state.run is None:
+            return ()
+        choice, which = divmod(choice, len(others))
+        possible = [given for given in outcomes(others[which], self.state) if not isinstance(given, Answered)]
+        return self.advance(owed[0].key, possible[choice % len(possible)])
+
+    def hear(self, choice: int) -> tuple[Event, ...]:
+        possible = messages(self.state)
+        return self.advance(f"message/{len(self.events)}/{choice}", possible[choice % len(possible)])
+
+    def crash(self) -> tuple[Event, ...]:
+        return self.advance(f"driver/{len(self.events)}", DriverStarted())
+
+    def flying(self, effect: Effect) -> bool:
+        return any(flight.key == effect.key for flight in self.state.flights)
+
+    def sent(self) -> int:
+        return sum(isinstance(event, AskSent) for event in self.events)

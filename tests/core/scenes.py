@@ -1,0 +1,212 @@
+"""What the tests of the rules share: the two lanes as values, and a task that is played input by input."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from agentforge.core.decide import decide
+from agentforge.core.effects import Ask, Effect
+from agentforge.core.events import Event
+from agentforge.core.inputs import (
+    Acted,
+    Answered,
+    AskStarted,
+    Assembled,
+    BaselineReady,
+    CheckRan,
+    CommitMade,
+    Create,
+    Input,
+    Judged,
+    Outcome,
+    Prepared,
+)
+from agentforge.core.pending import pending, worst_case
+from agentforge.core.pipeline import Pipeline, Product, Stage
+from agentforge.core.reply import Signal
+from agentforge.core.state import StageRun, State, evolve
+from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Baseline, Budget, CheckDigest, GateStatus, Price, Usage
+
+E = TypeVar("E")
+
+FRAME = Stage(
+    "frame",
+    "software_architect",
+    (Product("intake_record", "intake"), Product("specification", "spec")),
+    gates=("contracts",),
+    context_tokens=16_000,
+    max_steps=10,
+)
+RED = Stage(
+    "red",
+    "test_engineer",
+    (Product("test_suite", "red"),),
+    gates=("red", "contracts"),
+    checks=("syntax",),
+    context_tokens=16_000,
+    needs_environment=True,
+)
+GREEN = Stage(
+    "green",
+    "software_developer",
+    (Product("implementation", "green"),),
+    gates=("green", "contracts"),
+    checks=("syntax", "lint", "tests"),
+    context_tokens=16_000,
+    max_steps=20,
+    needs_environment=True,
+)
+PATCH = replace(
+    GREEN,
+    name="patch",
+    role="maintainer",
+    products=(*FRAME.products, *RED.products, *GREEN.products),
+    gates=("red", "green", "contracts"),
+)
+REVIEW = Stage(
+    "review",
+    "reviewer",
+    (Product("review", "review"),),
+    gates=("review", "contracts"),
+    max_output_tokens=4000,
+    max_steps=6,
+    verifying=True,
+    returns_to="green",
+)
+DELIVER = Stage(
+    "deliver",
+    None,
+    (Product("delivery_report", "deliver"),),
+    gates=("delivery", "contracts"),
+    needs_environment=True,
+    verifying=True,
+)
+SMALL = Pipeline("implement", "small", (FRAME, RED, GREEN, REVIEW, DELIVER))
+HOTFIX = Pipeline("implement", "hotfix", (PATCH, replace(REVIEW, returns_to="patch"), DELIVER))
+
+BASELINE = Baseline("base", "env", "bubblewrap", 5, 5, 0, 0, "5 tests, 5 pass")
+PASSED = CheckDigest("passed", "3 tests pass")
+FAILED = CheckDigest("failed", "1 of 3 tests fails", ("tests/test_a.py::test_a",))
+EDIT = ActionDigest("edit_file", ok=True, target="a.py")
+MISS = ActionDigest("edit_file", ok=False, target="a.py", mistake="no_match", text="the text does not occur")
+
+
+def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price | None = None) -> Create:
+    return Create("task-1", "Add a flag", "c0", "t0", "scripted", "bubblewrap", "cat0", pipeline, budget or Budget(), price, ("asked",))
+
+
+def answered(signal: Signal | None = None, mistake: str = "", summary: str = "") -> Answered:
+    return Answered("reply", Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary)
+
+
+def handed_in(stage: Stage, tree: str) -> Acted:
+    """Everything the stage owes, on `tree`."""
+    drafts = tuple(ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}") for product in stage.products)
+    return Acted("results", tree, (ActionDigest("submit_artifact", ok=True),), drafts)
+
+
+@dataclass
+class Played:
+    """A task from its first input on, with everything it recorded."""
+
+    state: State = field(default_factory=State)
+    events: list[Event] = field(default_factory=list)
+    last: tuple[Event, ...] = ()
+    why: str = ""
+
+    def say(self, given: Input, key: str = "") -> tuple[Event, ...]:
+        decision = decide(self.state, given, key)
+        for event in decision.events:
+            self.state = evolve(self.state, event)
+        self.events += decision.events
+        self.last, self.why = decision.events, decision.why
+        return decision.events
+
+    def owed(self, name: str) -> Effect:
+        """The one effect of this class that is owed; says what is owed instead."""
+        found = [effect for effect in pending(self.state) if type(effect).__name__ == name]
+        assert len(found) == 1, f"{name} is not owed by a {self.state.status} task; owed: {pending(self.state)}"
+        return found[0]
+
+    def end(self, name: str, outcome: Outcome) -> tuple[Event, ...]:
+        return self.say(outcome, self.owed(name).key)
+
+    @property
+    def run(self) -> StageRun:
+        assert self.state.run is not None
+        return self.state.run
+
+    def told(self, kind: type[E]) -> list[E]:
+        """Every event of one class."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def owes(self) -> list[str]:
+        return [type(effect).__name__ for effect in pending(self.state)]
+
+
+def begun(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price | None = None) -> Played:
+    """Created, prepared, with its environment: the first step is open."""
+    task = Played()
+    task.say(created(pipeline, budget, price))
+    task.end("Prepare", Prepared("t0"))
+    task.end("TakeBaseline", BaselineReady(BASELINE))
+    return task
+
+
+def send(task: Played) -> Ask:
+    """Context assembled and the request on its way."""
+    if task.run.point == "assemble":
+        task.end("Assemble", Assembled("context", 500))
+    ask = task.owed("Ask")
+    assert isinstance(ask, Ask)
+    task.say(AskStarted("hash", "scripted", worst_case(task.state, task.state.stage)), f"{ask.key}/sent")
+    return ask
+
+
+def reply(task: Played, answer: Answered) -> None:
+    """One call, answered."""
+    send(task)
+    task.end("Ask", answer)
+
+
+def step(task: Played, answer: Answered, acted: Acted, check: CheckDigest | None = None) -> None:
+    """One whole step."""
+    reply(task, answer)
+    task.end("Act", acted)
+    if check is not None:
+        task.end("Check", CheckRan(check, "checks"))
+
+
+def submit(task: Played) -> None:
+    """One step that hands everything in; the gates are open."""
+    stage = task.state.stage
+    edited = task.state.tree + "'" if stage.checks else task.state.tree
+    step(task, answered("success"), handed_in(stage, edited), PASSED if stage.checks else None)
+
+
+def judge(task: Played, status: GateStatus = "passed", *reasons: str) -> None:
+    gate = task.state.stage.gates[task.run.gate]
+    stage = task.state.stage
+    finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in stage.products)
+    task.end("Judge", Judged(gate, status, reasons, f"verdict-{gate}", finals if status == "passed" else ()))
+
+
+def accept(task: Played) -> None:
+    """The gates pass and the commit is made."""
+    name = task.run.name
+    while task.run.point == "judge":
+        judge(task)
+    task.end("Commit", CommitMade(task.state.tree, f"commit-{name}"))
+
+
+def reach(task: Played, stage: str) -> Played:
+    """Plays the stages before `stage` without a hitch."""
+    while task.run.name != stage:
+        submit(task)
+        accept(task)
+    return task
+
+
+def repeat(times: int, turn: Callable[[Played], None], task: Played) -> None:
+    for _ in range(times):
+        turn(task)

@@ -1,0 +1,133 @@
+"""Properties of the rules under a world that does anything it may."""
+
+from dataclasses import replace
+from itertools import cycle
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentforge.core.effects import Await
+from agentforge.core.events import Moved
+from agentforge.core.inputs import Abort, Create, Resume
+from agentforge.core.pending import pending
+from agentforge.core.pipeline import Pipeline, Stage
+from agentforge.core.state import LEGAL_MOVES, TERMINAL, State, replay
+from agentforge.core.values import Budget, Price
+from tests.core.random_world import World
+from tests.core.scenes import HOTFIX, SMALL, created
+
+MOVES = st.lists(st.tuples(st.integers(0, 31), st.integers(0, 2**16)), min_size=30, max_size=120)
+QUICK = settings(max_examples=70, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def _bounded(stage: Stage, bounds: tuple[int, int, int, int, int]) -> Stage:
+    steps, rounds, mistakes, attempts, revisions = bounds
+    return replace(stage, max_steps=steps, feedback_rounds=rounds, mistakes=mistakes, attempts=attempts, max_revisions=revisions)
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> Create:
+    """Both lanes, with tight bounds and tight budgets, so that every limit is met."""
+    lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX]))
+    bounds = draw(st.tuples(st.integers(1, 4), st.integers(0, 2), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3)))
+    budget = draw(st.builds(Budget, st.integers(1, 40), st.integers(24_000, 900_000), st.none() | st.integers(60_000, 3_000_000)))
+    price = draw(st.none() | st.just(Price(2_000_000, 8_000_000)))
+    return created(replace(lane, stages=tuple(_bounded(stage, bounds) for stage in lane.stages)), budget, price)
+
+
+def _walk(world: World, kind: int, choice: int) -> None:
+    match kind:
+        case 31 | 30:
+            world.crash()
+        case 29 | 28:
+            world.arrive_late(choice)
+        case 27 if choice % 2 == 0:
+            world.mistake(choice)
+        case 26:
+            world.hear(choice)
+        case _:
+            world.perform(choice) or world.hear(choice)
+
+
+def _check_pending(world: World) -> None:
+    state, owed = world.state, pending(world.state)
+    keys = [effect.key for effect in owed]
+    assert len(set(keys)) == len(keys)
+    assert not [effect for effect in owed if effect.key in world.known and not isinstance(effect, Await)]
+    assert sum(effect.uses == "worktree" for effect in owed) <= 1
+    assert bool(owed) == (state.status not in TERMINAL)
+    assert any(isinstance(effect, Await) for effect in owed) == (state.status == "blocked")
+
+
+def _check_state(state: State) -> None:
+    waiting = [item for item in state.escalations if item.answer is None]
+    assert len(waiting) == (state.status == "blocked")
+    assert state.budget.holds(state.spent.plus(state.unaccounted).plus(state.in_flight()))
+    for stage in state.pipeline.stages:
+        failed = sum(report.stage == stage.name for report in state.failures)
+        assert failed <= stage.attempts + state.grants.count(stage.name)
+    assert state.revisions <= state.pipeline.stages[-2].max_revisions + state.grants.count("review")
+    if state.run is not None:
+        assert state.run.steps <= state.stage.max_steps + state.segment
+        assert state.run.rounds <= state.stage.feedback_rounds + state.segment
+    if state.prepared and state.status in ("running", "verifying"):
+        assert state.run is not None
+        assert (state.status == "verifying") == state.stage.verifying
+    if state.status == "completed":
+        assert state.delivered is not None
+        assert [item.stage for item in state.accepted][-1] == "deliver"
+        assert {item.stage for item in state.accepted} == {stage.name for stage in state.pipeline.stages}
+        for item in state.accepted:
+            gates = state.pipeline.stages[state.pipeline.index(item.stage)].gates
+            assert tuple(gate for gate, _ in item.evidence) == gates
+    assert (state.status == "failed") == bool(state.failure)
+
+
+@QUICK
+@given(tasks(), MOVES)
+def test_no_input_sequence_breaks_the_rules(task: Create, moves: list[tuple[int, int]]) -> None:
+    world = World()
+    world.advance("create", task)
+    for kind, choice in moves:
+        _walk(world, kind, choice)
+        _check_pending(world)
+        _check_state(world.state)
+    assert replay(world.events) == world.state
+    assert all(event.after in LEGAL_MOVES[event.before] for event in world.events if isinstance(event, Moved))
+    assert all(str(error) for error in world.refused)
+
+
+@QUICK
+@given(tasks(), st.lists(st.integers(0, 2**16), min_size=5, max_size=60))
+def test_without_people_a_task_ends_or_asks(task: Create, choices: list[int]) -> None:
+    world = World()
+    world.advance("create", task)
+    for taken, choice in enumerate(cycle(choices)):
+        if all(isinstance(effect, Await) for effect in pending(world.state)):
+            break
+        assert taken < 2000, f"still {world.state.status} after {taken} inputs"
+        if world.state.flights and choice % 7 == 0:
+            world.crash()
+        world.perform(choice)
+    assert world.state.status in ("completed", "failed", "blocked")
+    assert world.sent() <= world.state.budget.calls
+    if world.state.status == "blocked":
+        assert world.state.open_escalation is not None
+        assert world.state.open_escalation.question.text
+
+
+@QUICK
+@given(tasks(), MOVES)
+def test_a_person_can_always_end_a_task_and_take_it_up_again(task: Create, moves: list[tuple[int, int]]) -> None:
+    world = World()
+    world.advance("create", task)
+    for kind, choice in moves[:30]:
+        _walk(world, kind, choice)
+    if world.state.status not in TERMINAL:
+        world.advance("stop", Abort("ada", "enough"))
+    assert world.state.status in TERMINAL
+    kept = world.state.accepted
+    if world.state.status != "completed":
+        world.advance("again", Resume("ada"))
+        assert world.state.status in ("scheduled", "blocked")
+        assert world.state.accepted == kept

@@ -1,0 +1,194 @@
+"""Claims about the named rules of artifacts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from agentforge.catalog.load import Catalog
+from agentforge.catalog.rules import CATALOG_RULES
+from agentforge.core.pipeline import PREDICATES, Predicate
+from agentforge.gates.predicates import ARTIFACT_RULES, Subject
+
+RUN_BY_THE_ENGINE = {
+    "all_tests_fail",
+    "no_implementation_exists",
+    "all_tests_pass",
+    "conformance_passing",
+    "no_regressions",
+    "test_lock_held",
+}
+
+SPECIFICATION: dict[str, Any] = {
+    "requirements": [
+        {"id": "REQ-001", "description": "d", "acceptance_criteria": ["Empty text raises ValueError.", "Blank text is  empty"]},
+        {"id": "REQ-002", "description": "d", "acceptance_criteria": ["One criterion"]},
+        {"id": "REQ-003", "description": "d", "acceptance_criteria": ["Read it"], "verification_method": "inspection"},
+        {"id": "REQ-004", "description": "d", "acceptance_criteria": ["Not now"], "priority": "wont"},
+    ]
+}
+
+
+def judge(
+    rule: Predicate,
+    artifact: dict[str, Any],
+    contract: str = "specification",
+    *,
+    inputs: Mapping[str, dict[str, Any]] | None = None,
+    request: str = "",
+    files: frozenset[str] = frozenset(),
+) -> list[str]:
+    return ARTIFACT_RULES[rule](Subject(artifact, contract, inputs or {}, request, files))
+
+
+def suite(*tests: dict[str, Any]) -> dict[str, Any]:
+    return {"test_files": [{"path": "tests/test_a.py", "tests": list(tests)}]}
+
+
+def judge_suite(rule: Predicate, *tests: dict[str, Any]) -> list[str]:
+    return judge(rule, suite(*tests), "test_suite", inputs={"specification": SPECIFICATION})
+
+
+def test_every_predicate_is_bound_somewhere() -> None:
+    assert set(ARTIFACT_RULES) | set(CATALOG_RULES) | RUN_BY_THE_ENGINE == set(PREDICATES)
+
+
+def test_every_rule_takes_every_empty_artifact() -> None:
+    for contract in Catalog.packaged().names("contracts"):
+        for rule in ARTIFACT_RULES.values():
+            assert all(isinstance(text, str) for text in rule(Subject({}, contract)))
+
+
+def test_a_requirement_without_a_criterion_is_named() -> None:
+    assert judge("every_requirement_has_criterion", SPECIFICATION) == []
+    found = judge("every_requirement_has_criterion", {"requirements": [{"id": "REQ-009", "acceptance_criteria": [" "]}]})
+    assert found == ["REQ-009 has no acceptance criterion; write at least one that a test can decide"]
+
+
+def test_two_requirements_with_one_id_are_named() -> None:
+    assert judge("requirement_ids_unique", SPECIFICATION) == []
+    assert judge("requirement_ids_unique", {"requirements": [{"id": "REQ-001"}] * 2}) == [
+        "REQ-001 is the id of 2 requirements; give each its own"
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "../x.py", "a/../../x", "C:\\x.py", "a\\b.py", "~/x", "", " ", ".", "a/.git/config", "a\0b"]
+)
+def test_a_path_that_leaves_the_repository_is_refused(path: str) -> None:
+    assert len(judge("paths_are_relative", {"files_to_modify": [path]})) == 1
+    assert len(judge("paths_are_relative", suite() | {"test_files": [{"path": path}]}, "test_suite")) == 1
+
+
+@pytest.mark.parametrize("path", ["a.py", "src/a b/ü.py", "./a.py", ".github/x.yml", "a..b.py", "tests/test_a.py::test_b"])
+def test_an_ordinary_path_is_fine(path: str) -> None:
+    assert judge("paths_are_relative", {"affected_tests": [path]}, "analysis") == []
+
+
+def test_cited_files_exist_and_new_ones_do_not() -> None:
+    files = frozenset({"a.py", "tests/test_a.py"})
+    assert judge("files_exist", {"files_to_modify": ["./a.py"], "files_to_create": ["b.py"]}, files=files) == []
+    assert judge("files_exist", {"files_to_modify": ["b.py"], "files_to_create": ["a.py"]}, files=files) == [
+        "files_to_modify[0]: b.py is not in the repository; a new file belongs under files_to_create",
+        "files_to_create: a.py exists already; list it under files_to_modify",
+    ]
+    assert judge("files_exist", suite(), "test_suite", files=files) == []
+    assert "create it before you submit" in judge("files_exist", suite(), "test_suite")[0]
+    evidence = {"questions": [{"evidence": [{"file": "zz.py"}]}]}
+    assert judge("files_exist", evidence, "clarification", files=files)[0].startswith("questions[0].evidence[0].file: zz.py")
+
+
+def test_a_circle_of_dependencies_is_spelled_out() -> None:
+    assert judge("no_circular_dependencies", {"dependencies": ["requests", "B -> A", "C -> B", "C -> A"]}) == []
+    found = judge("no_circular_dependencies", {"dependencies": ["A -> B", "B → C", "C -> A"]})
+    assert found == ["dependencies: A -> B -> C -> A is a circle; remove one of them"]
+    assert judge("no_circular_dependencies", {"dependencies": {"tasks": []}}) == []
+
+
+def test_tests_name_requirements_that_exist() -> None:
+    rule: Predicate = "tests_name_known_requirements"
+    assert judge_suite(rule, {"name": "t", "requirement_ref": "REQ-001"}, {"name": "g", "guard": True}) == []
+    assert "t names REQ-099, which the specification does not have" in judge_suite(rule, {"name": "t", "requirement_ref": "REQ-099"})[0]
+    assert "t has no requirement_ref" in judge_suite(rule, {"name": "t"})[0]
+    old = {"supersedes": [{"id": "x::y", "reason": "r", "requirement_ref": "REQ-077"}]}
+    assert "supersedes x::y names REQ-077" in judge(rule, old, "test_suite", inputs={"specification": SPECIFICATION})[0]
+
+
+def test_only_requirements_that_a_test_should_decide_need_one() -> None:
+    rule: Predicate = "every_requirement_has_test"
+    assert judge_suite(rule, {"name": "a", "requirement_ref": "REQ-001"}, {"name": "b", "requirement_ref": "REQ-002"}) == []
+    assert judge_suite(rule, {"name": "a", "requirement_ref": "REQ-001"}) == ["REQ-002 has no test; name it as a test's requirement_ref"]
+
+
+@pytest.mark.parametrize("second", ["blank TEXT is empty.", "REQ-001.2", "req-001.2", "2"])
+def test_a_criterion_is_named_by_its_words_or_its_place(second: str) -> None:
+    first = {"name": "a", "requirement_ref": "REQ-001", "acceptance_criterion": "empty text  raises ValueError"}
+    assert judge_suite("every_criterion_has_test", first, {"name": "b", "requirement_ref": "REQ-001", "acceptance_criterion": second}) == []
+
+
+def test_a_criterion_without_a_test_is_told_with_its_place() -> None:
+    found = judge_suite("every_criterion_has_test", {"name": "a", "requirement_ref": "REQ-001", "acceptance_criterion": "1"})
+    assert found == ['REQ-001.2 has no test: "Blank text is  empty"; set acceptance_criterion to REQ-001.2 in the test that proves it']
+
+
+def test_a_place_of_another_requirement_does_not_count() -> None:
+    tests = [{"name": "a", "requirement_ref": "REQ-001", "acceptance_criterion": text} for text in ("1", "REQ-002.2")]
+    assert len(judge_suite("every_criterion_has_test", *tests)) == 1
+
+
+def test_a_single_criterion_needs_only_the_requirement() -> None:
+    assert (
+        judge_suite("every_criterion_has_test", {"name": "b", "requirement_ref": "REQ-002", "acceptance_criterion": "in other words"}) == []
+    )
+
+
+def test_without_a_specification_a_suite_is_not_passed() -> None:
+    rules: tuple[Predicate, ...] = ("tests_name_known_requirements", "every_requirement_has_test", "every_criterion_has_test")
+    for rule in rules:
+        assert judge(rule, suite(), "test_suite") == ["there is no specification to compare with; submit it first"]
+
+
+INTAKE = {
+    "identified_ambiguities": [
+        {"area": "errors", "question": "Which error?", "impact": "blocking"},
+        {"area": "b", "question": "?", "impact": "minor"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"question": "which  ERROR?", "answer": "a", "confidence": 80}, ""),
+        ({"area": "errors", "question": "other words", "answer": "a", "confidence": 95}, ""),
+        ({"question": "Which error?", "answer": "a", "confidence": 10, "resolved_by": "user"}, ""),
+        ({"question": "Which error?", "answer": "a", "confidence": 79}, "is answered below 80; escalate it"),
+        ({"question": "Which error?", "answer": "a", "confidence": 10, "source": "human_escalation"}, "is answered below 80; escalate it"),
+        ({"question": "Another?", "answer": "a", "confidence": 99}, "has no entry in questions"),
+    ],
+)
+def test_a_blocking_ambiguity_needs_a_sure_answer_or_a_person(question: dict[str, Any], said: str) -> None:
+    found = judge("blocking_ambiguities_answered", {"questions": [question]}, "clarification", inputs={"intake_record": INTAKE})
+    assert (said in found[0]) if said else found == []
+
+
+def test_what_is_listed_as_blocking_blocks() -> None:
+    found = judge("blocking_ambiguities_answered", {"blocking": ["Who pays?"]}, "clarification", inputs={"intake_record": {}})
+    assert found == ['"Who pays?" is still blocking; escalate it, or answer it from the repository under questions']
+
+
+def test_the_request_is_kept_word_for_word() -> None:
+    assert judge("original_request_verbatim", {}, "intake_record", request="Fix it.") == []
+    assert judge("original_request_verbatim", {"original_request": "Fix it."}, "intake_record", request="Fix it.") == []
+    assert len(judge("original_request_verbatim", {"original_request": "Fix it"}, "intake_record", request="Fix it.")) == 1
+
+
+def test_the_verdict_of_a_review_follows_from_its_findings() -> None:
+    finding = {"id": "REV-001", "blocking": True, "remediation": "Do."}
+    rule: Predicate = "findings_block_or_approve"
+    assert judge(rule, {"verdict": "approve", "findings": [finding | {"blocking": False}]}, "review") == []
+    assert judge(rule, {"verdict": "block", "findings": [finding]}, "review") == []
+    assert "approve, but REV-001 is blocking" in judge(rule, {"verdict": "approve", "findings": [finding]}, "review")[0]
+    assert "block without a blocking finding" in judge(rule, {"verdict": "block"}, "review")[0]
+    assert "without a remediation" in judge(rule, {"verdict": "block", "findings": [finding | {"remediation": ""}]}, "review")[0]
+    assert "several findings" in judge(rule, {"verdict": "block", "findings": [finding, finding]}, "review")[0]

@@ -1,0 +1,303 @@
+"""What every sandbox must hold, tried from the inside by a program that wants out."""
+
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agentforge.core.errors import PolicyError, Unusable
+from agentforge.sandbox import ladder
+from agentforge.sandbox.base import Confinement, Sandbox, shielded
+from agentforge.sandbox.bubblewrap import Bubblewrap
+from agentforge.sandbox.landlock import Landlock, kernel_abi
+from agentforge.sandbox.none import NoSandbox
+from agentforge.system.processes import Completed
+
+WALLS: list[Sandbox] = [Bubblewrap(), Landlock(kernel_abi()), Landlock(kernel_abi(), namespaces=False)]
+INTERPRETER = str(Path(sys.executable).resolve())
+
+
+def _label(sandbox: Sandbox) -> str:
+    return sandbox.name + ("" if getattr(sandbox, "namespaces", True) else "-alone")
+
+
+@pytest.fixture(params=WALLS, ids=_label)
+def walls(request: pytest.FixtureRequest) -> Sandbox:
+    sandbox: Sandbox = request.param
+    if not ladder.works(sandbox):
+        pytest.skip(f"{_label(sandbox)} does not work on this machine")
+    return sandbox
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    (tmp_path / "room").mkdir()
+    return tmp_path / "room"
+
+
+def _wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def sh(sandbox: Sandbox, script: str, confinement: Confinement) -> Completed:
+    return sandbox.run(("/bin/sh", "-c", script), confinement)
+
+
+def py(sandbox: Sandbox, script: str, confinement: Confinement) -> Completed:
+    return sandbox.run((INTERPRETER, "-I", "-c", script), confinement)
+
+
+def test_the_named_directory_can_be_written_and_what_is_written_belongs_to_the_caller(walls: Sandbox, room: Path) -> None:
+    done = sh(walls, "echo hello > made && mkdir d && mv made d/made && cat d/made", Confinement(cwd=room, write=(room,)))
+    assert (done.code, done.out) == (0, b"hello\n")
+    assert (room / "d/made").stat().st_uid == os.getuid()
+
+
+def test_the_result_names_the_program_and_not_the_walls(walls: Sandbox, room: Path) -> None:
+    assert walls.run(("/bin/echo", "x"), Confinement(cwd=room, write=(room,))).argv == ("/bin/echo", "x")
+
+
+def test_files_outside_cannot_be_read_or_changed(walls: Sandbox, room: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("do not read")
+    script = f"cat {secret} /etc/shadow; ls {Path.home()}/.ssh {tmp_path}; echo x >> {secret}; echo x > /usr/forged; rm {secret}"
+    done = sh(walls, script, Confinement(cwd=room, write=(room,)))
+    assert b"do not read" not in done.out
+    assert b"root:" not in done.out
+    assert secret.read_text() == "do not read"
+    assert not Path("/usr/forged").exists()
+
+
+def test_a_link_in_the_room_does_not_lead_out(walls: Sandbox, room: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("do not read")
+    (room / "link").symlink_to(tmp_path / "secret")
+    assert sh(walls, "cat link", Confinement(cwd=room, write=(room,))).out == b""
+
+
+def test_a_read_only_path_beneath_a_writable_one_stays_read_only(walls: Sandbox, room: Path) -> None:
+    (room / "tests/deep").mkdir(parents=True)
+    locked = room / "tests/deep/test_it.py"
+    locked.write_text("locked")
+    script = "cd tests; cat deep/test_it.py; echo forged > deep/test_it.py; rm -f deep/test_it.py; mv deep old; mv ../tests ../aside"
+    done = sh(walls, script, Confinement(cwd=room, write=(room,), read=(locked,)))
+    assert done.out == b"locked"
+    assert locked.read_text() == "locked"
+
+
+def test_a_writable_path_beneath_a_read_only_one_can_be_written(walls: Sandbox, room: Path) -> None:
+    (room / "cache").mkdir()
+    done = sh(walls, "echo x > cache/f && ! echo x > g", Confinement(cwd=room, write=(room / "cache",), read=(room,)))
+    assert done.code == 0
+    assert not (room / "g").exists()
+
+
+def test_a_path_named_both_ways_is_read_only(walls: Sandbox, room: Path) -> None:
+    assert sh(walls, "echo x > f", Confinement(cwd=room, write=(room,), read=(room,))).code != 0
+
+
+def test_a_remount_does_not_open_the_walls(walls: Sandbox, room: Path) -> None:
+    script = (
+        "mount -o remount,rw,bind / ; mount -o remount,rw,bind /usr; umount -l /usr; unshare -Urm mount -o remount,rw,bind /usr;"
+        "echo x > /usr/forged; grep CapEff /proc/self/status"
+    )
+    done = sh(walls, script, Confinement(cwd=room, write=(room,)))
+    assert not Path("/usr/forged").exists()
+    assert done.out.split()[-1] == b"0" * 16
+
+
+def test_nothing_of_the_callers_environment_leaks(walls: Sandbox, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY_OF_THE_CALLER", "sk-secret")
+    done = sh(walls, "env; cat /proc/*/environ | tr '\\0' '\\n'", Confinement(cwd=room, write=(room,), env={"GIVEN": "1"}))
+    assert b"sk-secret" not in done.out
+    lines = done.out.decode().splitlines()
+    assert "GIVEN=1" in lines
+    assert f"HOME={Path.home()}" not in lines
+
+
+def test_the_machines_own_loopback_is_out_of_reach(walls: Sandbox, room: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        script = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2); print('reached')"
+        assert py(walls, script, Confinement(cwd=room, write=(room,))).code != 0
+        assert py(walls, script, Confinement(cwd=room, write=(room,), network=True)).out == b"reached\n"
+
+
+def test_no_address_outside_can_be_reached(walls: Sandbox, room: Path) -> None:
+    script = "import socket; s = socket.socket(); s.settimeout(2); s.connect(('192.0.2.1', 80))"
+    done = py(walls, script, Confinement(cwd=room, write=(room,)))
+    assert done.code != 0
+    assert b"timed out" not in done.err
+
+
+def test_a_private_temporary_directory_and_home_exist(walls: Sandbox, room: Path) -> None:
+    assert sh(walls, 'echo x > "$TMPDIR/t" && echo x > "$HOME/h"', Confinement(cwd=room, write=(room,))).code == 0
+
+
+def test_the_time_limit_ends_the_program_and_its_children(walls: Sandbox, room: Path) -> None:
+    started = time.monotonic()
+    done = sh(walls, "(sleep 1.5; echo x > late) & sleep 60", Confinement(cwd=room, write=(room,), timeout_s=0.7))
+    assert done.timed_out
+    assert time.monotonic() - started < 1.4
+    time.sleep(max(0.0, 1.8 - (time.monotonic() - started)))
+    assert not (room / "late").exists()
+
+
+def test_the_exit_code_of_the_program_is_kept(walls: Sandbox, room: Path) -> None:
+    confinement = Confinement(cwd=room, write=(room,))
+    assert sh(walls, "exit 42", confinement).code == 42
+    assert sh(walls, "kill -9 $$", confinement).code in {137, -9}
+
+
+def test_a_missing_program_is_a_failure_of_the_run_and_not_a_result(walls: Sandbox, room: Path) -> None:
+    with pytest.raises(Unusable, match="no-such-program"):
+        walls.run(("no-such-program",), Confinement(cwd=room, write=(room,)))
+
+
+def test_a_working_directory_that_is_not_visible_is_refused(walls: Sandbox, room: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="neither"):
+        sh(walls, "true", Confinement(cwd=tmp_path, write=(room,)))
+
+
+def test_a_path_that_does_not_exist_is_refused(walls: Sandbox, room: Path) -> None:
+    with pytest.raises(ValueError, match="does not exist"):
+        sh(walls, "true", Confinement(cwd=room, write=(room,), read=(room / "missing",)))
+
+
+def test_paths_given_through_a_link_work_by_both_names(walls: Sandbox, room: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.symlink_to(room)
+    done = sh(walls, f"echo x > {other}/f && cat {room}/f", Confinement(cwd=other, write=(other,)))
+    assert done.out == b"x\n"
+
+
+def test_names_with_spaces_and_other_scripts_work(walls: Sandbox, tmp_path: Path) -> None:
+    odd = tmp_path / "zwei Wörter 中"
+    odd.mkdir()
+    assert sh(walls, "echo x > f", Confinement(cwd=odd, write=(odd,))).code == 0
+    assert (odd / "f").exists()
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from agentforge.sandbox.base import Confinement
+from agentforge.sandbox.bubblewrap import Bubblewrap
+from agentforge.sandbox.landlock import Landlock, kernel_abi
+room = Path(sys.argv[1])
+walls = {"bubblewrap": lambda: Bubblewrap(), "landlock": lambda: Landlock(kernel_abi())}[sys.argv[2]]()
+beat = "setsid sh -c 'while true; do echo beat >> beats; sleep 0.05; done'"
+walls.run(("/bin/sh", "-c", beat), Confinement(cwd=room, write=(room,)))
+"""
+
+
+def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(walls: Sandbox, room: Path) -> None:
+    if walls.guarantee()["processes"].endswith("may survive"):
+        pytest.skip("these walls say that they cannot hold this")
+    driver = subprocess.Popen(
+        (sys.executable, "-c", DRIVER, str(room), walls.name), env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    beats = room / "beats"
+    _wait_for(beats)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    time.sleep(0.3)
+    size = beats.stat().st_size
+    time.sleep(0.3)
+    assert size > 0
+    assert beats.stat().st_size == size
+
+
+def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None:
+    if "signalled" in walls.guarantee()["processes"] and "not signalled" not in walls.guarantee()["processes"]:
+        pytest.skip("these walls say that they cannot hold this")
+    assert sh(walls, f"kill -0 {os.getpid()}", Confinement(cwd=room, write=(room,))).code != 0
+
+
+def test_a_lock_is_held_for_as_long_as_the_run_lives(walls: Sandbox, room: Path) -> None:
+    path = room.parent / "lock"
+    mine = path.open("w")
+    fcntl.flock(mine, fcntl.LOCK_EX)
+    confinement = Confinement(cwd=room, write=(room,), pass_fds=(mine.fileno(),))
+    with ThreadPoolExecutor(1) as pool, path.open("w") as other:
+        running = pool.submit(sh, walls, "echo up > up; while ! test -e go; do sleep 0.02; done", confinement)
+        _wait_for(room / "up")
+        mine.close()
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (room / "go").touch()
+        assert running.result().code == 0
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_the_program_cannot_let_go_of_the_lock_inside_bubblewrap(room: Path) -> None:
+    if not ladder.works(Bubblewrap()):
+        pytest.skip("bubblewrap does not work on this machine")
+    with (room.parent / "lock").open("w") as lock:
+        done = sh(
+            Bubblewrap(),
+            f"ls -l /proc/self/fd; ls /proc/self/fd/{lock.fileno()}",
+            Confinement(cwd=room, write=(room,), pass_fds=(lock.fileno(),)),
+        )
+    assert done.code != 0
+    assert b"lock" not in done.out
+
+
+def test_nothing_is_left_running_when_the_run_returns(walls: Sandbox, room: Path) -> None:
+    if walls.guarantee()["processes"].endswith("may survive"):
+        pytest.skip("these walls say that they cannot hold this")
+    sh(walls, "setsid sh -c 'while true; do echo beat >> beats; done' & sleep 0.1", Confinement(cwd=room, write=(room,)))
+    size = (room / "beats").stat().st_size
+    time.sleep(0.1)
+    assert (room / "beats").stat().st_size == size
+
+
+def test_every_sandbox_says_what_it_holds(walls: Sandbox) -> None:
+    assert set(walls.guarantee()) == {"files", "network", "processes", "capabilities"} == set(NoSandbox().guarantee())
+
+
+def test_without_walls_the_environment_is_still_the_allowed_one(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY_OF_THE_CALLER", "sk-secret")
+    done = sh(NoSandbox(), "env; pwd", Confinement(cwd=room, write=(room,), env={"GIVEN": "1"}))
+    assert b"sk-secret" not in done.out
+    assert b"GIVEN=1" in done.out
+    assert done.out.decode().splitlines()[-1] == str(room.resolve())
+
+
+def test_no_walls_are_never_chosen_without_being_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ladder.choose("none").name == "none"
+    assert ladder.choose("auto").name != "none"
+
+
+def test_a_sandbox_that_is_asked_for_and_missing_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PolicyError, match="bubblewrap is not installed") as caught:
+        ladder.choose("bubblewrap")
+    assert caught.value.exit_code == 4
+    assert "--sandbox none" in caught.value.next_step
+
+
+def test_a_bubblewrap_that_does_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert shutil.which("bwrap") == str(fake)
+    with pytest.raises(PolicyError, match="does not work here"):
+        ladder.choose("bubblewrap")
+
+
+def test_directories_between_writable_and_read_only_are_pinned_and_none_beneath_a_read_only_one() -> None:
+    top = Path("/w")
+    assert shielded({top}, {top / "a/b/c"}) == {top / "a", top / "a/b"}
+    assert shielded({top}, {top / "a", top / "a/b/c"}) == set()
+    assert shielded(set(), {top / "a"}) == set()

@@ -1,0 +1,281 @@
+"""A real git on repositories that are nothing like ours."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from agentforge.core.errors import Unusable, UsageError
+from agentforge.system.git import Change, Git, Lines, TreeEntry
+
+AUTHOR = ("Ada", "ada@example.invalid")
+DATE = "2024-05-06T07:08:09.123456+00:00"
+
+
+def git(where: Path, *args: str, data: str | None = None) -> str:
+    done = subprocess.run(["git", *args], cwd=where, input=data, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def make(where: Path, files: dict[str, str], *options: str) -> Git:
+    where.mkdir(parents=True, exist_ok=True)
+    git(where, "init", "-q", *options)
+    for name, text in files.items():
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        (where / name).write_text(text)
+    git(where, "add", "-A")
+    git(where, "commit", "-q", "-m", "first")
+    return Git.open(where)
+
+
+def files_of(where: Path) -> dict[str, str]:
+    return {p.relative_to(where).as_posix(): p.read_text() for p in sorted(where.rglob("*")) if p.is_file() and ".git" not in p.parts}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Git:
+    return make(tmp_path / "a répo", {"src/a.py": "a = 1\n", "ü name.txt": "hi\n", ".gitignore": "*.log\n"})
+
+
+# Opening
+
+
+def test_a_repository_is_found_from_below(repo: Git) -> None:
+    below = Git.open(repo.top / "src")
+    assert (below.top, below.git_dir) == (repo.top, repo.top / ".git")
+
+
+def test_a_plain_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not in a git repository"):
+        Git.open(tmp_path)
+
+
+def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "x.git")
+    with pytest.raises(UsageError, match="is a bare repository"):
+        Git.open(tmp_path / "x.git")
+
+
+def test_the_inside_of_a_git_directory_is_refused(repo: Git) -> None:
+    with pytest.raises(UsageError, match=r"inside of a `\.git` directory"):
+        Git.open(repo.git_dir / "objects")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_somebody_else_is_refused_with_the_exact_command(repo: Git) -> None:
+    for place in (repo.top, repo.git_dir):
+        os.chown(place, 54321, 54321)
+    with pytest.raises(UsageError) as caught:
+        Git.open(repo.top)
+    command = caught.value.next_step.split("`")[1]
+    assert command.startswith("git config --global --add safe.directory ")
+    subprocess.run(["sh", "-c", command], check=True)
+    assert Git.open(repo.top).head() == repo.head()
+
+
+def test_a_machine_without_git_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="`git` is not installed"):
+        Git.open(tmp_path)
+
+
+def test_an_old_git_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\necho git version 2.25.1\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(UsageError, match=r"git 2\.25 is too old"):
+        Git.open(tmp_path)
+
+
+def test_a_repository_without_commits_is_told_so(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    with pytest.raises(UsageError, match="has no commits yet"):
+        Git.open(tmp_path).head()
+
+
+def test_a_linked_worktree_has_its_own_head_and_the_shared_directory(repo: Git, tmp_path: Path) -> None:
+    git(repo.top, "worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
+    git(tmp_path / "linked", "commit", "-q", "--allow-empty", "-m", "second")
+    linked = Git.open(tmp_path / "linked")
+    assert (linked.git_dir, linked.top, linked.branch_name()) == (repo.git_dir, tmp_path / "linked", "side")
+    assert linked.head() != repo.head()
+    assert linked.tree_of(linked.head()) == repo.tree_of(repo.head())
+
+
+def test_variables_of_the_caller_do_not_lead_elsewhere(repo: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    assert Git.open(repo.top).head() == repo.head()
+
+
+# The user's checkout
+
+
+def test_branch_dirt_and_detachment_are_seen(repo: Git) -> None:
+    assert (repo.branch_name(), repo.is_dirty()) == ("main", False)
+    (repo.top / "x.log").write_text("ignored")
+    assert not repo.is_dirty()
+    (repo.top / "new").write_text("x")
+    assert repo.is_dirty()
+    git(repo.top, "checkout", "-q", "--detach")
+    assert repo.branch_name() is None
+
+
+def test_a_name_is_resolved_or_refused(repo: Git) -> None:
+    assert repo.resolve("main") == repo.resolve(repo.head()[:8]) == repo.head()
+    for bad in ("nothing", "--all", "HEAD:src", ""):
+        with pytest.raises(UsageError, match="is not a commit"):
+            repo.resolve(bad)
+
+
+def test_a_pattern_is_excluded_once(repo: Git) -> None:
+    repo.exclude_locally(".agentforge/tasks/")
+    repo.exclude_locally(".agentforge/tasks/")
+    assert (repo.git_dir / "info/exclude").read_text().count(".agentforge/tasks/\n") == 1
+
+
+# Objects
+
+
+def test_blobs_and_trees_are_read(repo: Git) -> None:
+    head = repo.head()
+    assert repo.read_blob(head, "ü name.txt") == b"hi\n"
+    assert repo.read_blob(repo.tree_of(head), "src/a.py") == b"a = 1\n"
+    for missing in ("src", "nothing", "src/a.py/b", "a\nb", ""):
+        assert repo.read_blob(head, missing) is None
+    assert TreeEntry("100644", "blob", repo.hash_blob(b"hi\n"), "ü name.txt") in repo.ls_tree(head)
+
+
+def test_an_overlay_adds_changes_and_removes(repo: Git) -> None:
+    base = repo.tree_of(repo.head())
+    blob = repo.hash_blob(b"\0binary\r\n")
+    tree = repo.overlay_tree(base, {"src": ("100755", blob), "src/a.py": None, "ü name.txt/in\nside": ("100644", blob)})
+    assert {entry.path: entry.mode for entry in repo.ls_tree(tree)} == {
+        "src": "100755",
+        "ü name.txt/in\nside": "100644",
+        ".gitignore": "100644",
+    }
+    assert repo.read_blob(tree, "ü name.txt/in\nside") == b"\0binary\r\n"
+    assert repo.overlay_tree(base, {}) == base
+    with pytest.raises(Unusable, match="is not in the repository"):
+        repo.overlay_tree(base, {"x": ("100644", "1" * 40)})
+
+
+def test_differences_are_told_by_name_count_and_patch(repo: Git, tmp_path: Path) -> None:
+    base = repo.tree_of(repo.head())
+    tree = repo.overlay_tree(
+        base,
+        {
+            "ü name.txt": None,
+            "moved.txt": ("100644", repo.hash_blob(b"hi\n")),
+            "b": ("100644", repo.hash_blob(b"\0\1")),
+            "src/a.py": ("100644", repo.hash_blob(b"a = 2\n")),
+        },
+    )
+    assert repo.diff_names(base, tree) == [Change("A", "b"), Change("A", "moved.txt"), Change("M", "src/a.py"), Change("D", "ü name.txt")]
+    assert repo.numstat(base, tree) == [Lines(0, 0, "b"), Lines(1, 0, "moved.txt"), Lines(1, 1, "src/a.py"), Lines(0, 1, "ü name.txt")]
+    assert "4 files changed" in repo.diff_stat(base, tree)
+    assert repo.diff_patch(base, tree, ["src/a.py"]).count(b"diff --git") == 1
+    git(repo.top, "config", "diff.noprefix", "true")
+    (tmp_path / "p").write_bytes(repo.diff_patch(base, tree))
+    git(repo.top, "apply", "--index", str(tmp_path / "p"))
+    assert git(repo.top, "write-tree") == tree
+
+
+def test_the_same_commit_has_the_same_id(repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, parent = repo.tree_of(repo.head()), repo.head()
+    first = repo.commit_tree(tree, [parent], "stage: grün\n\nTask: x\n", DATE, AUTHOR)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    git(repo.top, "config", "i18n.commitEncoding", "latin1")
+    assert repo.commit_tree(tree, [parent], "stage: grün\n\nTask: x\n", DATE, AUTHOR) == first
+    assert (
+        git(repo.top, "log", "-1", "--encoding=UTF-8", "--format=%an|%ae|%cn|%aI|%s", first)
+        == "Ada|ada@example.invalid|Ada|2024-05-06T07:08:09+00:00|stage: grün"
+    )
+    assert repo.commit_tree(tree, [parent], "m", "2024-05-06T07:08:09Z", AUTHOR) == repo.commit_tree(tree, [parent], "m", DATE, AUTHOR)
+
+
+# Refs
+
+
+def test_refs_are_moved_compared_listed_and_removed(repo: Git) -> None:
+    head = repo.head()
+    other = repo.commit_tree(repo.tree_of(head), [head], "m", DATE, AUTHOR)
+    ref = "refs/agentforge/task-1/salvage/1"
+    assert repo.read_ref(ref) is None
+    repo.update_ref(ref, head, "")
+    with pytest.raises(Unusable):
+        repo.update_ref(ref, other, "")
+    with pytest.raises(Unusable):
+        repo.update_ref(ref, other, other)
+    repo.update_ref(ref, other, head)
+    assert repo.refs("refs/agentforge/task-1") == repo.refs("refs/agentforge/") == {ref: other}
+    assert repo.refs("refs/agentforge/task") == {}
+    repo.delete_ref(ref)
+    repo.delete_ref(ref)
+    assert repo.read_ref(ref) is None
+
+
+def test_a_lock_that_a_killed_git_left_on_our_ref_is_broken(repo: Git) -> None:
+    lock = repo.git_dir / "refs/agentforge/task-1.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    repo.update_ref("refs/agentforge/task-1", repo.head())
+    assert repo.read_ref("refs/agentforge/task-1") == repo.head()
+
+
+def test_a_lock_on_somebody_elses_ref_stays(repo: Git) -> None:
+    lock = repo.git_dir / "refs/heads/theirs.lock"
+    lock.touch()
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    with pytest.raises(Unusable, match="lock"):
+        repo.update_ref("refs/heads/theirs", repo.head())
+    assert lock.exists()
+
+
+# What others configured
+
+
+def test_hooks_signing_and_filters_of_the_user_never_run(tmp_path: Path) -> None:
+    repo = make(tmp_path / "r", {"big.bin": "pointer\n", ".gitattributes": "*.bin filter=lfs\n"})
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    for hook in ("reference-transaction", "post-index-change", "post-checkout"):
+        (repo.git_dir / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {trap}/{hook}\n")
+        (repo.git_dir / "hooks" / hook).chmod(0o755)
+    for setting, value in {
+        "filter.lfs.clean": f"touch {trap}/clean; cat",
+        "filter.lfs.smudge": f"touch {trap}/smudge; cat",
+        "filter.lfs.process": f"touch {trap}/process",
+        "filter.lfs.required": "true",
+        "commit.gpgSign": "true",
+        "gpg.program": f"touch {trap}/gpg",
+        "core.fsmonitor": f"touch {trap}/fsmonitor",
+        "core.safecrlf": "true",
+        "core.autocrlf": "true",
+    }.items():
+        git(repo.top, "config", setting, value)
+    repo = Git.open(repo.top)
+    tree = repo.tree_of(repo.head())
+    work, index = tmp_path / "w", tmp_path / "i"
+    repo.checkout_tree(tree, work, index)
+    assert (work / "big.bin").read_text() == "pointer\n"
+    (work / "more.bin").write_bytes(b"x\r\n")
+    changed = repo.write_tree(work, index)
+    repo.update_ref("refs/agentforge/x", repo.commit_tree(changed, [repo.head()], "m", DATE, AUTHOR))
+    assert repo.read_blob(changed, "more.bin") == b"x\r\n"
+    repo.is_dirty()
+    assert list(trap.iterdir()) == []
+
+
+@pytest.mark.parametrize("bad", ["No space left on device", "Permission denied", "Read-only file system"])
+def test_a_disk_that_fails_git_is_told_as_such(bad: str, tmp_path: Path, repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\necho 'error: unable to write file x: {bad}' >&2\nexit 128\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(Unusable, match="then `agentforge continue`"):
+        repo.hash_blob(b"x")

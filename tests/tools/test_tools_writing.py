@@ -1,0 +1,189 @@
+"""Writing tools on a real tree: literal edits that keep every other byte, and mistakes that say what to change."""
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentforge.core.errors import ModelMistake
+from agentforge.core.reply import Json
+from agentforge.tools.base import Opened, ToolResult, Workbench
+from agentforge.tools.bridge import TOOLS
+from agentforge.tools.writing import _spliced
+
+CODE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"
+
+
+def no_tests(_ids: Sequence[str]) -> ToolResult:
+    raise AssertionError("no test was to run")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    (tmp_path / "a.py").write_text(CODE)
+    return Workbench(tmp_path, no_tests)
+
+
+def call(bench: Workbench, tool: str, /, **args: Json) -> ToolResult:
+    return TOOLS[tool].call(args, bench)
+
+
+def mistake(bench: Workbench, tool: str, /, **args: Json) -> ModelMistake:
+    with pytest.raises(ModelMistake) as caught:
+        call(bench, tool, **args)
+    return caught.value
+
+
+def test_create_file_makes_directories_and_opens_what_it_wrote(bench: Workbench) -> None:
+    result = call(bench, "create_file", path="new dir/ü.py", content="x = 1\ny = 2\n")
+    assert (bench.root / "new dir" / "ü.py").read_bytes() == b"x = 1\ny = 2\n"
+    assert result.wrote == result.created == ("new dir/ü.py",)
+    assert result.opened == (Opened("new dir/ü.py", 1, 2),)
+
+
+def test_create_file_overwrites_only_what_this_role_created(bench: Workbench) -> None:
+    assert mistake(bench, "create_file", path="a.py", content="").kind == "file_exists"
+    assert (bench.root / "a.py").read_text() == CODE
+    later = bench.after(call(bench, "create_file", path="b.py", content="1\n"))
+    again = call(later, "create_file", path="./b.py", content="2\n")
+    assert again.created == ()
+    assert again.wrote == ("b.py",)
+    assert (bench.root / "b.py").read_text() == "2\n"
+    assert mistake(later, "create_file", path="b.py", content="2\n").kind == "no_change"
+
+
+@pytest.mark.parametrize(("path", "kind"), [("a.py/x", "path"), ("d", "not_a_file"), ("../x", "path"), ("/x", "path"), (".git/x", "path")])
+def test_create_file_refuses_what_cannot_be_a_new_file(bench: Workbench, path: str, kind: str) -> None:
+    (bench.root / "d").mkdir()
+    assert mistake(bench, "create_file", path=path, content="x").kind == kind
+
+
+def test_a_lone_surrogate_is_a_mistake_and_leaves_no_file(bench: Workbench) -> None:
+    assert mistake(bench, "create_file", path="s.txt", content="\ud800").kind == "not_text"
+    assert not (bench.root / "s.txt").exists()
+
+
+def test_edit_file_replaces_the_one_match_and_opens_its_symbol(bench: Workbench) -> None:
+    result = call(bench, "edit_file", path="a.py", old="    return 2\n", new="    value = 2\n    return value\n")
+    assert (bench.root / "a.py").read_text() == CODE.replace("    return 2\n", "    value = 2\n    return value\n")
+    assert result.opened == (Opened("a.py", 8, 10, "two"),)
+    assert result.wrote == ("a.py",)
+    assert result.created == ()
+
+
+def test_an_edit_in_no_symbol_opens_the_lines_around(bench: Workbench) -> None:
+    assert call(bench, "edit_file", path="a.py", old="import os", new="import sys").opened == (Opened("a.py", 1, 9),)
+
+
+def test_a_miss_answers_with_the_nearest_lines(bench: Workbench) -> None:
+    found = mistake(bench, "edit_file", path="a.py", old="def twoo() -> int:\n    return 2\n", new="x")
+    assert found.kind == "no_match"
+    assert "8|def two() -> int:\n9|    return 2" in found.text
+
+
+def test_a_miss_by_white_space_says_so(bench: Workbench) -> None:
+    found = mistake(bench, "edit_file", path="a.py", old="def two() -> int:\n\treturn 2", new="x")
+    assert "white space differs from line 8" in found.text
+
+
+def test_a_miss_with_line_numbers_says_to_leave_them_out(bench: Workbench) -> None:
+    assert "line numbers" in mistake(bench, "edit_file", path="a.py", old="8|def two() -> int:", new="x").text
+
+
+def test_a_miss_like_nothing_says_so(bench: Workbench) -> None:
+    assert "nothing there is like it" in mistake(bench, "edit_file", path="a.py", old="§§§§§§§§", new="x").text
+
+
+def test_several_matches_answer_with_their_lines(bench: Workbench) -> None:
+    found = mistake(bench, "edit_file", path="a.py", old="() -> int:", new="x")
+    assert found.kind == "many_matches"
+    assert "2 times" in found.text
+    assert "lines 4, 8" in found.text
+    (bench.root / "o.txt").write_text("aaa")
+    assert mistake(bench, "edit_file", path="o.txt", old="aa", new="b").kind == "many_matches"
+
+
+def test_an_edit_that_changes_nothing_is_a_mistake(bench: Workbench) -> None:
+    assert mistake(bench, "edit_file", path="a.py", old="import os", new="import os").kind == "no_change"
+    assert mistake(bench, "edit_file", path="a.py", old="    return 2\n", new="    return 2").kind == "no_change"
+
+
+def test_an_empty_old_text_fills_an_empty_file_only(bench: Workbench) -> None:
+    assert mistake(bench, "edit_file", path="a.py", old="", new="x").kind == "bad_arguments"
+    (bench.root / "__init__.py").touch()
+    call(bench, "edit_file", path="__init__.py", old="", new="x = 1\n")
+    assert (bench.root / "__init__.py").read_text() == "x = 1\n"
+
+
+def test_what_is_not_text_or_not_there_cannot_be_edited(bench: Workbench) -> None:
+    (bench.root / "latin.txt").write_bytes(b"caf\xe9\n")
+    assert mistake(bench, "edit_file", path="latin.txt", old="caf", new="x").kind == "not_text"
+    assert (bench.root / "latin.txt").read_bytes() == b"caf\xe9\n"
+    assert mistake(bench, "edit_file", path="nope", old="a", new="b").kind == "no_such_file"
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz", b"x\r\ny\r\nz\r\nc\r\n"),
+        (b"a\r\nb\r\nc\r\n", "a\r\nb", "x\r\ny", b"x\r\ny\r\nc\r\n"),
+        (b"a\nb\r\nc\n", "b", "x\ny", b"a\nx\ny\r\nc\n"),
+        (b"a\r\nb\r\nc", "c", "d\ne", b"a\r\nb\r\nd\r\ne"),
+        (b"a\nb", "b", "c", b"a\nc"),
+        (b"a\nb\n", "b\n", "c", b"a\nc\n"),
+        (b"a\nb\n", "b\n", "", b"a\n"),
+        (b"\xef\xbb\xbfa\n", "a", "b", b"\xef\xbb\xbfb\n"),
+        (b"a\rb\n", "b", "c", b"a\rc\n"),
+    ],
+)
+def test_an_edit_keeps_line_endings_and_the_final_newline(bench: Workbench, before: bytes, old: str, new: str, after: bytes) -> None:
+    path = bench.root / "f.txt"
+    path.write_bytes(before)
+    call(bench, "edit_file", path="f.txt", old=old, new=new)
+    assert path.read_bytes() == after
+
+
+@given(lines=st.lists(st.tuples(st.sampled_from(["", "a", "bb"]), st.sampled_from(["\n", "\r\n"])), max_size=8), data=st.data())
+def test_a_splice_leaves_every_other_byte_as_it_was(lines: list[tuple[str, str]], data: st.DataObject) -> None:
+    raw = "".join(text + ending for text, ending in lines)
+    plain = raw.replace("\r\n", "\n")
+    start = data.draw(st.integers(0, len(plain)))
+    end = data.draw(st.integers(start, len(plain)))
+    result = _spliced(raw, start, end, "NEW")
+    head, tail = result.split("NEW")
+    assert head.replace("\r\n", "\n") == plain[:start]
+    assert tail.replace("\r\n", "\n") == plain[end:]
+    assert raw.startswith(head)
+    assert raw.endswith(tail)
+
+
+def test_an_edit_keeps_the_mode(bench: Workbench) -> None:
+    (bench.root / "a.py").chmod(0o755)
+    call(bench, "edit_file", path="a.py", old="import os", new="import sys")
+    assert stat.S_IMODE((bench.root / "a.py").stat().st_mode) == 0o755
+
+
+def test_delete_file_removes_one_file(bench: Workbench) -> None:
+    result = call(bench, "delete_file", path="a.py")
+    assert result.wrote == ("a.py",)
+    assert not (bench.root / "a.py").exists()
+    assert mistake(bench, "delete_file", path="a.py").kind == "no_such_file"
+    (bench.root / "d").mkdir()
+    assert mistake(bench, "delete_file", path="d").kind == "not_a_file"
+
+
+def test_deleting_a_link_leaves_what_it_leads_to(bench: Workbench) -> None:
+    (bench.root / "link.py").symlink_to("a.py")
+    assert call(bench, "delete_file", path="link.py").wrote == ("link.py",)
+    assert not os.path.lexists(bench.root / "link.py")
+    assert (bench.root / "a.py").read_text() == CODE
+
+
+def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
+    (bench.root / "link.py").symlink_to("a.py")
+    assert call(bench, "edit_file", path="link.py", old="import os", new="import sys").wrote == ("a.py",)
+    assert (bench.root / "link.py").is_symlink()
