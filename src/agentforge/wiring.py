@@ -159,13 +159,16 @@ def driving(
     site: Site, files: TaskFiles, *, listener: Listener | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator["Driver"]:
     """A driver that holds the task's lock while the context is open."""
-    with DriverLock(files.lock, site.clock) as lock, Journal.open(files, site.clock, write=True) as journal:
-        with closing(_Views(site, journal, progress)) as shown:
-            journal.listeners.append(shown)
-            if listener is not None:
-                journal.listeners.append(listener)
-            yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress)
-            shown.show()
+    with (
+        DriverLock(files.lock, site.clock) as lock,
+        Journal.open(files, site.clock, write=True) as journal,
+        closing(_Views(site, journal, progress)) as shown,
+    ):
+        journal.listeners.append(shown)
+        if listener is not None:
+            journal.listeners.append(listener)
+        yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress)
+        shown.show()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,11 @@ class Driver:
             inbox.refuse(files, key)
             self.progress(f"a message was refused: {error}")
 
-        return drive(self.journal, Ports(lambda effect, state: perform(world, effect, state), messages, refused))
+        state = drive(self.journal, Ports(lambda effect, state: perform(world, effect, state), messages, refused))
+        if state.prepared:
+            # What a withdrawn effect left is not a person's work: they find the recorded tree.
+            world.workspace.stand(state.tree, state.base_commit)
+        return state
 
     def world(self) -> World:
         """What effects touch, for commands that look at a task as an effect would."""
@@ -298,10 +305,10 @@ class _NoModel:
 
     name = "none"
 
-    def worst_case(self, request: Request, input_tokens: int) -> Reservation:
+    def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002  # the port's own names
         raise AssertionError("nobody asks a model here")
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> Answer:  # noqa: ARG002  # the port's own names
         raise AssertionError("nobody asks a model here")
 
 

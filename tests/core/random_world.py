@@ -51,7 +51,7 @@ GATE_STATUSES: tuple[GateStatus, ...] = ("passed", "failed", "not_run", "blocked
 ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "")
 
 
-def outcomes(effect: Effect, state: State) -> list[Outcome]:
+def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
     """Everything this effect can end in. The first is the one that was hoped for."""
     match effect:
         case Prepare():
@@ -68,7 +68,12 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:
         case Act():
             return _act_outcomes(state, state.stage)
         case Check():
-            return [CheckRan(PASSED, "ref"), CheckRan(FAILED, "ref"), CheckRan(CheckDigest("not_run", "no pytest"), "ref"), Unclassified("x")]
+            return [
+                CheckRan(PASSED, "ref"),
+                CheckRan(FAILED, "ref"),
+                CheckRan(CheckDigest("not_run", "no pytest"), "ref"),
+                Unclassified("x"),
+            ]
         case Judge():
             wrong = next(gate for gate in GATES if gate != effect.gate)
             finals = (ArtifactRef("review", "review", 1, "final"),)

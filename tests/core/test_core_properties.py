@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentforge.core.effects import Await
-from agentforge.core.events import Moved
+from agentforge.core.events import AskFailed, Moved
 from agentforge.core.inputs import Abort, Create, Resume
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline, Stage
 from agentforge.core.state import LEGAL_MOVES, TERMINAL, State, replay
-from agentforge.core.values import Budget, Price
+from agentforge.core.values import Amount, Budget, Price
 from tests.core.random_world import World
 from tests.core.scenes import HOTFIX, SMALL, created
 
@@ -49,6 +49,10 @@ def _walk(world: World, kind: int, choice: int) -> None:
             world.perform(choice) or world.hear(choice)
 
 
+def _bill(state: State) -> Amount:
+    return state.spent.plus(state.unaccounted).plus(state.in_flight())
+
+
 def _check_pending(world: World) -> None:
     state, owed = world.state, pending(world.state)
     keys = [effect.key for effect in owed]
@@ -62,7 +66,7 @@ def _check_pending(world: World) -> None:
 def _check_state(state: State) -> None:
     waiting = [item for item in state.escalations if item.answer is None]
     assert len(waiting) == (state.status == "blocked")
-    assert state.budget.holds(state.spent.plus(state.unaccounted).plus(state.in_flight()))
+    assert state.budget.holds(_bill(state))
     for stage in state.pipeline.stages:
         failed = sum(report.stage == stage.name for report in state.failures)
         assert failed <= stage.attempts + state.grants.count(stage.name)
@@ -114,6 +118,24 @@ def test_without_people_a_task_ends_or_asks(task: Create, choices: list[int]) ->
     if world.state.status == "blocked":
         assert world.state.open_escalation is not None
         assert world.state.open_escalation.question.text
+
+
+@QUICK
+@given(tasks(), st.lists(st.integers(0, 2**16), min_size=20, max_size=80))
+def test_spent_lost_and_in_flight_together_never_pass_the_cap(task: Create, choices: list[int]) -> None:
+    world = World()
+    world.advance("create", task)
+    for choice in choices:
+        if choice % 5 == 0:
+            world.crash()
+        elif choice % 5 == 1:
+            world.arrive_late(choice)
+        elif not world.perform(choice):
+            world.hear(choice)
+        assert world.state.budget.holds(_bill(world.state))
+    # Every call that left is on the bill, once: answered, lost, in flight, or refused before it cost anything.
+    free = sum(isinstance(event, AskFailed) and event.unaccounted == Amount() for event in world.events)
+    assert world.sent() - free <= _bill(world.state).calls <= world.sent()
 
 
 @QUICK

@@ -1,5 +1,7 @@
 """The ten states: their edges, the road through them, and what a person may ask of each."""
 
+from collections.abc import Callable
+
 import pytest
 
 from agentforge.core.decide import decide
@@ -8,8 +10,8 @@ from agentforge.core.events import Moved, Resolved, Resumed, StageEntered, StepO
 from agentforge.core.inputs import (
     Abort,
     Answered,
-    Assembled,
     AskTrouble,
+    Assembled,
     BaselineFailed,
     BaselineReady,
     CommitMade,
@@ -112,7 +114,7 @@ def test_a_stage_that_needs_the_environment_waits_for_the_baseline() -> None:
 @pytest.mark.parametrize("lane", [SMALL, HOTFIX])
 def test_a_run_without_a_hitch_ends_completed_with_every_stage_accepted(lane: Pipeline) -> None:
     task = reach(begun(lane), "review")
-    assert task.state.status == "verifying"
+    assert (task.run.name, task.state.status) == ("review", "verifying")
     submit(task)
     accept(task)
     assert (task.run.name, task.owes()) == ("deliver", ["Judge"])
@@ -163,16 +165,18 @@ def _cancelled() -> Played:
     return task
 
 
-@pytest.mark.parametrize("task", [_scheduled(), begun(), _blocked(), _verifying()], ids=lambda task: task.state.status)
-def test_a_task_under_way_can_be_aborted(task: Played) -> None:
+@pytest.mark.parametrize("make", [_scheduled, begun, _blocked, _verifying])
+def test_a_task_under_way_can_be_aborted(make: Callable[[], Played]) -> None:
+    task = make()
     task.say(Abort("ada", "no longer needed"))
     assert (task.state.status, task.owes()) == ("cancelled", [])
     assert TaskAborted("ada", "no longer needed") in task.last
     assert task.state.open_escalation is None
 
 
-@pytest.mark.parametrize("task", [_failed(), _completed(), _cancelled()], ids=lambda task: task.state.status)
-def test_a_task_that_is_over_cannot_be_aborted(task: Played) -> None:
+@pytest.mark.parametrize("make", [_failed, _completed, _cancelled])
+def test_a_task_that_is_over_cannot_be_aborted(make: Callable[[], Played]) -> None:
+    task = make()
     with pytest.raises(StateInvalid, match=f"the task is {task.state.status} already; it can become draft"):
         task.say(Abort("ada"))
 
@@ -184,8 +188,9 @@ def test_there_is_nothing_to_abort_or_resume_before_a_task_exists() -> None:
     assert decide(State(), DriverStarted()).events == ()
 
 
-@pytest.mark.parametrize("task", [_scheduled(), begun(), _verifying()], ids=lambda task: task.state.status)
-def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_moves(task: Played) -> None:
+@pytest.mark.parametrize("make", [_scheduled, begun, _verifying])
+def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_moves(make: Callable[[], Played]) -> None:
+    task = make()
     with pytest.raises(StateInvalid) as refused:
         task.say(Resume("ada"))
     assert all(legal in refused.value.sentence for legal in LEGAL_MOVES[task.state.status])

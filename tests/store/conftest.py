@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.core.effects import Act, Ask, Assemble, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.inputs import (
     Acted,
     Answered,
@@ -141,8 +141,8 @@ def _drive(journal: Journal, until: int | None = None) -> Journal:
     owed = journal.advance("driver/1", DriverStarted())
     while owed and (until is None or journal.length < until):
         effect = owed[-1] if isinstance(owed[0], TakeBaseline) and len(owed) > 1 and journal.length % 2 else owed[0]
-        if journal.state.status == "blocked":
-            owed = journal.advance("inbox/ESC-001", Resolution("ESC-001", "yes", "Ada"))
+        if isinstance(effect, Await):
+            owed = journal.advance(f"inbox/{effect.escalation}", Resolution(effect.escalation, "yes", "Ada"))
             continue
         if isinstance(effect, Ask):
             journal.advance(f"{effect.key}/sent", AskStarted("7" * 64, "scripted:demo", Amount(1, 16000, 150_000)))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from agentforge.core.inputs import Resolution
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import STATUSES, Escalation, EscalationKind, Question
@@ -96,7 +97,7 @@ def test_a_question_has_a_page_with_how_to_answer_and_then_the_answer(journal: J
     assert isinstance(page, dict)
     assert (page["status"], page["question"], page["options"]) == ("open", "Keep the old flag as an alias?", ["yes", "no"])
     assert "agentforge resolve ESC-001" in str(page["answer_with"])
-    drive(journal, None)
+    journal.advance("inbox/ESC-001", Resolution("ESC-001", "yes", "Ada"))
     _write(journal)
     page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
     assert isinstance(page, dict)

@@ -32,8 +32,12 @@ def bridge_of(world: World, state: State) -> Bridge:
     role_name = state.stage.role
     assert role_name is not None
     role = world.catalogue.role(role_name)
-    limits = PathLimits.compile(role.path_constraints, world.test_globs(state), ("docs/**", "*.md"))
-    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=world.locked(state))
+    limits = PathLimits.compile(
+        role.path_constraints, world.test_globs(state), tuple(world.settings.get("docs", ())) or ("docs/**", "*.md")
+    )
+    # A stage that proves red itself proves it again with whatever tests it leaves.
+    locked = {} if "red" in state.stage.gates else world.locked(state)
+    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=locked)
 
 
 def assemble_step(world: World, state: State) -> Assembled:

@@ -10,6 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
 
+LEAVE_OUT_LINT = "leave out lint"
 NO_TESTS = "no tests were collected"
 
 
@@ -69,7 +70,14 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     assert isinstance(again, dict)
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
-    style = lint(world.sandbox, environment, world.workspace.verdict, paths)
+    style = (
+        LintRun("not_configured", "left out by a person's answer")
+        if LEAVE_OUT_LINT in _answers(state)
+        else lint(world.sandbox, environment, world.workspace.verdict, paths)
+    )
+    if style.status == "not_run":
+        sentence = f"The project configures a linter that cannot run: {style.reason}."
+        return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", ("retry", LEAVE_OUT_LINT, "abort"))
     record: dict[str, Json] = {
         "tests": run.to_json(),
         "flaky": [*sorted(flaky)],
@@ -86,6 +94,10 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     if flaky:
         summary += f", {len(flaky)} flaky"
     return BaselineReady(Baseline(ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary))
+
+
+def _answers(state: State) -> set[str]:
+    return {item.answer.strip().lower() for item in state.escalations if item.answer is not None}
 
 
 def _lint_to_json(run: LintRun) -> dict[str, Json]:

@@ -1,7 +1,7 @@
 """Everything an effect may touch, wired once per task."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,9 @@ class World:
         if self._plan is None:
             git = self.workspace.git
             paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
-            self._plan = detect(lambda path: git.read_blob(state.base_tree, path), paths, self.settings)
+            found = detect(lambda path: git.read_blob(state.base_tree, path), paths, self.settings)
+            roots = self.settings.get("import_roots")
+            self._plan = replace(found, import_roots=tuple(roots)) if roots else found
         return self._plan
 
     def environment(self, state: State) -> Environment:
@@ -100,8 +102,8 @@ class World:
         )
 
     def test_globs(self, state: State) -> tuple[str, ...]:
-        """What `{tests}` stands for in this repository."""
-        return test_globs(self.plan(state).test_paths)
+        """What `{tests}` stands for in this repository: what its settings say, else its layout."""
+        return tuple(self.settings.get("tests", ())) or test_globs(self.plan(state).test_paths)
 
     def is_test(self, state: State) -> Callable[[str], bool]:
         """Whether a path is a test's, by the repository's own layout."""

@@ -9,7 +9,7 @@ def step_entry(before: State, events: tuple[Event, ...]) -> dict[str, Json]:
     """The entry's fields (the store adds the timestamp), or nothing where no step closes."""
     closed = next((event for event in events if isinstance(event, StepClosed)), None)
     run = before.run
-    if closed is None or run is None or closed.outcome.startswith("gate_"):
+    if closed is None or run is None or closed.outcome.startswith(("gate_", "answered")):
         return {}
     stage = before.stage
     return {

@@ -63,12 +63,6 @@ def _decode(hint: Any, value: Json, where: str) -> Any:  # noqa: ANN401  # annot
     raise _wrong(where, getattr(hint, "__name__", str(hint)), value)
 
 
-def _is_plain(hint: Any, value: Json) -> bool:  # noqa: ANN401  # annotations are data here
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return hint in (str, bool) and isinstance(value, hint)
-
-
 def _decode_union(options: Iterable[Any], value: Json, where: str) -> Any:  # noqa: ANN401  # annotations are data here
     if value is None and NoneType in options:
         return None

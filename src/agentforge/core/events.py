@@ -75,6 +75,8 @@ class StageEntered:
     attempt: int
     entry_tree: str
     feedback: tuple[str, ...] = ()
+    drafts: tuple[ArtifactRef, ...] = ()
+    """What a revision starts from."""
 
 
 @dataclass(frozen=True, slots=True)

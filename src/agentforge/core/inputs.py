@@ -61,6 +61,7 @@ class BaselineFailed:
 
     sentence: str
     next_step: str
+    options: tuple[str, ...] = ("retry", "abort")
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,9 +321,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved(identity, answer, by):
             answered = tuple(replace(item, answer=answer, by=by) if item.id == identity else item for item in state.escalations)
-            granted = next(
-                (item.stage for item in state.escalations if item.id == identity and item.kind in ("exhausted", "terminal", "review")), ""
-            )
+            granted = next((item.stage for item in state.escalations if item.id == identity and item.kind in ("exhausted", "review")), "")
             grants = (*state.grants, granted) if granted else state.grants
             return replace(state, escalations=answered, grants=grants)
         case BudgetRaised(budget):
@@ -356,6 +354,7 @@ def _enter(state: State, event: StageEntered) -> State:
         event.entry_tree,
         point="judge" if stage.role is None else "assemble",
         feedback=event.feedback,
+        drafts=event.drafts,
         tried=same.tried if same else (),
     )
     return replace(state, run=run, tree=event.entry_tree)

@@ -58,11 +58,11 @@ def drive(journal: Journal, ports: Ports) -> State:
             done.put((effect.key, error))
 
     while True:
+        owed = _hear(journal, ports, owed)
         for effect in _startable(owed, flying):
             flying[effect.key] = effect
             threading.Thread(target=fly, args=(effect, journal.state), daemon=True).start()
-        owed = _hear(journal, ports, owed)
-        if not flying and not _startable(owed, flying):
+        if not flying:
             return journal.state
         try:
             key, outcome = done.get(timeout=POLL_SECONDS)

@@ -132,7 +132,7 @@ class Journal:
     def _take(self, head: Json, key: str, timestamp: str, events: tuple[Event, ...], state: State) -> None:
         self.state, self.head, self.length = state, str(head), self.length + 1
         self.times = self.times.after(timestamp, events)
-        if not all(isinstance(event, Discarded) for event in events):
+        if not any(isinstance(event, Discarded) for event in events):
             self._keys.add(key)
 
     def _write(self, line: bytes) -> None:

@@ -23,11 +23,11 @@ class LazyGroup(click.Group):
         super().__init__("agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]})
         self._entries = dict(entries)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The names, in the order in which a person meets them."""
         return [name for name, entry in self._entries.items() if entry.help]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command, imported now."""
         entry = self._entries.get(cmd_name)
         if entry is None:

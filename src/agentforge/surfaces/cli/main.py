@@ -6,6 +6,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -94,7 +95,7 @@ def _internal(error: Exception) -> tuple[str, ...]:
     return (where, "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the whole story.")
 
 
-def _leave(sentence: str, code: int) -> None:
+def _leave(sentence: str, code: int) -> NoReturn:
     """Ends at once: threads that still wait for a model or a child must not keep the process."""
     _stop_children()
     _say(*([sentence] if sentence else []))

@@ -1,0 +1,31 @@
+"""`diff`: what a task has changed so far."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge diff task-20300131-add-a-version-flag
+  agentforge diff task-20300131 --stat
+  agentforge diff task-20300131 | git apply"""
+)
+@click.argument("task", required=False)
+@click.option("--stat", is_flag=True, help="Files and counts only.")
+def diff(*, task: str | None, stat: bool) -> int:
+    """Show the difference between the base of TASK and its last recorded tree."""
+    from agentforge.surfaces.cli.printing import print_bytes, print_text
+    from agentforge.wiring import Site
+
+    site = Site.open(Path.cwd())
+    files = site.find(task)
+    state = site.read(files).state
+    if state.tree == state.base_tree:
+        click.echo(f"{files.task_id} has changed nothing yet.", err=True)
+    elif stat:
+        print_text(site.git.diff_stat(state.base_tree, state.tree))
+    else:
+        print_bytes(site.git.diff_patch(state.base_tree, state.tree))
+    return 0

@@ -1,0 +1,46 @@
+"""Drive a task in front of a person: progress while it runs, and its standing at the end."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from agentforge.core.errors import UserError
+from agentforge.core.inputs import Message
+from agentforge.core.state import State
+from agentforge.store.layout import TaskFiles
+from agentforge.surfaces.cli.interrupt import naming
+from agentforge.surfaces.cli.printing import print_last
+from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
+from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
+from agentforge.wiring import Site, driving
+
+Words = Callable[[State, int], Sequence[tuple[str, Message]]]
+"""What a person says first, each under its key, given the state and the length of the journal."""
+
+
+def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = lambda _state, _length: ()) -> State:
+    """Takes the lock, puts a person's words on record, and drives until the task is over or waits."""
+    with (
+        naming(files.task_id),
+        driving(site, files, listener=Watcher(screen), progress=lambda text: screen.line(f"  {text}", "quiet")) as driver,
+    ):
+        for key, message in words(driver.journal.state, driver.journal.length):
+            driver.tell(key, message)
+        try:
+            return driver.run()
+        except UserError:
+            screen.line(f"{files.task_id} stopped. `agentforge continue {files.task_id}` goes on.", "bad")
+            raise
+
+
+def drive_and_tell(site: Site, files: TaskFiles, words: Words = lambda _state, _length: (), *, as_data: bool = False) -> int:
+    """`drive`, then the standing; returns the exit code."""
+    with open_screen(json=as_data) as screen:
+        state = drive(site, files, screen, words)
+    return tell(site, files, state, as_data=as_data)
+
+
+def tell(site: Site, files: TaskFiles, state: State, *, as_data: bool = False) -> int:
+    """The standing of a task, as the last words of a command."""
+    standing = stand(site.git, files, state)
+    print_last(json.dumps(as_json(standing), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(standing)}")
+    return exit_code(state)

@@ -1,0 +1,69 @@
+"""`escalations`: the questions that wait for a person."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations show ESC-001 --task task-20300131-add"""
+)
+def escalations() -> None:
+    """List and show the questions that wait for you."""
+
+
+@escalations.command("list")
+@click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_(*, everything: bool, as_data: bool) -> int:
+    """List the open questions of this repository."""
+    from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.questions import asked
+    from agentforge.surfaces.cli.words import one_line
+    from agentforge.wiring import Site
+
+    site = Site.open(Path.cwd())
+    found = list(asked(site, answered=everything))
+    if as_data:
+        print_json([escalation_view(item.state, item.escalation, item.times) for item in found])
+        return 0
+    for item in found:
+        answer = "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
+        click.echo(f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}{answer}")
+        click.echo(f"    {one_line(item.escalation.question.text, 160)}")
+    if not found:
+        click.echo("Nothing waits for you.")
+    return 0
+
+
+@escalations.command("show")
+@click.argument("escalation", metavar="ID")
+@click.option("--task", help="The task, or an unambiguous beginning of its name.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def show(*, escalation: str, task: str | None, as_data: bool) -> int:
+    """Show one question, what led to it, and how to answer."""
+    from agentforge.core.errors import UsageError
+    from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.questions import task_of
+    from agentforge.surfaces.cli.report import answer_command, question
+    from agentforge.wiring import Site
+
+    site = Site.open(Path.cwd())
+    identity = escalation.upper()
+    files = site.find(task) if task else task_of(site, identity)
+    journal = site.read(files)
+    found = next((item for item in journal.state.escalations if item.id == identity), None)
+    if found is None:
+        raise UsageError(f"{files.task_id} has no escalation {identity}.", "`agentforge escalations list --all` shows what there is.")
+    if as_data:
+        print_json(escalation_view(journal.state, found, journal.times))
+        return 0
+    click.echo(question(journal.state, found))
+    if found.answer is None:
+        click.echo(f"Next:\n  {answer_command(journal.state, found)}")
+    return 0

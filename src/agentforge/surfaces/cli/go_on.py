@@ -1,0 +1,27 @@
+"""`continue`, also called `resume`: a task that was stopped goes on."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "continue",
+    epilog="""\b
+Examples:
+  agentforge continue
+  agentforge continue task-20300131-add-a-version-flag
+
+TASK may be any unambiguous beginning of a task's name, and is the newest task if left out. A task that was killed just
+goes on; one that failed or was aborted is resumed at the first stage without an accepted result.""",
+)
+@click.argument("task", required=False)
+@click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
+def go_on(*, task: str | None, as_data: bool) -> int:
+    """Go on with TASK."""
+    from agentforge.surfaces.cli.driving import drive_and_tell
+    from agentforge.surfaces.cli.messages import resume_where_halted
+    from agentforge.wiring import Site
+
+    site = Site.open(Path.cwd())
+    return drive_and_tell(site, site.find(task), resume_where_halted, as_data=as_data)

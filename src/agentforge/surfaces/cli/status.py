@@ -1,0 +1,67 @@
+"""`status`: the tasks of a repository, or one of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.store.index import Row
+    from agentforge.wiring import Site
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge status
+  agentforge status task-20300131-add-a-version-flag
+  agentforge status --json"""
+)
+@click.argument("task", required=False)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def status(*, task: str | None, as_data: bool) -> int:
+    """List the tasks of this repository, newest first, or show TASK."""
+    from agentforge.wiring import Site
+
+    site = Site.open(Path.cwd())
+    return _one(site, task, as_data=as_data) if task else _all(site, as_data=as_data)
+
+
+def _all(site: "Site", *, as_data: bool) -> int:
+    from dataclasses import asdict
+
+    from agentforge.store.index import Index
+    from agentforge.surfaces.cli.printing import print_json, table
+
+    with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
+        rows = index.rows(site.git.top)
+    if as_data:
+        print_json([asdict(row) for row in rows])
+    elif not rows:
+        click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
+    else:
+        header = ("task", "status", "state", "stage", "step", "tokens", "cost", "request")
+        click.echo(table(header, [_cells(row) for row in rows], right=frozenset({"step", "tokens", "cost"})))
+    return 0
+
+
+def _cells(row: "Row") -> tuple[str, ...]:
+    from agentforge.surfaces.cli.words import money, one_line
+
+    counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
+    return (row.task_id, row.status, row.word, row.stage or "-", *counts, one_line(row.request, 60))
+
+
+def _one(site: "Site", task: str, *, as_data: bool) -> int:
+    from agentforge.store.views import state_view
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.surfaces.cli.report import stand
+    from agentforge.surfaces.cli.task_page import page
+
+    files = site.find(task)
+    journal = site.read(files)
+    if as_data:
+        print_json(state_view(files, journal.state, journal.head, journal.length, journal.times))
+    else:
+        click.echo(page(stand(site.git, files, journal.state), files, journal.times))
+    return 0

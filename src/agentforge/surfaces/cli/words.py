@@ -1,0 +1,64 @@
+"""How values are spelled for people: money, counts, names of commands, text that came from somewhere else."""
+
+import getpass
+import re
+import shlex
+from collections.abc import Iterable
+
+from agentforge.core.state import State
+from agentforge.core.values import Amount
+
+_PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def harmless(text: str) -> str:
+    """Text that a model or a repository wrote, without what a terminal would obey."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, width: int = 200) -> str:
+    """The text in one line, cut where it is too long."""
+    joined = " ".join(harmless(text).split())
+    return joined if len(joined) <= width else f"{joined[: width - 1]}…"
+
+
+def money(micro_usd: int) -> str:
+    """Dollars, exact to the cent above one dollar and to a hundredth of a cent below."""
+    if micro_usd >= 1_000_000:
+        cents = (micro_usd + 5_000) // 10_000
+        return f"${cents // 100}.{cents % 100:02d}"
+    return f"${(micro_usd + 50) // 100 / 10_000:.4f}" if micro_usd else "$0.00"
+
+
+def count(number: int, thing: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def bill(state: State) -> str:
+    """What a task has cost so far, with what was sent and never answered."""
+    cost = money(state.spent.micro_usd) if not state.unpriced else "price not known"
+    text = f"{count(state.spent.calls, 'call')}, {count(state.spent.tokens, 'token')}, {cost}"
+    lost: Amount = state.unaccounted
+    if lost.calls:
+        text += f"; unaccounted: {count(lost.calls, 'call')} without an answer, at most {lost.tokens:,} tokens and {money(lost.micro_usd)}"
+    return text
+
+
+def command(*words: str) -> str:
+    """A command line that can be pasted into a shell."""
+    return shlex.join(words)
+
+
+def command_line(words: Iterable[str]) -> str:
+    """A command of a plan as one text that `shlex.split` reads back; placeholders in braces stay readable."""
+    return " ".join(word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
+
+
+def person() -> str:
+    """Who sits here."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return "a person"
