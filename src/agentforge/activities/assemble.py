@@ -115,7 +115,7 @@ def _facts(world: World, state: State) -> str:
     plan = world.plan(state)
     lines = [f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: {', '.join(plan.import_roots)}."]
     if state.baseline is not None:
-        lines.append(f"On the base {state.baseline.summary}.")
+        lines.append(f"Measured: {state.baseline.summary}.")
     if state.stage.returns_to is not None:
         lines += _measured(world, state)
     return "\n".join(lines)
@@ -159,12 +159,13 @@ def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) 
 def _recent(world: World, state: State) -> tuple[str, ...]:
     """What the last steps did and saw. A file that was read is in the working set and is not shown twice."""
     shown = []
-    for line, ref in zip(state.recent[-len(state.acts) :], state.acts[-len(state.recent) :], strict=False):
+    for ref in state.acts:
         value: Any = world.pack.get_json(ref)
-        parts = [
+        lines = [line for line in state.recent if line.startswith(f"step {value['step']}:")]
+        lines += [
             f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()
             for item in value["results"]
             if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET)
         ]
-        shown.append("\n".join([line, *parts]))
-    return tuple(shown)
+        shown.append("\n".join(lines))
+    return tuple(text for text in shown if text)

@@ -1,0 +1,324 @@
+"""A small real task, run once to its end and kept, so that every crash test can start from any moment of it.
+
+<root>/wheels            pytest and what it needs, so that no index is asked
+<root>/script.yaml       the model's words
+<root>/cache             environments, shared by all copies
+<root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of any prefix
+<root>/moments/<key>/    both as they stood when the line with this key had just been written
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from textwrap import dedent
+
+from agentforge import wiring
+from agentforge.core.events import Event
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.core.values import Amount, ArtifactRef
+from agentforge.store.journal import read_lines
+from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.system.git import Git
+
+LINES = 37
+"""Decisions of the whole run, its creation included."""
+REQUEST = "Let shout put an exclamation mark behind the text"
+MOMENTS = ("prepare/1", "red/1/2/act", "red/1/3/commit/1", "green/1/4/act", "review/1/5/ask/0/sent")
+"""Where the site is kept as it stood. While one of these lines is written nothing else is in flight."""
+
+PROJECT = {
+    "shout.py": """
+        def shout(text):
+            return text.upper()
+        """,
+    "tests/test_shout.py": """
+        from shout import shout
+
+
+        def test_letters_are_large():
+            assert shout("hey").startswith("HEY")
+        """,
+}
+SCRIPT = """
+    replies:
+      - stage: frame
+        expects: [shout put an exclamation mark]
+        usage: {input_tokens: 1000, output_tokens: 100}
+        reply:
+          actions:
+            - {name: read_file, args: {path: shout.py}}
+          artifacts:
+            intake_record:
+              extracted_intent: {action: modify, target: shout, scope: file}
+              initial_complexity: simple
+              identified_ambiguities: []
+            clarification: {questions: []}
+            analysis:
+              impacted_files: [{path: shout.py, reason: shout is there}]
+            specification:
+              title: shout ends in an exclamation mark
+              description: The text comes back in capitals with an exclamation mark behind it.
+              requirements:
+                - id: REQ-001
+                  description: An exclamation mark follows the text
+                  priority: must
+                  acceptance_criteria: [hey becomes HEY!]
+                  verification_method: test
+              files_to_modify: [shout.py]
+              trace_to_request: It is the request.
+          signal: success
+          summary: Framed.
+
+      # A test that passes already: the gate catches it.
+      - stage: red
+        expects: [REQ-001]
+        usage: {input_tokens: 1000, output_tokens: 100}
+        reply:
+          actions:
+            - name: create_file
+              args:
+                path: tests/test_mark.py
+                content: |
+                  from shout import shout
+
+
+                  def test_a_mark_follows():
+                      assert shout("hey") == "HEY!"
+
+
+                  def test_nothing_stands_before():
+                      assert shout("hey")[0] == "H"
+          artifacts:
+            test_suite:
+              test_files:
+                - path: tests/test_mark.py
+                  tests:
+                    - {name: test_a_mark_follows, requirement_ref: REQ-001}
+                    - {name: test_nothing_stands_before, requirement_ref: REQ-001}
+          signal: success
+          summary: Two tests.
+
+      - stage: red
+        expects: [Gate red failed, test_nothing_stands_before passes already]
+        usage: {input_tokens: 1000, output_tokens: 100}
+        reply:
+          artifacts:
+            test_suite:
+              test_files:
+                - path: tests/test_mark.py
+                  tests:
+                    - {name: test_a_mark_follows, requirement_ref: REQ-001}
+                    - {name: test_nothing_stands_before, requirement_ref: REQ-001, guard: true}
+          signal: success
+          summary: The second one is a guard.
+
+      - stage: green
+        expects: [test_mark, text\\.upper]
+        usage: {input_tokens: 1000, output_tokens: 100}
+        reply:
+          actions:
+            - name: edit_file
+              args: {path: shout.py, old: "return text.upper()", new: "return f\\"{text.upper()}!\\""}
+          artifacts:
+            implementation: {summary: The mark is added.}
+          signal: success
+          summary: Done.
+
+      - stage: review
+        expects: [The whole change, no regression]
+        usage: {input_tokens: 1000, output_tokens: 100}
+        reply:
+          artifacts:
+            review: {verdict: approve, findings: [], summary: It does what was asked.}
+          signal: success
+          summary: Approved.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What must be the same however often a run was killed."""
+
+    status: str
+    tree: str
+    commit: str
+    branch: str | None
+    finals: tuple[ArtifactRef, ...]
+    documents: str
+    """A hash over every file of an artifact, versions and finals."""
+    spent: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One copy of the site: a repository, a home, a task."""
+
+    root: Path
+    task_id: str
+
+    @property
+    def repo(self) -> Path:
+        return self.root / "repo"
+
+    @property
+    def home(self) -> Home:
+        return Home(self.root / "home")
+
+    @property
+    def files(self) -> TaskFiles:
+        return Project(self.repo).task(self.task_id)
+
+    @property
+    def trees(self) -> Path:
+        return self.home.trees(self.repo, self.task_id).root
+
+    def site(self) -> wiring.Site:
+        git = Git.open(self.repo)
+        return wiring.Site(git, Project(git.top), self.home)
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(("git", "-C", str(self.repo), *words), check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def keys(self) -> list[str]:
+        return [line.key for line in read_lines(self.files.journal)]
+
+    def drive(self, listener: wiring.Listener | None = None) -> State:
+        """`agentforge continue`, here and now."""
+        site = self.site()
+        with wiring.driving(site, site.find(self.task_id), listener=listener) as driver:
+            return driver.run()
+
+    def end(self) -> End:
+        site = self.site()
+        state = site.read(self.files).state
+        places = sorted((self.files.artifacts / "phases").rglob("*.yaml"))
+        content = b"".join(f"{place.relative_to(self.files.root)}\n".encode() + place.read_bytes() for place in places)
+        return End(
+            state.status,
+            state.tree,
+            state.commit,
+            site.git.read_ref(f"refs/heads/agentforge/{self.task_id}"),
+            tuple(ref for item in state.accepted for ref in item.finals),
+            hashlib.sha256(content).hexdigest(),
+            state.spent,
+        )
+
+    def unaccounted(self) -> Amount:
+        return self.site().read(self.files).state.unaccounted
+
+    def salvaged(self) -> list[str]:
+        return list(Git.open(self.repo).refs(f"refs/agentforge/{self.task_id}/salvage").values())
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The run that all others are held against."""
+
+    root: Path
+    task_id: str
+
+    @property
+    def finished(self) -> Scene:
+        return Scene(self.root / "finished", self.task_id)
+
+    def copy(self, place: Path, *, moment: str | None = None, trees: bool = True) -> Scene:
+        """The site at its end, or as it stood at a moment, at a new place; without `trees` all checkouts are gone."""
+        origin = self.finished if moment is None else Scene(self.root / "moments" / slug(moment), self.task_id)
+        scene = Scene(place, self.task_id)
+        copy_scene(origin, scene, trees=trees)
+        (scene.root / "home" / "cache").symlink_to(self.root / "cache")
+        return scene
+
+    def cut(self, place: Path, lines: int, *, trees: bool) -> Scene:
+        """The site at its end, with only the first lines of the journal: everything else is ahead of it."""
+        scene = self.copy(place, trees=trees)
+        text = scene.files.journal.read_bytes().splitlines(keepends=True)
+        header = len(text) - LINES
+        scene.files.journal.write_bytes(b"".join(text[: header + lines]))
+        return scene
+
+
+def slug(key: str) -> str:
+    return key.replace("/", "-")
+
+
+def copy_scene(origin: Scene, scene: Scene, *, trees: bool) -> None:
+    """A copy at another path. The name of the checkouts' directory follows from the repository's path."""
+    scene.root.mkdir(parents=True, exist_ok=True)
+    subprocess.run(("cp", "-a", str(origin.repo), str(scene.repo)), check=True)
+    (scene.root / "home").mkdir()
+    if trees and origin.trees.exists():
+        scene.trees.parent.mkdir(parents=True)
+        subprocess.run(("cp", "-a", str(origin.trees), str(scene.trees)), check=True)
+
+
+def reference(shared: Path) -> Reference:
+    """The reference run, made by whoever comes first."""
+    root = shared / "crash-site"
+    with (shared / "crash-site.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = root / "done.json"
+        if not done.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            done.write_text(json.dumps(_make(root)), encoding="utf-8")
+        return Reference(root, json.loads(done.read_text(encoding="utf-8")))
+
+
+def _make(root: Path) -> str:
+    scene = found(root / "finished", PROJECT, wheels(root / "wheels"))
+    (root / "cache").mkdir()
+    (scene.root / "home").mkdir()
+    (scene.root / "home" / "cache").symlink_to(root / "cache")
+    script = root / "script.yaml"
+    script.write_text(dedent(SCRIPT), encoding="utf-8")
+    site = scene.site()
+    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{script}")).task_id
+    scene = Scene(scene.root, task_id)
+
+    def keep(line: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        if line["key"] in MOMENTS:
+            copy_scene(scene, Scene(root / "moments" / slug(str(line["key"])), task_id), trees=True)
+
+    state = scene.drive(keep)
+    assert state.status == "completed", (state.status, state.failure, state.open_escalation)
+    return task_id
+
+
+def found(root: Path, files: dict[str, str], packages: Path) -> Scene:
+    """A new repository that gets its packages from `packages`."""
+    scene = Scene(root, "")
+    for path, text in files.items():
+        place = scene.repo / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(dedent(text).lstrip(), encoding="utf-8")
+    settings = scene.repo / ".agentforge" / "config" / "settings.yaml"
+    settings.parent.mkdir(parents=True)
+    subprocess.run(("git", "init", "-q", "-b", "main", str(scene.repo)), check=True)
+    scene.git("add", "-A")
+    scene.git("commit", "-qm", "The project")
+    os.environ["UV_FIND_LINKS"] = str(packages)
+    return scene
+
+
+def wheels(into: Path) -> Path:
+    """The pytest that runs this test, packed again: an environment can be built where no index is."""
+    into.mkdir(parents=True)
+    for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+        installed = metadata.distribution(name)
+        kept = [path for path in installed.files or () if ".." not in path.parts and path.suffix != ".pyc" and path.name != "RECORD"]
+        record = next(path for path in installed.files or () if path.name == "RECORD")
+        with zipfile.ZipFile(into / f"{name}-{installed.version}-py3-none-any.whl", "w") as wheel:
+            for path in kept:
+                wheel.write(str(installed.locate_file(path)), str(path))
+            wheel.writestr(str(record), "".join(f"{path},,\n" for path in (*kept, record)))
+    return into
