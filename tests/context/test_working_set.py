@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.context.working_set import MAX_ITEMS, Item, Left, merge, shown
+from agentforge.context.working_set import MAX_ITEMS, Item, Left, merge, merge_each, shown
 from agentforge.tools.base import Opened
 
 BEFORE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
@@ -113,3 +113,13 @@ def test_items_never_overlap_and_never_exceed_the_bound(steps: list[list[Opened]
         for each in opened[-1:]:
             # What was opened last is there, whole.
             assert any(item.path == each.path and item.start <= each.start and each.end <= item.end for item in items)
+
+
+@given(opened=st.lists(OPENED, max_size=60), pinned=st.sets(st.sampled_from("abc")))
+def test_merging_each_in_one_go_is_the_same_as_one_merge_after_the_other(opened: list[Opened], pinned: set[str]) -> None:
+    items, left = merge((), [Opened("a", 1, 400)], 0, pinned)
+    together = merge_each(items, opened, pinned)
+    for step, each in enumerate(opened, 1):
+        items, gone = merge(items, [each], step, pinned)
+        left = (*left, *gone)
+    assert together == (items, left)

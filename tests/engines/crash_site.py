@@ -10,11 +10,9 @@
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -29,7 +27,7 @@ from agentforge.store.journal import read_lines
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.system.git import Git
 
-LINES = 37
+LINES = 41
 """Decisions of the whole run, its creation included."""
 REQUEST = "Let shout put an exclamation mark behind the text"
 MOMENTS = ("prepare/1", "red/1/2/act", "red/1/3/commit/1", "green/1/4/act", "review/1/5/ask/0/sent")
@@ -236,7 +234,7 @@ class Reference:
         origin = self.finished if moment is None else Scene(self.root / "moments" / slug(moment), self.task_id)
         scene = Scene(place, self.task_id)
         copy_scene(origin, scene, trees=trees)
-        (scene.root / "home" / "cache").symlink_to(self.root / "cache")
+        share_cache(self.root, scene)
         return scene
 
     def cut(self, place: Path, lines: int, *, trees: bool) -> Scene:
@@ -256,10 +254,17 @@ def copy_scene(origin: Scene, scene: Scene, *, trees: bool) -> None:
     """A copy at another path. The name of the checkouts' directory follows from the repository's path."""
     scene.root.mkdir(parents=True, exist_ok=True)
     subprocess.run(("cp", "-a", str(origin.repo), str(scene.repo)), check=True)
-    (scene.root / "home").mkdir()
+    (scene.root / "home").mkdir(exist_ok=True)
     if trees and origin.trees.exists():
         scene.trees.parent.mkdir(parents=True)
         subprocess.run(("cp", "-a", str(origin.trees), str(scene.trees)), check=True)
+
+
+def share_cache(root: Path, scene: Scene) -> None:
+    """Environments are built once for all copies."""
+    (root / "cache").mkdir(exist_ok=True)
+    scene.home.path.mkdir(parents=True, exist_ok=True)
+    scene.home.cache.symlink_to(root / "cache")
 
 
 def reference(shared: Path) -> Reference:
@@ -275,15 +280,15 @@ def reference(shared: Path) -> Reference:
 
 
 def _make(root: Path) -> str:
-    scene = found(root / "finished", PROJECT, wheels(root / "wheels"))
-    (root / "cache").mkdir()
-    (scene.root / "home").mkdir()
-    (scene.root / "home" / "cache").symlink_to(root / "cache")
+    wheels(root / "wheels")
+    scene = found(root / "finished", PROJECT)
+    share_cache(root, scene)
     script = root / "script.yaml"
     script.write_text(dedent(SCRIPT), encoding="utf-8")
     site = scene.site()
     task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{script}")).task_id
     scene = Scene(scene.root, task_id)
+    copy_scene(scene, Scene(root / "moments" / "create", task_id), trees=True)
 
     def keep(line: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         if line["key"] in MOMENTS:
@@ -294,23 +299,20 @@ def _make(root: Path) -> str:
     return task_id
 
 
-def found(root: Path, files: dict[str, str], packages: Path) -> Scene:
-    """A new repository that gets its packages from `packages`."""
+def found(root: Path, files: dict[str, str]) -> Scene:
+    """A new repository."""
     scene = Scene(root, "")
     for path, text in files.items():
         place = scene.repo / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(dedent(text).lstrip(), encoding="utf-8")
-    settings = scene.repo / ".agentforge" / "config" / "settings.yaml"
-    settings.parent.mkdir(parents=True)
     subprocess.run(("git", "init", "-q", "-b", "main", str(scene.repo)), check=True)
     scene.git("add", "-A")
     scene.git("commit", "-qm", "The project")
-    os.environ["UV_FIND_LINKS"] = str(packages)
     return scene
 
 
-def wheels(into: Path) -> Path:
+def wheels(into: Path) -> None:
     """The pytest that runs this test, packed again: an environment can be built where no index is."""
     into.mkdir(parents=True)
     for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
@@ -321,4 +323,3 @@ def wheels(into: Path) -> Path:
             for path in kept:
                 wheel.write(str(installed.locate_file(path)), str(path))
             wheel.writestr(str(record), "".join(f"{path},,\n" for path in (*kept, record)))
-    return into

@@ -60,7 +60,8 @@ def act(world: World, state: State) -> Acted:
         doing.stopped = doing.stopped or (not result.ok and action.name in _WRITES)
     if reply.signal == "success":
         _derive(world, state, doing)
-    tree = world.workspace.snapshot()
+    # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
+    tree = world.workspace.snapshot() if any(action.name in _WRITES | _RUNS for action in reply.actions) else state.tree
     _note_ignored(world, tree, doing)
     if tree != state.tree:
         artifacts.write_patch(world.files, state.step, world.workspace.git.diff_patch(state.tree, tree))

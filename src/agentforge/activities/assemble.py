@@ -1,15 +1,16 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from agentforge.activities.world import World
-from agentforge.analysis.symbols import repo_map
+from agentforge.activities.world import World, document_refs, record_refs
+from agentforge.analysis.symbols import find_symbol, repo_map
+from agentforge.analysis.triage import tree_facts
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
-from agentforge.context.working_set import Item, Left, merge
+from agentforge.context.working_set import Item, Left, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -24,11 +25,16 @@ from agentforge.tools.paths import PathLimits
 MAP_CHARS = 12_000
 DIFF_CHARS = 20_000
 SEED_LINES = 400
+MAX_NAMED = 6
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
 def bridge_of(world: World, state: State) -> Bridge:
     """The role's way to the tools in this stage."""
+    return world.once("bridge", state.stage.name, record_refs(state).get("red", ""), make=lambda: _bridge(world, state))
+
+
+def _bridge(world: World, state: State) -> Bridge:
     role_name = state.stage.role
     assert role_name is not None
     role = world.catalogue.role(role_name)
@@ -53,9 +59,9 @@ def _view(world: World, state: State) -> StepView:
     run, stage = state.run, state.stage
     assert run is not None
     assert stage.role is not None
-    contracts = world.catalogue.contracts_of(stage)
-    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    system, guide = world.once("prompts", stage.name, make=lambda: _prompts(world, state))
     documents = world.documents(state)
+    refs = document_refs(state)
     specification = documents.get("specification", {})
     working, left = _working(world, state, documents)
     return StepView(
@@ -63,10 +69,14 @@ def _view(world: World, state: State) -> StepView:
         goal=state.request,
         phase=stage.name,
         fence=digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
-        system=system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, world.catalogue.prompt(stage.name)),
+        system=system,
         success_criteria=tuple(line for item in objects(specification, "requirements") for line in texts(item, "acceptance_criteria")),
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
-        artifacts=tuple((name, strict_yaml.dump(documents[name])) for name in stage.requires if name in documents),
+        artifacts=tuple(
+            (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
+            for name in stage.requires
+            if name in documents
+        ),
         answers=tuple((item.question.text, item.answer) for item in state.escalations if item.answer is not None),
         repository_map=world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
@@ -80,9 +90,19 @@ def _view(world: World, state: State) -> StepView:
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
-        available=(output_guide(contracts),),
+        available=(guide,),
         feedback=run.feedback,
     )
+
+
+def _prompts(world: World, state: State) -> tuple[str, str]:
+    """What a role is told at every step of a stage: who it is, and the outlines of what it owes."""
+    stage = state.stage
+    assert stage.role is not None
+    contracts = world.catalogue.contracts_of(stage)
+    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, world.catalogue.prompt(stage.name))
+    return system, output_guide(contracts)
 
 
 def read_tree_file(world: World, path: str) -> str | None:
@@ -90,12 +110,27 @@ def read_tree_file(world: World, path: str) -> str | None:
     place = world.workspace.worktree / path
     if place.is_symlink() or not place.is_file():
         return None
-    return redact(place.read_bytes().decode("utf-8", "replace"))[0]
+    return _clean(place.read_bytes())
+
+
+@lru_cache(maxsize=64)  # what is open changes little from step to step, and each of its files would be searched for secrets again
+def _clean(data: bytes) -> str:
+    return redact(data.decode("utf-8", "replace"))[0]
 
 
 def space_diff(world: World, state: State) -> str:
     """What the task has changed so far, in numbers."""
-    return world.workspace.git.diff_stat(state.base_tree, state.tree) if state.tree != state.base_tree else ""
+    if state.tree == state.base_tree:
+        return ""
+    git = world.workspace.git
+    return world.once("stat", state.base_tree, state.tree, make=lambda: git.diff_stat(state.base_tree, state.tree))
+
+
+def _changed(world: World, before: str, after: str) -> frozenset[str]:
+    if before == after:
+        return frozenset()
+    git = world.workspace.git
+    return world.once("changed", before, after, make=lambda: frozenset(change.path for change in git.diff_names(before, after)))
 
 
 def _map(world: World, state: State) -> str:
@@ -144,16 +179,27 @@ def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) 
     named += [str(item.get("path", "")) for item in objects(documents.get("test_suite", {}), "test_files")]
     items: tuple[Item, ...] = ()
     left: tuple[Left, ...] = ()
-    pinned = (
-        {change.path for change in world.workspace.git.diff_names(run.entry_tree, state.tree)} if state.tree != run.entry_tree else set()
-    )
+    pinned = _changed(world, run.entry_tree, state.tree)
     if state.stage.returns_to is None:
         seeds = [Opened(path, 1, SEED_LINES) for path in named if path and (world.workspace.worktree / path).is_file()]
+        seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
         items, left = merge(items, seeds, 0, pinned)
-    for number, place in enumerate(run.working, 1):
-        items, gone = merge(items, [Opened(place.path, place.start, place.end, place.symbol)], number, pinned)
-        left = (*left, *gone)
-    return items, left
+    places = [Opened(place.path, place.start, place.end, place.symbol) for place in run.working]
+    items, gone = merge_each(items, places, pinned)
+    return items, (*left, *gone)
+
+
+def _named_in_request(world: World, state: State) -> tuple[Opened, ...]:
+    """The files and definitions that the request itself names: shown before anybody has to ask for them."""
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
+    facts = tree_facts(state.request, {path: partial(_base_text, world, state, path) for path in paths})
+    places = [Opened(path, 1, SEED_LINES) for path in facts.named_paths[:MAX_NAMED]]
+    for named in facts.named_symbols[:MAX_NAMED]:
+        path, _, name = named.partition("::")
+        found = find_symbol(_base_text(world, state, path), name, path)
+        if found is not None and path not in facts.named_paths:
+            places.append(Opened(path, found.start, found.end, found.name))
+    return tuple(places)
 
 
 def _recent(world: World, state: State) -> tuple[str, ...]:

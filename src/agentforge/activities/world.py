@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agentforge.analysis.imports import ImportGraph
 from agentforge.analysis.lint import LintRun
@@ -23,9 +23,13 @@ from agentforge.store import artifacts
 from agentforge.store.layout import TaskFiles
 from agentforge.store.lines import readable
 from agentforge.store.pack import Pack
+from agentforge.tools.base import Opened
 from agentforge.tools.paths import PathLimits
 
 Document = dict[str, Json]
+T = TypeVar("T")
+
+MOST_KNOWN = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,10 @@ class World:
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
+    _named: tuple[Opened, ...] | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
+    _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
     def plan(self, state: State) -> Plan:
         """How this project is set up and tested, read from the base commit."""
@@ -135,22 +141,34 @@ class World:
 
     def documents(self, state: State) -> dict[str, Document]:
         """Every artifact that counts now: accepted ones, and over them the drafts and finals of the stage under way."""
-        newest = {ref.contract: ref for item in state.accepted for ref in item.finals}
-        if state.run is not None:
-            newest |= {ref.contract: ref for ref in (*state.run.drafts, *state.run.finals)}
-        return {contract: self._document(ref.hash) for contract, ref in newest.items()}
+        return {contract: self._document(ref) for contract, ref in document_refs(state).items()}
 
     def records(self, state: State) -> dict[str, Document]:
         """The record of each gate that passed, the newest of each."""
-        passed = [pair for item in state.accepted for pair in item.evidence]
-        passed += state.run.judged if state.run is not None else ()
-        return {gate: self._document(ref) for gate, ref in passed}
+        return {gate: self._document(ref) for gate, ref in record_refs(state).items()}
 
     def repository_map(self, state: State, make: Callable[[], str]) -> str:
         """The map of the base, computed once: it stays the same for the whole task, so prompt caches hit."""
         if state.base_tree not in self._maps:
             self._maps[state.base_tree] = make()
         return self._maps[state.base_tree]
+
+    def named_places(self, make: Callable[[], tuple[Opened, ...]]) -> tuple[Opened, ...]:
+        """What the request names, computed once on the base."""
+        if self._named is None:
+            self._named = make()
+        return self._named
+
+    def once(self, kind: str, *names: str, make: Callable[[], T]) -> T:
+        """A value that depends on nothing but `names` (hashes, and names of the task's fixed catalogue), made once.
+
+        What every step needs and few steps change costs nothing in all the others.
+        """
+        key = (kind, *names)
+        if key not in self._known:
+            self._known = {**dict(list(self._known.items())[-MOST_KNOWN:]), key: make()}
+        found: T = self._known[key]
+        return found
 
     def import_graph(self, make: Callable[[], ImportGraph]) -> ImportGraph:
         """Who imports whom on the base, computed once."""
@@ -168,3 +186,18 @@ class World:
         value = self.pack.get_json(ref)
         assert isinstance(value, dict)
         return value
+
+
+def document_refs(state: State) -> dict[str, str]:
+    """The hash of every artifact that counts now."""
+    newest = {ref.contract: ref.hash for item in state.accepted for ref in item.finals}
+    if state.run is not None:
+        newest |= {ref.contract: ref.hash for ref in (*state.run.drafts, *state.run.finals)}
+    return newest
+
+
+def record_refs(state: State) -> dict[str, str]:
+    """The hash of the newest record of each gate that passed."""
+    passed = [pair for item in state.accepted for pair in item.evidence]
+    passed += state.run.judged if state.run is not None else ()
+    return dict(passed)

@@ -8,7 +8,7 @@ another role. Text from outside is fenced after it was cut, so that a fence is a
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -118,7 +118,7 @@ class _Piece:
     count: Count
 
     def block(self, text: str) -> PackedBlock:
-        shown = render(replace(self.section, text=text), self.fence)
+        shown = _rendered(self.section, text, self.fence)
         return PackedBlock(self.section.name, shown, max(self.count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN))
 
 
@@ -184,7 +184,11 @@ def _part(text: str, size: int, mode: Shrink) -> str:
 
 def render(section: Section, fence: str) -> str:
     """A section as text: its heading, and for text from outside a fence that its content cannot close."""
-    body = defuse(section.text.strip("\n"), fence) if section.slot != "system" else section.text.strip("\n")
+    return _rendered(section, section.text, fence)
+
+
+def _rendered(section: Section, text: str, fence: str) -> str:
+    body = defuse(text.strip("\n"), fence) if section.slot != "system" else text.strip("\n")
     if section.untrusted:
         if not fence:
             raise ValueError(f"{section.name} is untrusted and there is no fence")

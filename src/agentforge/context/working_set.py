@@ -55,10 +55,22 @@ def merge(
     merged: list[Item] = list(items)
     for each in opened:
         merged = _added(merged, Item(each.path, each.symbol, each.start, each.end, step))
-    merged = [replace(item, pinned=item.path in pinned) for item in merged]
-    by_worth = sorted(merged, key=lambda item: (not item.pinned, -item.step, item.path, item.start))
+    by_worth = sorted((_judged(item, pinned) for item in merged), key=_worth)
     kept, out = by_worth[:MAX_ITEMS], by_worth[MAX_ITEMS:]
     return in_order(kept), tuple(Left(item.path, item.symbol) for item in in_order(out))
+
+
+def merge_each(items: Iterable[Item], opened: Iterable[Opened], pinned: Collection[str] = ()) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    """The same as one `merge` per opened part, each a step later than the one before, at the price of one."""
+    merged = [_judged(item, pinned) for item in items]
+    left: list[Left] = []
+    for step, each in enumerate(opened, 1):
+        merged = _added(in_order(merged), Item(each.path, each.symbol, each.start, each.end, step, each.path in pinned))
+        while len(merged) > MAX_ITEMS:
+            out = max(merged, key=_worth)
+            merged.remove(out)
+            left.append(Left(out.path, out.symbol))
+    return in_order(merged), tuple(left)
 
 
 def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -79,19 +91,36 @@ def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[L
             left += [Left(path, item.symbol) for item in group]
             continue
         places = _places(text, path, {item.symbol for item in group if item.symbol})
-        lines = lines_of(text)
         for item in _merged_group([_moved(item, places) for item in group]):
-            if item.start > len(lines):
+            end, lines = _numbered(text, item.start, item.end)
+            if not lines:
                 left.append(Left(path, item.symbol))
                 continue
-            end = min(item.end, len(lines))
-            found.append(Shown(replace(item, end=end), numbered(lines[item.start - 1 : end], item.start)))
+            found.append(Shown(item if end == item.end else replace(item, end=end), lines))
     return tuple(found), tuple(left)
 
 
 def label(item: Item) -> str:
     """How an item is named to the model."""
     return f"{item.path} {item.symbol} (lines {item.start}-{item.end})" if item.symbol else f"{item.path} (lines {item.start}-{item.end})"
+
+
+def _worth(item: Item) -> tuple[bool, int, str, int]:
+    """The first stay, the last leave."""
+    return (not item.pinned, -item.step, item.path, item.start)
+
+
+def _judged(item: Item, pinned: Collection[str]) -> Item:
+    is_pinned = item.path in pinned
+    return item if item.pinned == is_pinned else replace(item, pinned=is_pinned)
+
+
+@lru_cache(maxsize=4 * MAX_ITEMS)  # most of what is open is the same at the next step
+def _numbered(text: str, start: int, end: int) -> tuple[int, str]:
+    """The last line that is there, and the numbered lines up to it; no lines if the text ends before `start`."""
+    lines = lines_of(text)
+    last = min(end, len(lines))
+    return last, numbered(lines[start - 1 : last], start)
 
 
 def _places(text: str, path: str, names: set[str]) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,6 +12,8 @@ from agentforge.core.errors import PolicyError, Unusable
 from agentforge.store.times import Clock, stamp, utc_now
 from agentforge.system.files import disk_errors
 
+_GRACE_S = 3.0
+_LOOK_S = 0.05
 _HOLDER = re.compile(r"pid: (\d+)\nsince: (\S+)\n")
 
 
@@ -44,6 +47,7 @@ class DriverLock:
         self._fd = None
 
     def _take(self) -> int:
+        deadline = time.monotonic() + _GRACE_S
         while True:
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             try:
@@ -52,9 +56,12 @@ class DriverLock:
                     os.set_inheritable(fd, True)  # noqa: FBT003 - the signature of the system
                     return fd
             except BlockingIOError:
-                holder = os.pread(fd, 200, 0)
+                holder = os.pread(fd, 200, 0).decode(errors="replace")
                 os.close(fd)
-                raise self._taken(holder.decode(errors="replace")) from None
+                if time.monotonic() > deadline or _is_alive(holder):
+                    raise self._taken(holder) from None
+                time.sleep(_LOOK_S)  # its driver is gone; the last of its children are about to be
+                continue
             except OSError as error:
                 os.close(fd)
                 raise Unusable(f"{self._path} cannot be locked: {error}.") from error
@@ -67,6 +74,19 @@ class DriverLock:
             f"Another driver works on {self._path.parent.name} ({who}).",
             "Wait for it, or stop it; it holds the task until its last child process is gone.",
         )
+
+
+def _is_alive(holder: str) -> bool:
+    found = _HOLDER.fullmatch(holder)
+    if found is None:
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _is_at(fd: int, path: Path) -> bool:

@@ -24,10 +24,9 @@ sandbox: auto
 {reasons}
 {setup}
 
-# The command that runs tests (ids are added to it), and the one that checks style.
+# The command that runs tests; ids are added to it.
 # commands:
 #   test: {test}
-#   lint: {lint}
 
 # Where test files and documentation are: roles that may write only those are held to it.
 {tests}
@@ -51,7 +50,6 @@ def spell(plan: Plan) -> str:
         reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),
         setup=_list("setup", [command_line(words) for words in plan.setup[1:]]),
         test=_text(command_line(plan.tests)),
-        lint=_text(command_line(plan.lint_command) if plan.lint else "ruff check"),
         tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
         docs=_list("docs", ["docs/**", "*.md"]),
         roots=_list("import_roots", list(plan.import_roots) or ["."]),

@@ -1,0 +1,235 @@
+"""The installed command on throw-away repositories: help, usage, empty states, and what `init` writes."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentforge.settings import check_settings
+from agentforge.surfaces.cli.main import COMMANDS
+from agentforge.system import strict_yaml
+from tests.surfaces.scene import CODE, COMMAND, TEST, Scene, make_scene
+
+BREAKS_WIRING = """
+import sys
+
+
+class Broken:
+    def find_spec(self, name, *_):
+        if name == "agentforge.wiring":
+            raise ZeroDivisionError("boom")
+
+
+sys.meta_path.insert(0, Broken())
+"""
+NAMES = [name for name in COMMANDS if name != "resume"]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+
+
+def test_help_lists_every_command_with_a_line(scene: Scene) -> None:
+    done = scene.run("--help")
+    assert done.returncode == 0
+    for name in NAMES:
+        assert re.search(rf"^  {name}  +\S", done.stdout, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_shows_examples_and_loads_nothing_heavy(scene: Scene, name: str) -> None:
+    done = scene.run(name, "--help", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    assert f"agentforge {name}" in done.stdout.partition("Examples:")[2]
+    loaded = {line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert loaded & {"rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.wiring"} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["strat"], "There is no command 'strat'. Did you mean 'start'?"),
+        (["start"], "Missing argument 'REQUEST'."),
+        (["start", "x", "--lane", "wide"], "'wide' is not one of 'hotfix', 'small'."),
+        (["status", "--nope"], "No such option"),
+        (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
+        (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
+        (["resolve", "ESC-001", "--answer", "yes"], "No task waits for an answer to ESC-001."),
+        (["start", " ", "--model", "openai:x"], "The request is empty."),
+        (["start", "x"], "No model is configured."),
+        (["start", "x", "--model", "gpt"], "'gpt' is not a model."),
+        (["start", "x", "--model", "scripted:nowhere.yaml"], "There is no script nowhere.yaml."),
+        (["start", "x", "--base", "nowhere"], "`nowhere` is not a commit"),
+        (["continue"], "There is no task in this repository yet."),
+        (["continue", "task-1"], "No task here is called 'task-1'."),
+        (["abort", "task-1"], "No task here is called 'task-1'."),
+        (["verify", "agentforge/task-1"], "No task here is called 'task-1'."),
+        (["inspect", "../x"], "No task here is called '../x'."),
+    ],
+)
+def test_bad_usage_is_one_sentence_and_exit_2(scene: Scene, words: list[str], sentence: str) -> None:
+    done = scene.run(*words)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert sentence in done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_nothing_to_do_shows_the_help_and_exits_2(scene: Scene) -> None:
+    done = scene.run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Commands:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["status"], "There is no task in this repository yet."), (["escalations", "list"], "Nothing waits")]
+)
+def test_an_empty_repository_is_an_honest_sentence(scene: Scene, words: list[str], said: str) -> None:
+    done = scene.run(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(said)
+    assert scene.data(*words) == []
+
+
+def test_outside_of_a_repository_and_before_the_first_commit_are_sentences(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path)
+    assert "has no commits yet" in scene.run("init").stderr
+    done = subprocess.run([COMMAND, "status"], cwd=tmp_path, env=dict(scene.environ), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "is not in a git repository" in done.stderr
+
+
+def test_init_says_what_it_detected_and_writes_valid_settings(scene: Scene) -> None:
+    done = scene.run("init")
+    assert done.returncode == 0, done.stderr
+    for word in ("setup", "pytest", "import roots", "sandbox", "model", "not configured", "agentforge start"):
+        assert word in done.stdout
+    path = scene.top / ".agentforge" / "config" / "settings.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert check_settings(strict_yaml.load(text, "settings"), "settings") == {"sandbox": "auto"}
+    assert scene.git("status", "--porcelain").strip() == "?? .agentforge/"
+    assert ".agentforge/tasks/" in (scene.top / ".git" / "info" / "exclude").read_text(encoding="utf-8")
+    assert scene.git("rev-list", "--count", "HEAD").strip() == "1"
+
+
+def test_every_commented_setting_is_valid_once_it_is_uncommented(scene: Scene) -> None:
+    scene.run("init")
+    text = (scene.top / ".agentforge" / "config" / "settings.yaml").read_text(encoding="utf-8")
+    bare = re.sub(r"^# (?=(?:[a-z_]+:| {2}(?:- |[a-z_]+: )))", "", text, flags=re.MULTILINE)
+    value = check_settings(strict_yaml.load(bare, "settings"), "settings")
+    assert {"model", "sandbox", "python", "setup", "commands", "tests", "docs", "import_roots", "limits"} == set(value)
+    assert value["setup"] == ["{uv} pip install --python {env}/bin/python pytest"]
+
+
+def test_init_refuses_to_overwrite_without_force(scene: Scene) -> None:
+    scene.run("init")
+    path = scene.top / ".agentforge" / "config" / "settings.yaml"
+    path.write_text("sandbox: landlock\n", encoding="utf-8")
+    refused = scene.run("init")
+    assert refused.returncode == 2
+    assert "is there already" in refused.stderr
+    assert path.read_text(encoding="utf-8") == "sandbox: landlock\n"
+    assert scene.run("init", "--force").returncode == 0
+    assert "sandbox: auto" in path.read_text(encoding="utf-8")
+
+
+def test_what_init_detected_is_data_too(scene: Scene) -> None:
+    assert scene.data("init")["tests"] == ["{env}/bin/python -m pytest"]
+
+
+def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:
+    command = subprocess.Popen([COMMAND, "init"], cwd=scene.top, env=dict(scene.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert command.stdout is not None
+    assert command.stderr is not None
+    command.stdout.close()
+    said = command.stderr.read()
+    command.stderr.close()
+    assert (command.wait(60), said) == (0, b"")
+
+
+def test_an_internal_error_is_one_line_and_a_traceback_only_on_request(scene: Scene) -> None:
+    broken = {"PYTHONPATH": str(scene.top.parent), "PYTHONSAFEPATH": "1"}
+    (scene.top.parent / "sitecustomize.py").write_text(BREAKS_WIRING, encoding="utf-8")
+    done = scene.run("status", **broken)
+    assert done.returncode == 1
+    assert done.stderr.startswith("internal error: ZeroDivisionError: boom\n")
+    assert "AGENTFORGE_DEBUG=1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Traceback" in scene.run("status", AGENTFORGE_DEBUG="1", **broken).stderr
+
+
+def test_a_refusal_by_policy_is_exit_4(scene: Scene) -> None:
+    done = scene.run("start", "x", "--model", scene.script(), "--sandbox", "bubblewrap", PATH=_path_without("bwrap", scene))
+    assert done.returncode == 4
+    assert "bubblewrap" in done.stderr
+    assert not (scene.top / ".agentforge" / "tasks").exists()
+
+
+def _path_without(program: str, scene: Scene) -> str:
+    """A PATH with git and no `program`."""
+    place = scene.top.parent / "bin"
+    place.mkdir()
+    for directory in scene.environ["PATH"].split(os.pathsep):
+        for tool in Path(directory).glob("*") if Path(directory).is_dir() else ():
+            if tool.name != program and not (place / tool.name).exists():
+                (place / tool.name).symlink_to(tool)
+    return str(place)
+
+
+def test_a_budget_in_dollars_must_be_one(scene: Scene) -> None:
+    done = scene.run("start", "x", "--model", scene.script(), "--budget", "lots")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'lots' is not an amount in dollars" in done.stderr
+
+
+def test_a_character_the_terminal_cannot_show_does_not_crash(scene: Scene) -> None:
+    done = scene.run("status", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "no task" in done.stdout
+
+
+def test_status_json_of_many_tasks_is_one_document(scene: Scene) -> None:
+    assert json.loads(scene.run("status", "--json").stdout) == []
+
+
+def on_terminal(scene: Scene, *words: str) -> tuple[int, str]:
+    """The command with a terminal as its output."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [COMMAND, *words],
+        cwd=scene.top,
+        env={**scene.environ, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        said += chunk
+    os.close(ours)
+    return child.wait(60), said.decode(errors="replace")
+
+
+@pytest.mark.slow
+def test_on_a_terminal_progress_has_colour_and_in_a_pipe_it_has_none(scene: Scene) -> None:
+    model = scene.script()
+    code, said = on_terminal(scene, "start", "greet the world", "--lane", "hotfix", "--model", model)
+    assert code == 1
+    assert "\x1b[" in said
+    assert "out of replies" in said
+    done = scene.run("start", "greet the world", "--lane", "hotfix", "--model", model)
+    assert done.returncode == 1
+    assert "\x1b" not in done.stdout + done.stderr

@@ -1,0 +1,28 @@
+"""The demo: honest about what is scripted, three mistakes caught, a branch and its proof at the end."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.scene import make_scene
+
+pytestmark = [pytest.mark.slow, pytest.mark.network]
+
+
+def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path)
+    place = tmp_path / "kept"
+    environ = {name: value for name, value in scene.environ.items() if name not in {"UV_OFFLINE", "PIP_NO_INDEX", "AGENTFORGE_HOME"}}
+    done = type(scene)(scene.top, environ).run("demo", "--keep", str(place))
+    said = done.stdout
+    assert done.returncode == 0, said + done.stderr
+    assert said.count("The model's words are scripted.") == 2
+    for part in ("gate red failed", "no_match", "test_lock", "bubblewrap", "failed → passed", "2 files changed", str(place / "pantry")):
+        assert part in said, part
+    assert "Caught on the way" in said
+    evidence = json.loads(next((place / "pantry").glob(".agentforge/tasks/*/evidence.json")).read_bytes())
+    assert evidence["review"]["verdict"] == "approve"
+    refused = scene.run("demo", "--keep", str(place))
+    assert refused.returncode == 2
+    assert "is not empty" in refused.stderr

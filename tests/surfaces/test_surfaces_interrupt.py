@@ -1,0 +1,75 @@
+"""Ctrl-C, a second driver, and messages to a driver that runs."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
+
+pytestmark = pytest.mark.slow
+
+SLEEPY = "import time\n\n\ndef test_sleeps():\n    time.sleep(60)\n"
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
+    """A driver that runs the tests of the base for a long time."""
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY})
+    words = [COMMAND, "start", "Greet the world", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))]
+    child = subprocess.Popen(
+        words,
+        cwd=scene.top,
+        env=dict(scene.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A shell that starts jobs in the background tells them to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+    )
+    assert child.stdout is not None
+    for line in child.stdout:
+        if "running the tests on the base" in line:
+            break
+    time.sleep(1)
+    yield scene, child
+    child.kill()
+    child.wait()
+    child.stdout.close()
+
+
+def children_of(pid: int) -> list[str]:
+    """Programs of a session that are alive, by what they run."""
+    listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return listed.splitlines()
+
+
+def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(running: tuple[Scene, subprocess.Popen[str]]) -> None:
+    scene, child = running
+    assert child.stdout is not None
+    assert children_of(child.pid)
+    started = time.monotonic()
+    os.kill(child.pid, signal.SIGINT)
+    rest = child.stdout.read()
+    assert child.wait(10) == 130
+    assert time.monotonic() - started < 5
+    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
+    assert "Traceback" not in rest
+    done = scene.run("abort", scene.task, "--reason", "enough")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert scene.data("status")[0]["status"] == "cancelled"
+
+
+def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(running: tuple[Scene, subprocess.Popen[str]]) -> None:
+    scene, child = running
+    second = scene.run("continue", scene.task)
+    assert second.returncode == 4
+    assert f"Another driver works on {scene.task} (process {child.pid}" in second.stderr
+    done = scene.run("abort", scene.task, "--reason", "enough")
+    assert done.returncode == 0, done.stderr
+    assert "is aborted" in done.stdout
+    assert scene.data("status", scene.task)["status"] == "cancelled"

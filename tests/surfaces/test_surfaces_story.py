@@ -1,0 +1,186 @@
+"""One whole story through the installed command: a question, its answer, a verified branch; then every way to look at it."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
+
+pytestmark = pytest.mark.slow
+
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    scene: Scene
+    asked: Done
+    listed: Done
+    shown: Done
+    waiting: Done
+    again: Done
+    answered: Done
+    twice: Done
+    finished: Done
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    scene = make_scene(tmp_path_factory.mktemp("story"), {"greeting.py": CODE, "test_greeting.py": TEST})
+    model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
+    (scene.top / "unsaved.py").write_text("x = 1\n", encoding="utf-8")
+    asked = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
+    task = scene.task
+    return Story(
+        scene,
+        asked,
+        listed=scene.run("escalations", "list"),
+        shown=scene.run("escalations", "show", "ESC-001", "--task", task),
+        waiting=scene.run("status", "--json"),
+        again=scene.run("continue"),
+        answered=scene.run("resolve", "ESC-001", "--answer", "world", "--no-drive"),
+        twice=scene.run("resolve", "ESC-001", "--task", task, "--answer", "nobody"),
+        finished=scene.run("resume", task),
+    )
+
+
+def test_a_question_ends_the_command_with_exit_3_and_the_words_to_type(story: Story) -> None:
+    assert story.asked.returncode == 3, story.asked.stdout + story.asked.stderr
+    assert "Who is greeted by an empty name?" in story.asked.stdout
+    assert "recommended world" in story.asked.stdout
+    assert f"  agentforge resolve ESC-001 --task {story.scene.task} --answer world\n" in story.asked.stdout
+
+
+def test_uncommitted_changes_are_named_as_no_part_of_the_task(story: Story) -> None:
+    head = story.scene.git("rev-parse", "HEAD")[:12]
+    assert f"uncommitted changes are not part of the task; it starts from commit {head}" in story.asked.stdout
+    assert (story.scene.top / "unsaved.py").read_text(encoding="utf-8") == "x = 1\n"
+
+
+def test_the_question_is_listed_and_shown(story: Story) -> None:
+    assert f"ESC-001  {story.scene.task}  question" in story.listed.stdout
+    assert "Who is greeted by an empty name?" in story.shown.stdout
+    assert [row["state"] for row in json.loads(story.waiting.stdout)] == ["escalated"]
+
+
+def test_continue_on_a_task_that_waits_asks_again(story: Story) -> None:
+    assert story.again.returncode == 3
+    assert "Who is greeted by an empty name?" in story.again.stdout
+
+
+def test_the_first_answer_wins(story: Story) -> None:
+    assert story.answered.returncode == 0, story.answered.stderr
+    assert f"agentforge continue {story.scene.task}" in story.answered.stdout
+    assert story.twice.returncode == 2
+    assert "ESC-001 was answered already by" in story.twice.stderr
+
+
+def test_the_end_names_branch_difference_proof_cost_sandbox_and_what_to_type(story: Story) -> None:
+    said, task = story.finished.stdout, story.scene.task
+    assert story.finished.returncode == 0, said + story.finished.stderr
+    for part in (
+        f"Done: {task}",
+        f"agentforge/{task} at ",
+        "2 files changed",
+        "REQ-001 An empty name greets the world",
+        "failed → passed  test_world.py::test_nobody_is_the_world",
+        "review: approve",
+        "one role wrote both the test and the change",
+        "cost      3 calls",
+        "sandbox   ",
+        f"agentforge verify {task}",
+        f"git merge agentforge/{task}",
+    ):
+        assert part in said, part
+    assert "\x1b" not in said
+
+
+def test_the_checkout_is_untouched_and_the_branch_holds_the_change(story: Story) -> None:
+    scene = story.scene
+    assert scene.git("status", "--porcelain").strip() == "?? unsaved.py"
+    assert '(name or "world")' in scene.git("show", f"agentforge/{scene.task}:greeting.py")
+
+
+def test_diff_is_a_patch_that_git_takes(story: Story) -> None:
+    scene = story.scene
+    patch = scene.run("diff", scene.task).stdout
+    subprocess.run(["git", "apply", "--check"], cwd=scene.top, env=dict(scene.environ), input=patch, text=True, check=True)
+    assert "greeting.py" in scene.run("diff", "--stat").stdout
+
+
+def test_status_shows_one_task_by_the_beginning_of_its_name(story: Story) -> None:
+    scene = story.scene
+    said = scene.run("status", scene.task[5:14]).stdout
+    for part in ("completed", "hotfix", "patch", "accepted at", "specification_final.yaml", "ESC-001", "answered: world"):
+        assert part in said, part
+    assert scene.data("status", scene.task)["pipeline"]["lane"] == "hotfix"
+
+
+def test_inspect_lists_the_steps_and_shows_context_reply_and_state(story: Story) -> None:
+    scene = story.scene
+    steps = scene.data("inspect", scene.task)
+    assert [(step["step"], step["stage"]) for step in steps] == [(1, "patch"), (2, "patch"), (3, "review")]
+    assert steps[0]["actions"][0]["name"] == "escalate"
+    assert "create_file test_world.py" in scene.run("inspect", scene.task).stdout
+    assert "===== system" in scene.run("inspect", scene.task, "--step", "1", "--show", "context").stdout
+    assert "A person answered: world" in scene.run("inspect", scene.task, "--step", "2", "--show", "context").stdout
+    assert json.loads(scene.run("inspect", scene.task, "--step", "2", "--show", "reply").stdout)["summary"] == PATCH["summary"]
+    assert json.loads(scene.run("inspect", scene.task, "--step", "1", "--show", "state").stdout)["step"] == 1
+    assert "outcome" in scene.run("inspect", scene.task, "--step", "2").stdout
+    missing = scene.run("inspect", scene.task, "--step", "9")
+    assert missing.returncode == 2
+    assert "has no step 9; it has 3" in missing.stderr
+
+
+def test_a_completed_task_cannot_be_continued_or_aborted(story: Story) -> None:
+    for words in (["continue"], ["abort", story.scene.task]):
+        done = story.scene.run(*words)
+        assert done.returncode == 2, words
+        assert "completed" in done.stderr
+
+
+def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
+    scene = story.scene
+    held = scene.run("verify", f"agentforge/{scene.task}")
+    assert held.returncode == 0, held.stdout
+    assert "the proof holds" in held.stdout
+    path = scene.top / ".agentforge" / "tasks" / scene.task / "evidence.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"outcome":"failed"', b'"outcome":"passed"', 1).replace(b"An empty name", b"Any empty name", 1))
+    try:
+        broken = scene.run("verify", scene.task, "--json")
+    finally:
+        path.write_bytes(whole)
+    value = json.loads(broken.stdout)
+    assert (broken.returncode, value["ok"]) == (1, False)
+    assert [finding["row"] for finding in value["findings"] if not finding["ok"]]
+
+
+def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+    done = scene.run("start", "Greet the world", "--lane", "hotfix", "--model", scene.script(), "--json")
+    value = json.loads(done.stdout)
+    assert (done.returncode, value["status"], value["exit_code"]) == (1, "failed", 1)
+    assert "is out of replies" in value["failure"]
+    assert value["next"][0] == f"agentforge continue {scene.task}"
+    assert "stage patch" in done.stderr
+    scene.script(("patch", QUESTION))
+    resumed = scene.run("continue")
+    assert resumed.returncode == 3, resumed.stdout + resumed.stderr
+    ended = scene.run("resolve", "esc-001", "--abort")
+    assert (ended.returncode, ended.stdout.strip().endswith("is aborted; its work is kept.")) == (0, True)
+    assert scene.data("status")[0]["status"] == "cancelled"
+
+
+def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+    model = scene.script(("patch", QUESTION))
+    for request in ("one", "two"):
+        assert scene.run("start", request, "--lane", "hotfix", "--model", model).returncode == 3
+    done = scene.run("resolve", "ESC-001", "--answer", "world")
+    assert done.returncode == 2
+    assert "waits in 2 tasks" in done.stderr
+    assert len(scene.data("escalations", "list")) == 2
