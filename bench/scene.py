@@ -4,9 +4,8 @@ Everything is real but the model and the project's environment: git, the worktre
 engine. The catalogue never allows this many steps in a stage; the rules do not mind.
 """
 
-import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.pack import Pack
 from agentforge.store.times import utc_now
 from agentforge.system.canon import canonical
-
 from bench.model import FUNCTIONS, MODULES, PlainModel, module_path
 from bench.timed import TimedGit
 
@@ -54,15 +52,14 @@ class Scene:
     model: PlainModel
     git: TimedGit
 
-    def drive_to(self, step: int) -> list[State]:
-        """Real steps, through the real engine, until `step` has begun; the state at the beginning of each."""
-        seen: list[State] = []
+    def drive_to(self, step: int, watch: Callable[[State], None] = lambda _: None) -> None:
+        """Real steps, through the real engine, until `step` has begun. `watch` is told when each begins, the last one too."""
 
         def make_real(effect: Effect, state: State) -> Outcome:
             if isinstance(effect, TakeBaseline):
                 return BaselineReady(BASELINE)
             if isinstance(effect, Assemble):
-                seen.append(state)
+                watch(state)
                 if state.step >= step:
                     raise WindowOver("The window is over.")
             return perform(self.world, effect, state)
@@ -72,7 +69,7 @@ class Scene:
         try:
             state = drive(self.journal, ports)
         except WindowOver:
-            return seen
+            return
         raise AssertionError(f"the task ended before step {step}: {state.status}, {state.open_escalation}")
 
 

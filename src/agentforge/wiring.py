@@ -33,6 +33,7 @@ from agentforge.store.layout import Home, Project, TaskFiles, find_task, new_tas
 from agentforge.store.lock import DriverLock
 from agentforge.store.pack import Pack
 from agentforge.store.times import Clock, utc_now
+from agentforge.system import processes
 from agentforge.system.canon import canonical
 from agentforge.system.git import Git
 from agentforge.system.processes import Completed
@@ -198,7 +199,7 @@ class Driver:
             inbox.refuse(files, key)
             self.progress(f"a message was refused: {error}")
 
-        state = drive(self.journal, Ports(lambda effect, state: perform(world, effect, state), messages, refused))
+        state = drive(self.journal, Ports(partial(perform, world), messages, refused, processes.kill_all))
         if state.prepared:
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
             world.workspace.stand(state.tree, state.base_commit)

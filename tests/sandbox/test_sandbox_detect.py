@@ -176,7 +176,7 @@ def test_a_directory_of_tests_belongs_to_them_whole_and_another_only_by_name() -
 def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     settings: dict[str, object] = {
         "setup": ["pip install -e '.[a b]'", "make; rm -rf /"],
-        "commands": {"test": "python -m unittest -v", "lint": "flake8 src"},
+        "commands": {"test": "python -m unittest -v"},
         "python": "3.12",
     }
     plan = plan_of({"setup.py": "setup()"}, settings)
@@ -186,7 +186,7 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
         ("make;", "rm", "-rf", "/"),
     )
     assert plan.tests == ("python", "-m", "unittest", "-v")
-    assert (plan.lint, plan.lint_command, plan.python) == (True, ("flake8", "src"), "3.12")
+    assert plan.python == "3.12"
 
 
 @pytest.mark.parametrize("settings", [{"setup": "make"}, {"setup": [1]}, {"setup": ["'"]}, {"commands": []}, {"commands": {"test": ""}}])

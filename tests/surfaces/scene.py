@@ -32,18 +32,18 @@ SPECIFICATION = {
 }
 PATCH = {
     "actions": [
-        {"name": "create_file", "args": {"path": "test_world.py", "content": NEW_TEST}},
+        {"name": "create_file", "args": {"path": "tests/test_world.py", "content": NEW_TEST}},
         {"name": "edit_file", "args": {"path": "greeting.py", "old": '"Hello " + name', "new": '"Hello " + (name or "world")'}},
     ],
     "artifacts": {
         "intake_record": {
-            "extracted_intent": {"action": "modify", "target": "greet", "scope": "function"},
+            "extracted_intent": {"action": "modify", "target": "greet", "scope": "file"},
             "initial_complexity": "trivial",
             "identified_ambiguities": [],
         },
         "specification": SPECIFICATION,
         "test_suite": {
-            "test_files": [{"path": "test_world.py", "tests": [{"name": "test_nobody_is_the_world", "requirement_ref": "REQ-001"}]}]
+            "test_files": [{"path": "tests/test_world.py", "tests": [{"name": "test_nobody_is_the_world", "requirement_ref": "REQ-001"}]}]
         },
         "implementation": {"summary": "An empty name falls back to world."},
     },
@@ -122,6 +122,7 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None) -> Scene:
     scene = Scene(top, environ)
     scene.git("init", "--quiet", "--initial-branch=main")
     for name, text in (files or {}).items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text, encoding="utf-8")
     if files:
         scene.git("add", "--all")

@@ -31,7 +31,7 @@ NAMES = [name for name in COMMANDS if name != "resume"]
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
-    return make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+    return make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
 
 
 def test_help_lists_every_command_with_a_line(scene: Scene) -> None:

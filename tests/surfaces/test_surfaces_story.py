@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.core.inputs import Resolution
+from agentforge.store import inbox
+from agentforge.store.layout import TaskFiles
 from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
@@ -29,7 +32,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    scene = make_scene(tmp_path_factory.mktemp("story"), {"greeting.py": CODE, "test_greeting.py": TEST})
+    scene = make_scene(tmp_path_factory.mktemp("story"), {"greeting.py": CODE, "tests/test_greeting.py": TEST})
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     (scene.top / "unsaved.py").write_text("x = 1\n", encoding="utf-8")
     asked = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
@@ -86,7 +89,7 @@ def test_the_end_names_branch_difference_proof_cost_sandbox_and_what_to_type(sto
         f"agentforge/{task} at ",
         "2 files changed",
         "REQ-001 An empty name greets the world",
-        "failed → passed  test_world.py::test_nobody_is_the_world",
+        "failed → passed  tests/test_world.py::test_nobody_is_the_world",
         "review: approve",
         "one role wrote both the test and the change",
         "cost      3 calls",
@@ -124,7 +127,7 @@ def test_inspect_lists_the_steps_and_shows_context_reply_and_state(story: Story)
     steps = scene.data("inspect", scene.task)
     assert [(step["step"], step["stage"]) for step in steps] == [(1, "patch"), (2, "patch"), (3, "review")]
     assert steps[0]["actions"][0]["name"] == "escalate"
-    assert "create_file test_world.py" in scene.run("inspect", scene.task).stdout
+    assert "create_file tests/test_world.py" in scene.run("inspect", scene.task).stdout
     assert "===== system" in scene.run("inspect", scene.task, "--step", "1", "--show", "context").stdout
     assert "A person answered: world" in scene.run("inspect", scene.task, "--step", "2", "--show", "context").stdout
     assert json.loads(scene.run("inspect", scene.task, "--step", "2", "--show", "reply").stdout)["summary"] == PATCH["summary"]
@@ -160,7 +163,7 @@ def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
 
 
 def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
     done = scene.run("start", "Greet the world", "--lane", "hotfix", "--model", scene.script(), "--json")
     value = json.loads(done.stdout)
     assert (done.returncode, value["status"], value["exit_code"]) == (1, "failed", 1)
@@ -176,7 +179,7 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) ->
 
 
 def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_greeting.py": TEST})
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
     model = scene.script(("patch", QUESTION))
     for request in ("one", "two"):
         assert scene.run("start", request, "--lane", "hotfix", "--model", model).returncode == 3
@@ -184,3 +187,14 @@ def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> N
     assert done.returncode == 2
     assert "waits in 2 tasks" in done.stderr
     assert len(scene.data("escalations", "list")) == 2
+
+
+def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+    assert scene.run("start", "one", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))).returncode == 3
+    files = TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task)
+    assert inbox.send(files, Resolution("ESC-001", "world", "Ada"), "ESC-001")
+    late = scene.run("resolve", "ESC-001", "--answer", "nobody")
+    assert late.returncode == 2
+    assert "has an answer already, and the first one counts" in late.stderr
+    assert "ESC-001 answered by Ada: world" in scene.run("continue").stdout

@@ -43,7 +43,7 @@ PAPERS: dict[str, Any] = {
 }
 QUESTION = {"name": "escalate", "args": {"question": "Two times, or two more?"}}
 APPROVAL = {"artifacts": {"review": {"verdict": "approve", "summary": "as asked"}}, "signal": "success"}
-OURS = re.compile(r"\.agentforge|(.*/)?\.git/(.*/)?(objects|refs/agentforge|(logs/)?refs/heads/agentforge)")
+OURS = re.compile(r"(.*/)?(\.agentforge|\.git/(.*/)?(objects|refs/agentforge|(logs/)?refs/heads/agentforge))")
 """All of a checkout that a task may write to; and lines in `.git/info/exclude`, which hide the first."""
 EXCLUDED = b"".join(b".agentforge/%s/\n" % name for name in (b"tasks", b"escalations", b"violations", b"audit"))
 
@@ -120,8 +120,20 @@ class Person:
         assert "internal error" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 
-    def start(self, *words: str) -> Done:
-        return self.run("start", "double must double", "--lane", "hotfix", "--model", f"scripted:{self.script}", "--json", *words)
+    def start(self) -> Done:
+        return self.run(*self._start())
+
+    def start_and_kill_at(self, words: str) -> None:
+        """Starts a task and ends its driver, unasked, when it has said these words."""
+        with subprocess.Popen(
+            [COMMAND, *self._start()], cwd=self.checkout, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            assert any(words in line for line in process.stderr)
+            process.kill()
+
+    def _start(self) -> tuple[str, ...]:
+        return ("start", "double must double", "--lane", "hotfix", "--model", f"scripted:{self.script}", "--json")
 
     def environment(self) -> dict[str, str]:
         # Bytecode is compiled at set-up: the tests of the project start in half the time.
@@ -130,6 +142,10 @@ class Person:
     def worktree(self, task: str) -> Path:
         (found,) = Path(os.environ["AGENTFORGE_HOME"]).glob(f"trees/*/{task}/worktree")
         return found
+
+    def only_task(self) -> str:
+        (found,) = (self.checkout / ".agentforge/tasks").iterdir()
+        return found.name
 
     def changes(self, base: str, tip: str) -> list[Change]:
         fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", base, tip).split("\0")[:-1]
@@ -161,6 +177,11 @@ def make_repository(top: Path, files: Mapping[str, str | bytes], *options: str) 
 def photograph(top: Path) -> Picture:
     """Everything below `top` that is the person's, to the byte and to the time it was written."""
     return {name: _entry(path, name) for path, name in _walk(top, top)}
+
+
+def differences(before: Picture, after: Picture) -> list[str]:
+    """The names of what came, went or changed between two pictures."""
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 def _walk(directory: Path, top: Path) -> Iterator[tuple[Path, str]]:

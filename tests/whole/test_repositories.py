@@ -17,6 +17,7 @@ from checkouts import (
     Change,
     Done,
     Person,
+    differences,
     git,
     make_repository,
     patch,
@@ -93,8 +94,8 @@ def sparse(person: Person) -> None:
 
 
 def partial_clone(person: Person) -> None:
-    clone(person, "--filter=blob:none")
-    assert "?" in person.git("rev-list", "--objects", "--missing=print", "--all", "--not", "HEAD~1") or True
+    clone(person, "--filter=blob:none", "--no-checkout")
+    assert person.git("rev-list", "--objects", "--missing=print", "HEAD").count("\n?") == len(PROJECT)
 
 
 def shallow_clone(person: Person) -> None:
@@ -209,7 +210,6 @@ def finished(person: Person, done: Done, base: str, expected: list[Change] | Non
                 submodules,
                 large_file_pointers_without_the_filter,
                 sparse,
-                partial_clone,
                 shallow_clone,
                 linked_worktree,
                 submodule_as_the_checkout,
@@ -226,7 +226,185 @@ def finished(person: Person, done: Done, base: str, expected: list[Change] | Non
 def test_a_task_finishes_and_touches_nothing_of_the_person(person: Person, home: Path, prepare: State) -> None:
     prepare(person)
     base = person.git("rev-parse", "HEAD")
-    before = photograph(person.checkout.parent), (home / ".gitconfig").read_bytes()
+    before, settings = photograph(person.checkout.parent), (home / ".gitconfig").read_bytes()
     done = person.start()
-    assert (photograph(person.checkout.parent), (home / ".gitconfig").read_bytes()) == before
+    assert differences(before, photograph(person.checkout.parent)) == []
+    assert (home / ".gitconfig").read_bytes() == settings
     finished(person, done, base)
+
+
+# ------------------------------------------------------------------ what cannot be done is said
+
+
+def refused(person: Person, done: Done, *words: str, code: int = 2) -> None:
+    assert done.code == code, done.said
+    first, *rest = done.err.strip().splitlines()
+    assert first.startswith("error: "), done.said
+    assert len(rest) == 1, done.said
+    for word in words:
+        assert word in done.err
+
+
+def no_commits_yet(person: Person) -> None:
+    person.checkout = person.checkout.with_name("fresh")
+    git(person.checkout.parent, "init", "-q", "fresh")
+    person.write(PROJECT)
+
+
+def bare(person: Person) -> None:
+    git(person.checkout.parent, "clone", "-q", "--bare", "checkout", "bare")
+    person.checkout = person.checkout.with_name("bare")
+
+
+def inside_of_git(person: Person) -> None:
+    person.checkout /= ".git"
+
+
+def no_repository(person: Person) -> None:
+    person.checkout = person.checkout.parent
+
+
+def a_line_break_in_the_path(person: Person) -> None:
+    person.checkout = person.checkout.rename(person.checkout.with_name("check\nout"))
+
+
+@pytest.mark.parametrize(
+    ("prepare", "words"),
+    [
+        (no_commits_yet, ("no commits yet", "Make a first commit")),
+        (bare, ("bare repository", "Clone it")),
+        (inside_of_git, ("inside of a `.git` directory", "Run in the checkout itself")),
+        (no_repository, ("not in a git repository", "git init")),
+        (a_line_break_in_the_path, ("line break", "Rename")),
+        pytest.param(give_away, ("another user", "git config --global --add safe.directory"), marks=root_only),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_cannot_be_worked_on_is_refused_in_one_sentence_with_the_next_step(person: Person, prepare: State, words: tuple[str, ...]) -> None:
+    prepare(person)
+    before = photograph(person.checkout.parent)
+    refused(person, person.start(), *words)
+    assert differences(before, photograph(person.checkout.parent)) == []
+    assert not (person.checkout / ".agentforge").exists()
+
+
+def test_a_branch_in_the_way_of_the_tasks_branch_is_named_before_anything_is_spent(person: Person) -> None:
+    person.git("branch", "agentforge")
+    before = photograph(person.checkout)
+    refused(person, person.start(), "`agentforge`", "git branch -m agentforge")
+    assert differences(before, photograph(person.checkout)) == []
+    assert "no task" in person.run("status").said
+
+
+@pytest.mark.slow
+def test_a_partial_clone_says_that_its_remote_is_gone_and_goes_on_when_it_is_back(person: Person) -> None:
+    partial_clone(person)
+    before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
+    origin = person.checkout.with_name("origin")
+    origin.rename(origin.with_name("moved"))
+    done = person.start()
+    assert (done.code, "partial clone" in done.err, "agentforge continue task-" in done.err) == (1, True, True), done.said
+    origin.with_name("moved").rename(origin)
+    finished(person, person.run("continue", "--json"), base)
+    assert differences(before, photograph(person.checkout)) == []
+
+
+# ------------------------------------------------------------------ what is asked for, and nothing else
+
+
+@pytest.mark.slow
+def test_line_ends_modes_and_pointers_stay_as_they_were_committed(person: Person) -> None:
+    person.write({EDITED: PROJECT[EDITED].replace("\n", "\r\n"), "run.bat": "echo\n", "mixed.txt": "a\r\nb\n", "big.bin": POINTER})
+    person.commit_all()
+    person.write({".gitattributes": "*.bat text eol=crlf\n*.bin filter=lfs -text\n*.txt text=auto\n"})
+    (person.checkout / EDITED).chmod(0o755)
+    person.commit_all()
+    person.git("config", "core.autocrlf", "true")
+    before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
+    done = person.start()
+    assert differences(before, photograph(person.checkout)) == []
+    branch = finished(person, done, base, [Change("M", EDITED, "100755", "100755"), USUAL[1]])["branch"]
+    assert person.git("show", f"{branch}:{EDITED}") == PROJECT[EDITED].replace("return number", "return number * 2").replace("\n", "\r\n").rstrip("\n")
+
+
+# ------------------------------------------------------------------ in the middle of a task
+
+
+def halt(person: Person) -> str:
+    """Starts a task whose role does its work and then has a question."""
+    done = person.start()
+    assert done.code == 3, done.said
+    return str(done.data["task_id"])
+
+
+def answered(person: Person, number: int = 1) -> Done:
+    return person.run("resolve", f"ESC-{number:03d}", "--answer", "Two times.", "--json")
+
+
+@pytest.mark.slow
+def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_are_gated(person: Person) -> None:
+    person.git("config", "user.name", "Grace Ü. Hopper")
+    person.git("config", "user.email", "grace@example.invalid")
+    mend = {"name": "edit_file", "args": {"path": EDITED, "old": "number * 3", "new": "number * 2"}}
+    person.scripted(
+        patch(*FIX, QUESTION, done=False),
+        patch(expects=["A person answered: Two times", "A person edited the worktree"]),
+        patch(mend, expects=["test_two_becomes_four"]),
+        review(),
+    )
+    before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
+    task = halt(person)
+    worktree = person.worktree(task)
+    write(worktree, {EDITED: (worktree / EDITED).read_text().replace("* 2", "* 3"), "docs/ü.md": "by hand\n"})
+    done = answered(person)
+    assert done.err.count("edits in the worktree were taken in as commit") == 1
+    data = finished(person, done, base, [USUAL[0], Change("A", "docs/ü.md", "000000", "100644"), USUAL[1]])
+    log = person.git("log", "--reverse", "--format=%an <%ae>", f"{base}..{data['branch']}").splitlines()
+    assert log == ["Grace Ü. Hopper <grace@example.invalid>", "AgentForge <agentforge@localhost>"]
+    assert person.git("show", f"{data['branch']}:{EDITED}").endswith("return number * 2")
+    assert person.git("for-each-ref", "refs/agentforge/*/salvage") == ""
+    assert differences(before, photograph(person.checkout)) == []
+
+
+@pytest.mark.slow
+def test_garbage_collection_takes_nothing_of_a_halted_task(person: Person) -> None:
+    person.scripted(patch(*FIX, QUESTION, done=False), patch(QUESTION, done=False), patch(), review())
+    base = person.git("rev-parse", "HEAD")
+    task = halt(person)
+    person.git("gc", "-q", "--prune=now")
+    write(person.worktree(task), {"by-hand.txt": "x\n"})
+    assert answered(person).code == 3
+    person.git("reflog", "expire", "--expire=now", "--all")
+    person.git("gc", "-q", "--prune=now")
+    before = photograph(person.checkout)
+    done = answered(person, 2)
+    finished(person, done, base, [Change("A", "by-hand.txt", "000000", "100644"), *USUAL])
+    assert differences(before, photograph(person.checkout)) == []
+    person.git("fsck", "--connectivity-only")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["patch", "review"])
+def test_git_clean_in_the_middle_of_a_task_loses_nothing(person: Person, stage: str) -> None:
+    asking = {"stage": "review", "reply": {"actions": [QUESTION]}}
+    person.scripted(*((patch(*FIX, QUESTION, done=False), patch()) if stage == "patch" else (patch(*FIX), asking)), review())
+    base = person.git("rev-parse", "HEAD")
+    task = halt(person)
+    person.git("clean", "-q", "-f", "-d", "-x")
+    person.git("gc", "-q", "--prune=now")
+    assert not (person.checkout / ".agentforge/tasks" / task).exists()
+    finished(person, answered(person), base)
+
+
+@pytest.mark.slow
+def test_what_a_killed_driver_left_in_the_worktree_is_saved_and_named(person: Person) -> None:
+    base = person.git("rev-parse", "HEAD")
+    person.start_and_kill_at("running the tests on the base")
+    task = person.only_task()
+    write(person.worktree(task), {"debris.txt": "of a crash\n", EDITED: "half writ"})
+    done = person.run("continue", "--json")
+    finished(person, done, base)
+    salvage = f"refs/agentforge/{task}/salvage/1"
+    assert person.git("show", f"{salvage}:debris.txt") == "of a crash"
+    assert person.git("show", f"{salvage}:{EDITED}") == "half writ"
+    assert salvage in done.err

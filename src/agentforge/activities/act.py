@@ -42,7 +42,7 @@ def act(world: World, state: State) -> Acted:
     """Performs what it can; each refusal is a result like any other."""
     run = state.run
     assert run is not None
-    world.workspace.stand(state.tree, state.base_commit)
+    world.stand(state)
     reply = _reply(world, run.reply)
     doing = _Doing(Workbench(world.workspace.worktree, lambda ids: _run_tests(world, state, ids), frozenset(run.created)))
     doing.documents = world.documents(state)

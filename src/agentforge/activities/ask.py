@@ -24,7 +24,7 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
     """Sends the assembled context once."""
     request = _request(world, effect, state)
     reserved = worst_case(state, state.stage)
-    world.record(f"{effect.key}/sent", AskStarted(digest_value(_wire(request)), world.model.name, reserved))
+    world.record(f"{effect.key}/sent", AskStarted(_hash(request, state), world.model.name, reserved))
     try:
         answer = world.model.ask(request)
     except ModelTrouble as trouble:
@@ -55,20 +55,18 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
 def _request(world: World, effect: Ask, state: State) -> Request:
     run = state.run
     assert run is not None
-    blocks: Sequence[tuple[str, str]] = world.pack.get_blocks(run.context)
+    blocks: Sequence[tuple[str, str]] = world.once("context", run.context, make=lambda: world.pack.get_blocks(run.context))
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs())
     rest = tuple(Block(name, text) for name, text in blocks if name != "system")
     return Request(effect.key, run.name, system, rest, tools, state.stage.max_output_tokens, effect.ordinal)
 
 
-def _wire(request: Request) -> dict[str, Json]:
-    return {
-        "system": request.system,
-        "blocks": [[block.name, block.text] for block in request.blocks],
-        "tools": [tool.name for tool in request.tools],
-        "max_output_tokens": request.max_output_tokens,
-    }
+def _hash(request: Request, state: State) -> str:
+    """Names all that is sent: the context by the hash that it has in the pack, which holds every block of it."""
+    assert state.run is not None
+    tools: list[Json] = [tool.name for tool in request.tools]
+    return digest_value({"context": state.run.context, "tools": tools, "max_output_tokens": request.max_output_tokens})
 
 
 def _usable(answer: Answer) -> tuple[Reply | None, str]:

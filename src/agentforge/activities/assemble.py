@@ -1,5 +1,6 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
+import stat
 from functools import lru_cache, partial
 from typing import Any
 
@@ -25,6 +26,8 @@ from agentforge.tools.paths import PathLimits
 MAP_CHARS = 12_000
 DIFF_CHARS = 20_000
 SEED_LINES = 400
+USUAL_BYTES = 200_000
+"""Larger files are read and cleaned again each time, so that what is remembered stays small."""
 MAX_NAMED = 6
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
@@ -48,10 +51,11 @@ def _bridge(world: World, state: State) -> Bridge:
 
 def assemble_step(world: World, state: State) -> Assembled:
     """Stands the worktree, gathers what the step shows, packs it under the stage's cap and keeps it."""
-    space = world.workspace
-    space.stand(state.tree, state.base_commit)
+    world.stand(state)
     packed = assemble(_view(world, state), state.stage.context_tokens)
-    ref = world.pack.put_blocks([(block.name, block.text) for block in packed.blocks])
+    blocks = [(block.name, block.text) for block in packed.blocks]
+    ref = world.pack.put_blocks(blocks)
+    world.once("context", ref, make=lambda: blocks)
     return Assembled(ref, packed.total, tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped))
 
 
@@ -108,9 +112,13 @@ def _prompts(world: World, state: State) -> tuple[str, str]:
 def read_tree_file(world: World, path: str) -> str | None:
     """A file of the worktree as a model may see it: text, redacted."""
     place = world.workspace.worktree / path
-    if place.is_symlink() or not place.is_file():
+    try:
+        if not stat.S_ISREG(place.lstat().st_mode):
+            return None
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    return _clean(place.read_bytes())
+    data = place.read_bytes()
+    return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
 
 
 @lru_cache(maxsize=64)  # what is open changes little from step to step, and each of its files would be searched for secrets again
@@ -206,7 +214,7 @@ def _recent(world: World, state: State) -> tuple[str, ...]:
     """What the last steps did and saw. A file that was read is in the working set and is not shown twice."""
     shown = []
     for ref in state.acts:
-        value: Any = world.pack.get_json(ref)
+        value: Any = world.once("results", ref, make=partial(world.pack.get_json, ref))
         lines = [line for line in state.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()

@@ -18,6 +18,7 @@ MAX_GRAPH = 3000
 
 def check(world: World, state: State) -> CheckRan:
     """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
+    world.stand(state)  # the import graph is read from there
     stage = state.stage
     digest = _syntax(world, state)
     if digest.status == "passed" and "lint" in stage.checks:

@@ -26,11 +26,10 @@ def prepare(world: World, effect: Prepare, state: State) -> Prepared:
         notices.append(f"What differed in the worktree was saved as {stood.salvage}.")
     if not stood.human:
         return Prepared(stood.tree, tuple(notices))
-    space.keep(stood.tree)
     author = (_configured(world, "user.name") or "A person", _configured(world, "user.email") or "person@localhost")
     message = f"Edited by hand during {state.task_id}\n"
     commit = space.commit(stood.tree, state.commit, message, world.created_at, author)
-    notices.append(f"Your edits in the worktree were taken in as commit {commit[:12]}.")
+    space.keep(stood.tree, commit)
     return Prepared(stood.tree, tuple(notices), commit)
 
 

@@ -69,6 +69,12 @@ class World:
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
+    def stand(self, state: State) -> None:
+        """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and named."""
+        stood = self.workspace.stand(state.tree, state.base_commit)
+        if stood.salvage:
+            self.progress(f"What differed in the worktree was saved as {stood.salvage}.")
+
     def plan(self, state: State) -> Plan:
         """How this project is set up and tested, read from the base commit."""
         if self._plan is None:

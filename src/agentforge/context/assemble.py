@@ -6,7 +6,6 @@ comes last. Packed by priority: what a person or a gate said stays longest, what
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
@@ -72,22 +71,25 @@ class StepView:
 
 def assemble(view: StepView, cap: int) -> Packed:
     """The context of one step, never above the cap, whatever the view holds."""
-    count = cache(lambda text: with_margin(count_tokens(text)))
     parts, gone = shown(view.working, view.read)
     left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
     sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
-    packed = pack(sections, cap, count, view.fence)
+    packed = pack(sections, cap, _count, view.fence)
     if not _lost(packed):
         return packed
     # Something open has no room. Its name must be shown, and the list of names needs room itself: keep enough for all of them,
     # see what is lost then, and list exactly that.
     every = [label(part.item) for part in parts]
-    tight = pack(_sections(view, parts, _listing([*every, *map(_name, left)]), cap), cap, count, view.fence)
+    tight = pack(_sections(view, parts, _listing([*every, *map(_name, left)]), cap), cap, _count, view.fence)
     lost = _lost(tight)
     names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
     fitting = [each for each in _sections(view, parts, _listing(names), cap) if each.name not in lost]
-    final = pack(fitting, cap, count, view.fence)
+    final = pack(fitting, cap, _count, view.fence)
     return replace(final, dropped=(*final.dropped, *lost.values()))
+
+
+def _count(text: str) -> int:
+    return with_margin(count_tokens(text))
 
 
 def _lost(packed: Packed) -> dict[str, Dropped]:

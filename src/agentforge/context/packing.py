@@ -9,6 +9,7 @@ another role. Text from outside is fenced after it was cut, so that a fence is a
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -118,8 +119,13 @@ class _Piece:
     count: Count
 
     def block(self, text: str) -> PackedBlock:
-        shown = _rendered(self.section, text, self.fence)
-        return PackedBlock(self.section.name, shown, max(self.count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN))
+        return _block(self.section, text, self.fence, self.count)
+
+
+@lru_cache(maxsize=256)  # most sections are the same at the next step, and all of them when a step is packed again
+def _block(section: Section, text: str, fence: str, count: Count) -> PackedBlock:
+    shown = _rendered(section, text, fence)
+    return PackedBlock(section.name, shown, max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN))
 
 
 def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]) -> int:

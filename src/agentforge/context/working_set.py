@@ -7,11 +7,14 @@ above it. The set is bounded; what leaves it is named, so that the role can open
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from agentforge.analysis.symbols import find_symbol, outline
 from agentforge.tools.base import Opened
 from agentforge.tools.source import lines_of, numbered
+
+_PLACE = attrgetter("path", "start", "end", "symbol")
 
 MAX_ITEMS = 24
 MAX_LINES = 400
@@ -75,7 +78,7 @@ def merge_each(items: Iterable[Item], opened: Iterable[Opened], pinned: Collecti
 
 def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
     """By place, not by time: a step that opens one more thing leaves the text before it as it was."""
-    return tuple(sorted(items, key=lambda item: (item.path, item.start, item.end, item.symbol)))
+    return tuple(sorted(items, key=_PLACE))
 
 
 def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[Left, ...]]:

@@ -1,9 +1,4 @@
-"""The local engine: one process, one loop, several effects in flight.
-
-start what is owed and not flying      at most one effect that uses the worktree
-wait for the first outcome, or a message from a person
-owed = advance(journal, key, input)    the only line that changes anything
-"""
+"""The local engine: one process, one loop, several effects in flight. `advance` is the only line that changes anything."""
 
 import queue
 import threading
@@ -14,7 +9,7 @@ from typing import Protocol
 from agentforge.core.effects import Await, Effect
 from agentforge.core.errors import StateInvalid, UserError
 from agentforge.core.inputs import DriverStarted, Input, Message, Outcome
-from agentforge.core.state import State
+from agentforge.core.state import TERMINAL, State
 
 IN_FLIGHT = 4
 POLL_SECONDS = 0.5
@@ -43,18 +38,20 @@ class Ports:
     """What people said since the last look, keyed."""
     refused: Callable[[str, UserError], None]
     """Tells a person that their message made no sense."""
+    withdraw: Callable[[], None] = lambda: None
+    """Ends what still flies for a task that is over; its outcomes are discarded."""
 
 
 def drive(journal: Journal, ports: Ports) -> State:
     """Runs a task until it is over, waits for a person, or the world fails. Returns where it stands."""
-    done: queue.SimpleQueue[tuple[str, Outcome | UserError]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[str, Outcome | BaseException]] = queue.SimpleQueue()
     flying: dict[str, Effect] = {}
     owed = journal.advance(f"driver/{journal.length}", DriverStarted())
 
     def fly(effect: Effect, state: State) -> None:
         try:
             done.put((effect.key, ports.perform(effect, state)))
-        except UserError as error:
+        except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to: the loop raises it
             done.put((effect.key, error))
 
     while True:
@@ -64,14 +61,17 @@ def drive(journal: Journal, ports: Ports) -> State:
             threading.Thread(target=fly, args=(effect, journal.state), daemon=True).start()
         if not flying:
             return journal.state
+        if journal.state.status in TERMINAL:
+            ports.withdraw()
         try:
             key, outcome = done.get(timeout=POLL_SECONDS)
         except queue.Empty:
             continue
-        if isinstance(outcome, UserError):
-            raise outcome
         del flying[key]
-        owed = journal.advance(key, outcome)
+        if not isinstance(outcome, BaseException):
+            owed = journal.advance(key, outcome)
+        elif journal.state.status not in TERMINAL:
+            raise outcome
 
 
 def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Effect, ...]:
@@ -91,11 +91,9 @@ def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect]) -> list[Effe
     busy = any(effect.uses == "worktree" for effect in flying.values())
     chosen: list[Effect] = []
     for effect in owed:
-        if isinstance(effect, Await) or effect.key in flying or len(chosen) == room:
+        wants = effect.uses == "worktree"
+        if isinstance(effect, Await) or effect.key in flying or len(chosen) == room or (wants and busy):
             continue
-        if effect.uses == "worktree":
-            if busy:
-                continue
-            busy = True
+        busy = busy or wants
         chosen.append(effect)
     return chosen

@@ -1,6 +1,6 @@
 """Where verdicts are reached: a pristine checkout of a recorded tree, the task's environment, the sandbox."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,6 @@ from agentforge.core.values import GateStatus
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.environment import Environment, lay_generated
 from agentforge.sandbox.worktree import Workspace
-
-Replacement = Mapping[str, tuple[str, str] | None]
-"""Paths of a tree that a verdict takes from elsewhere: mode and blob, or None for absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +38,9 @@ class Court:
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run of this sitting, for the record."""
 
-    def run(self, tree: str, ids: Sequence[str] = (), replace: Replacement | None = None) -> TestRun:
+    def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
-        place = self.workspace.pristine(tree, self.base_commit, replace)
+        place = self.workspace.pristine(tree, self.base_commit)
         lay_generated(self.env, place)
         run = run_tests(
             self.sandbox,

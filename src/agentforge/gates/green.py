@@ -1,7 +1,8 @@
 """The green verdict (decisions 17 to 20): the same tests pass, nothing that passed before fails, the lock held, nothing weakened."""
 
+import configparser
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentforge.analysis.lint import LintRun, worse
@@ -12,8 +13,8 @@ from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
 
 MAX_REASONS = 10
-TEST_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini"})
-"""Files that decide how tests run: a verdict takes them from the red tree."""
+TEST_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini"})
+"""Files that decide how tests run, wherever they lie. After RED they stay as they are: what is judged is what is handed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,7 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     reasons = _broken_lock(court, case) + _weakened_tests(court, case) + _changed_settings(court, case, red_tree)
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
-    replace: dict[str, tuple[str, str] | None] = {}
-    for change in git.diff_names(red_tree, case.tree):
-        if change.path.rpartition("/")[2] in TEST_SETTINGS:
-            entry = next((item for item in git.ls_tree(red_tree) if item.path == change.path), None)
-            replace[change.path] = (entry.mode, entry.oid) if entry else None
-    run = court.run(case.tree, (), replace)
+    run = court.run(case.tree)
     if run.status != "ran":
         return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
@@ -57,7 +53,7 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     superseded = frozenset(str(item.get("id", "")) for item in objects(case.suite, "supersedes"))
     regressions = [item for item in compare(case.baseline, run, case.flaky, superseded) if item.id not in failing]
-    real, flaky = _settle(court, case, regressions, replace)
+    real, flaky = _settle(court, case, regressions)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     conformance = worse(case.lint_before, case.lint_after)
     reasons += [f"lint: {line}" for line in conformance]
@@ -78,14 +74,12 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
 
 
-def _settle(
-    court: Court, case: GreenCase, regressions: list[Regression], replace: Mapping[str, tuple[str, str] | None]
-) -> tuple[list[Regression], frozenset[str]]:
+def _settle(court: Court, case: GreenCase, regressions: list[Regression]) -> tuple[list[Regression], frozenset[str]]:
     """A failure that is not in the baseline is run three times on both trees; what differs counts for nobody."""
     if not regressions:
         return [], frozenset()
     ids = [item.id for item in regressions]
-    now = rerun_flaky(lambda wanted: court.run(case.tree, wanted, replace), ids, times=3)
+    now = rerun_flaky(lambda wanted: court.run(case.tree, wanted), ids, times=3)
     before = rerun_flaky(lambda wanted: court.run(case.base_tree, wanted), ids, times=3)
     flaky = now | before
     return [item for item in regressions if item.id not in flaky], flaky
@@ -118,18 +112,47 @@ def _weakened_tests(court: Court, case: GreenCase) -> list[str]:
 
 
 def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:
-    """The table of pytest in `pyproject.toml`: the rest of that file may change, this may not."""
+    """Whole files where they are about tests alone; of files that say more, only the part that pytest reads."""
     git = court.workspace.git
+    reasons = [
+        f"`{change.path}` decides how tests run and changed after RED; take that back"
+        for change in git.diff_names(red_tree, case.tree)
+        if change.path.rpartition("/")[2] in TEST_SETTINGS
+    ]
 
-    def table(tree: str) -> object:
+    def part(tree: str, path: str) -> object:
+        return _SECTIONS[path]((git.read_blob(tree, path) or b"").decode("utf-8", "replace"))
+
+    changed = [path for path in _SECTIONS if part(red_tree, path) != part(case.tree, path)]
+    return reasons + [f"the pytest settings in {path} changed after RED; take that back" for path in changed]
+
+
+def _of_toml(text: str) -> object:
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except tomllib.TOMLDecodeError:
+        return "unreadable"
+    return tool.get("pytest") if isinstance(tool, dict) else None
+
+
+def _of_ini(section: str) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
         try:
-            read = tomllib.loads((git.read_blob(tree, "pyproject.toml") or b"").decode("utf-8", "replace"))
-        except tomllib.TOMLDecodeError:
+            parser.read_string(text)
+        except configparser.Error:
             return "unreadable"
-        tool = read.get("tool")
-        return tool.get("pytest") if isinstance(tool, dict) else None
+        return dict(parser[section]) if parser.has_section(section) else None
 
-    return ["the pytest settings in pyproject.toml changed after RED"] if table(red_tree) != table(case.tree) else []
+    return read
+
+
+_SECTIONS: Mapping[str, Callable[[str], object]] = {
+    "pyproject.toml": _of_toml,
+    "tox.ini": _of_ini("pytest"),
+    "setup.cfg": _of_ini("tool:pytest"),
+}
+"""Where pytest's settings may stand beside others, and how to take them out."""
 
 
 def _not_configured(case: GreenCase) -> list[Json]:

@@ -175,8 +175,6 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
         raise UsageError(f"`commands` in `{SETTINGS_FILE}` must map names to commands.", 'Write, say, `commands: {test: "pytest -q"}`.')
     if "test" in commands_by_name:
         plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
-    if "lint" in commands_by_name:
-        plan = replace(plan, lint=True, lint_command=_words(commands_by_name["lint"], "commands.lint"))
     python = settings.get("python", "")
     return replace(plan, python=str(python) if python is not None else "")
 

@@ -121,7 +121,9 @@ def test_globs(paths: Sequence[str]) -> tuple[str, ...]:
     globs: list[str] = []
     for path in map(_clean, paths):
         if path.endswith(".py"):
-            globs.append(path)
+            # Tests beside the code: the file, and what a new test beside it would be called.
+            folder = posixpath.dirname(path)
+            globs += (path, *(posixpath.join(folder, name) for name in ("test_*.py", "*_test.py", "conftest.py")))
         elif any(part in TEST_DIRECTORIES for part in path.split("/")):
             globs.append(f"{path}/**")
         else:

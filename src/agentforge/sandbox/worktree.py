@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.core.errors import Unusable
+from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
 from agentforge.system.git import Git
+from agentforge.system.git_call import failure
+from agentforge.system.mirror import remove
 
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"
@@ -51,7 +53,7 @@ class Workspace:
         if self._stands_at == tree and self.worktree.is_dir():
             return Stood(tree)
         salvage = ""
-        if (self.worktree / ".git").is_dir() and self._index("worktree").exists():
+        if self.worktree.is_dir() and self._index("worktree").exists():
             found = self._write(tree)
             if found != tree:
                 if keep_difference:
@@ -97,16 +99,22 @@ class Workspace:
 
     # -------------------------------------------------------------- objects and refs
 
-    def keep(self, tree: str) -> None:
-        """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree in use."""
+    def keep(self, tree: str, *commits: str) -> None:
+        """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree, and these commits, in use."""
         before = self.git.read_ref(f"{self.ref}/steps")
-        if before is not None and self.git.tree_of(before) == tree:
+        if before is not None and self.git.tree_of(before) == tree and not commits:
             return
-        commit = self.git.commit_tree(tree, [before] if before else [], f"recorded tree of {self.task_id}\n", FIXED_DATE, AUTHOR)
+        above = [*([before] if before else []), *commits]
+        commit = self.git.commit_tree(tree, above, f"recorded tree of {self.task_id}\n", FIXED_DATE, AUTHOR)
         self.git.update_ref(f"{self.ref}/steps", commit)
 
     def keep_base(self, commit: str) -> None:
-        """Holds the base, wherever the user's branches go."""
+        """Holds the base, wherever the user's branches go; refuses where the task's own branch could never be made."""
+        parent = self.branch.rpartition("/")[0]
+        if self.git.read_ref(parent) is not None:
+            name = parent.removeprefix("refs/heads/")
+            sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
+            raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
         self.git.update_ref(f"{self.ref}/base", commit)
 
     def commit(self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR) -> str:
@@ -150,10 +158,14 @@ class Workspace:
         return self.git.write_tree(self.worktree, index)
 
     def _check_out(self, directory: Path, tree: str, base_commit: str) -> None:
+        """An index under its own name means that a checkout was finished: what a killed first one left is nobody's work."""
+        index = self._index(directory.name)
+        used = index if index.exists() else index.with_suffix(".new")
         directory.mkdir(parents=True, exist_ok=True)
-        self.git.checkout_tree(tree, directory, self._index(directory.name))
+        self.git.checkout_tree(tree, directory, used)
         if not (directory / ".git").is_dir():
             self._stand_in(directory, base_commit)
+        used.replace(index)
 
     def _salvage(self, tree: str) -> str:
         number = len(self.git.refs(f"{self.ref}/salvage")) + 1
@@ -162,25 +174,34 @@ class Workspace:
         return ref
 
     def _stand_in(self, directory: Path, base_commit: str) -> None:
-        """A repository of one commit without remotes; an empty one where the objects cannot be had."""
+        """A repository of one commit without remotes, put in place when it is whole."""
         self.keep_base(base_commit)
-        git = ("git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-C", str(directory))
+        scratch = self.root / f"{directory.name}.stand-in"  # the baseline may need one at the same time
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
-            "GIT_TERMINAL_PROMPT": "0",
             "LC_ALL": "C",
             "HOME": str(self.root),
             "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CEILING_DIRECTORIES": str(self.root),
         }
 
-        def run(*words: str) -> int:
-            return processes.run([*git, *words], cwd=directory, env=environment, timeout_s=600).code
+        def run(*words: str) -> None:
+            done = processes.run(["git", "-c", "core.logAllRefUpdates=false", *words], cwd=scratch, env=environment, timeout_s=600)
+            if done.code != 0:
+                raise failure(done, words)
 
         kind = self.git.text("rev-parse", "--show-object-format")
         run("init", "-q", "--template=", f"--object-format={kind}", "-b", "main")
-        address = self.git.git_dir.as_uri()
-        if run("fetch", "-q", "--depth=1", "--no-tags", address, f"{self.ref}/base:refs/heads/main") == 0:
-            run("read-tree", "HEAD")
-            if version := self.describe_version(base_commit):
-                run("tag", version.partition("+")[0], "HEAD")
-        (directory / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
+        # The objects are copied by name: a fetch would ask the user's settings, and leave the way to the repository behind.
+        wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
+        self.git.run("pack-objects", "-q", "--revs", "--window=0", str(scratch / ".git/objects/pack/pack"), input=wanted)
+        (scratch / ".git/shallow").write_text(f"{base_commit}\n")
+        run("update-ref", "HEAD", base_commit)
+        run("read-tree", "HEAD")
+        if version := self.describe_version(base_commit):
+            run("tag", version.partition("+")[0], "HEAD")
+        remove(directory, ".git", ())
+        (scratch / ".git").rename(directory / ".git")
+        scratch.rmdir()

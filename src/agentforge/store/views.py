@@ -53,7 +53,7 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
         _replace(files.state, spell_document(state_view(files, state, head, length, times)))
         _replace(files.working_memory, spell_document(memory_view(state, head, length)))
         for escalation in state.escalations:
-            _replace(files.escalation(escalation.id), spell_document(escalation_view(state, escalation, times)))
+            _update(files.escalation(escalation.id), spell_document(escalation_view(state, escalation, times)))
 
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> Json:
@@ -187,11 +187,14 @@ def _read_criteria(files: TaskFiles, specification: ArtifactRef) -> tuple[str, .
     return tuple(str(text) for texts in found if isinstance(texts, list) for text in texts)
 
 
+def _update(path: Path, data: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, data)
+
+
 def _replace(path: Path, data: bytes) -> None:
     """Whole or not at all, but without waiting for the disk: what a power loss takes is made again."""
-    if path.is_file() and path.read_bytes() == data:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
     try:
         temporary.write_bytes(data)

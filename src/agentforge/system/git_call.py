@@ -109,8 +109,10 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
     for line in fatal or lines:
         if trouble := disk_trouble(line.partition(": ")[2] or line):
             return trouble
-    said = (fatal or lines or [f"it ended with code {completed.code}"])[0]
-    return Unusable(f"`git {args[0]}` failed: {said.removeprefix('fatal: ').removeprefix('error: ').rstrip('.')}.")
+    said = (fatal or lines or [f"it ended with code {completed.code}"])[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".")
+    if any("promisor remote" in line for line in lines):
+        return Unusable(f"This is a partial clone, and its remote did not send what is missing: {said}.", "Make the remote reachable, and go on.")
+    return Unusable(f"`git {args[0]}` failed: {said}.")
 
 
 @dataclass(frozen=True, slots=True)

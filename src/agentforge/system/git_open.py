@@ -34,6 +34,8 @@ def find(path: Path) -> Found:
     answers = os.fsdecode(completed.out).split("\n")[:-1]
     if completed.code != 0:
         raise _refusal(path, completed, answers)
+    if len(answers) != 4:
+        raise UsageError(f"The path {str(path)!r} holds a line break, and git tells paths apart by those.", "Rename the directory.")
     _, common, own, top = answers
     return Found(top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path))
 

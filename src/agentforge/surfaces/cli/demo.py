@@ -49,7 +49,7 @@ def demo(*, place: Path | None, sandbox: str | None, as_data: bool) -> int:
     with open_screen(json=as_data) as screen:
         _announce(screen, repository, site.read(files).state.sandbox)
         state = drive(site, files, screen)
-        screen.line("\nCaught on the way, each from a run of the system's own:", "heading")
+        screen.line("\nCaught on the way, and fed back to the model:", "heading")
         for mistake in caught(collect(read_lines(files.journal))):
             screen.line(f"  {mistake}", "caught")
         screen.line(f"\n{HONESTLY}", "heading")

@@ -53,14 +53,14 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. Nothing but this speaks of errors."""
     _forgive_encoding()
     try:
-        code = cli.main(args, prog_name="agentforge", standalone_mode=False)
+        code = _run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
         return _usage(error)
-    except (click.Abort, KeyboardInterrupt) as error:
+    except KeyboardInterrupt as error:
         _leave(_interrupted(error), INTERRUPTED)
     except UserError as error:
         _say(f"error: {error.sentence}", *([error.next_step] if error.next_step else []))
@@ -71,6 +71,18 @@ def main(args: Sequence[str] | None = None) -> int:
         _say(*_internal(error))
         code = 1
     _stop_children()
+    return code
+
+
+def _run(args: Sequence[str]) -> int:
+    """The command's own exit code. Click's `main` is left out: it has words of its own for errors and interrupts."""
+    if "_AGENTFORGE_COMPLETE" in os.environ:  # a shell asks for completions
+        cli.main(prog_name="agentforge")
+    try:
+        with cli.make_context("agentforge", list(args)) as context:
+            code = cli.invoke(context)
+    except click.exceptions.Exit as ended:  # after --help or --version
+        return ended.exit_code
     return code if isinstance(code, int) else 0
 
 
@@ -84,6 +96,7 @@ def _usage(error: click.ClickException) -> int:
 def _interrupted(error: BaseException) -> str:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only cut the message in half
+    _say(*([""] if sys.stderr.isatty() else []))  # the terminal has shown ^C
     task = interrupted_task(error)
     return f"Interrupted. `agentforge continue {task}` goes on." if task else "Interrupted."
 

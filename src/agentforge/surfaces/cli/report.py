@@ -155,7 +155,10 @@ def _proof(standing: Standing) -> str:
     for item in evidence.get("requirements", []):
         lines.append(f"{item['id']} {one_line(str(item.get('description') or ''), 100)}")
         tests = item.get("tests", [])
-        lines += [f"  {test['red']} → {test['green']}  {test['id']}" for test in tests[:TESTS_SHOWN]]
+        lines += [
+            f"  {test['red']} → {test['green']}  {test['id']}{' (guard)' if test['red'] == 'passed' else ''}"
+            for test in tests[:TESTS_SHOWN]
+        ]
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
     review = evidence.get("review") or {}

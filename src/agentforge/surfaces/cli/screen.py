@@ -64,7 +64,7 @@ class Live:
     def now(self, text: str) -> None:
         """The line that moves."""
         with suppress(OSError, ValueError):
-            self._status.update(self._text(harmless(text), style=_STYLES["quiet"]))
+            self._status.update(self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis"))
 
     @contextmanager
     def moving(self) -> Iterator[None]:

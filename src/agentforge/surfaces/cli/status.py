@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from agentforge.core.reply import Json
     from agentforge.store.index import Row
     from agentforge.wiring import Site
 
@@ -28,21 +29,33 @@ def status(*, task: str | None, as_data: bool) -> int:
 
 
 def _all(site: "Site", *, as_data: bool) -> int:
-    from dataclasses import asdict
-
     from agentforge.store.index import Index
     from agentforge.surfaces.cli.printing import print_json, table
 
     with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
         rows = index.rows(site.git.top)
     if as_data:
-        print_json([asdict(row) for row in rows])
+        print_json([_data(row) for row in rows])
     elif not rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = ("task", "status", "state", "stage", "step", "tokens", "cost", "request")
         click.echo(table(header, [_cells(row) for row in rows], right=frozenset({"step", "tokens", "cost"})))
     return 0
+
+
+def _data(row: "Row") -> "dict[str, Json]":
+    return {
+        "task_id": row.task_id,
+        "status": row.status,
+        "state": row.word,
+        "stage": row.stage or None,
+        "step": row.step,
+        "tokens": row.tokens,
+        "micro_usd": row.micro_usd,
+        "request": row.request,
+        "updated_at": row.updated,
+    }
 
 
 def _cells(row: "Row") -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Step:
                 self.check = f"{check.status}: {check.summary}"
             case GateJudged(gate, status):
                 self.gates.append(f"{gate} {status}")
-            case StepClosed(_, outcome, feedback):
+            case StepClosed(_, outcome, feedback) if self.outcome == "open" or outcome.startswith("gate_"):
                 self.outcome, self.feedback = outcome, feedback
             case _:
                 pass

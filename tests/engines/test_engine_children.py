@@ -1,0 +1,81 @@
+"""A driver that is killed takes its children with it, and only then can another one start."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentforge import wiring
+from agentforge.core.errors import PolicyError, UserError
+from agentforge.sandbox.ladder import choose
+from tests.engines.crash_site import Reference, Scene, found, share_cache
+from tests.engines.driver_child import TOP
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes through /proc")]
+
+MARK = "a-child-of-a-test-that-sleeps"
+SLEEPING = {
+    "shout.py": "def shout(text):\n    return text\n",
+    "tests/test_shout.py": f"""
+        import subprocess
+        import sys
+
+
+        def test_slowly():
+            subprocess.run((sys.executable, "-c", "import time; time.sleep(60)", "{MARK}"))
+        """,
+}
+
+
+def processes(scene: Scene) -> list[str]:
+    """Command lines of what runs for this task: the test run itself, its walls, and what a test started."""
+    found_lines = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+            here = (place.parent / "cwd").readlink()
+        except OSError:
+            continue
+        line = b" ".join(words).decode(errors="replace")
+        if "driver_child" not in line and (str(scene.trees) in line or (MARK in line and here.is_relative_to(scene.trees))):
+            found_lines.append(line)
+    return found_lines
+
+
+def wait(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock", "none"])
+def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Reference, tmp_path: Path, sandbox: str) -> None:
+    try:
+        choose(wiring.sandbox_name(sandbox))
+    except UserError as error:
+        pytest.skip(str(error))
+    scene = found(tmp_path, SLEEPING)
+    share_cache(site.root, scene)
+    options = wiring.StartOptions("Shout louder", lane="small", model=f"scripted:{site.root / 'script.yaml'}", sandbox=sandbox)
+    scene = Scene(tmp_path, wiring.start(scene.site(), options).task_id)
+    words = (sys.executable, "-m", "tests.engines.driver_child", str(scene.root), scene.task_id)
+    with subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as parent:
+        assert parent.stdin is not None
+        parent.stdin.write('{"when": "never"}\n')
+        parent.stdin.close()
+        assert wait(lambda: any(MARK in line for line in processes(scene)), 60)
+        with pytest.raises(PolicyError, match="Another driver"), wiring.driving(scene.site(), scene.files):
+            pass
+
+        os.kill(int(scene.files.lock.read_text().split()[1]), signal.SIGKILL)
+        assert wait(lambda: not processes(scene), 2), processes(scene)
+        with wiring.driving(scene.site(), scene.files) as driver:
+            assert driver.journal.state.status == "running"

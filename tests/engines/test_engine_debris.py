@@ -1,0 +1,159 @@
+"""What a crash, a person or git's own housekeeping leaves around a journal: none of it changes how the task ends."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agentforge import wiring
+from agentforge.core.errors import UsageError
+from agentforge.store.journal import read_lines
+from agentforge.system.git import Git
+from tests.engines.crash_site import Reference, Scene
+
+pytestmark = pytest.mark.slow
+
+EDITED = "green/1/4/act"
+"""The change is in the worktree and recorded; its checks, gates and commit are still to come."""
+
+
+def collect_garbage(scene: Scene) -> None:
+    scene.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    scene.git("gc", "-q", "--prune=now")
+
+
+def drive_and_compare(site: Reference, scene: Scene) -> None:
+    recorded = scene.files.journal.read_bytes() if scene.files.journal.exists() else b""
+    scene.drive()
+    assert scene.end() == site.finished.end()
+    assert scene.files.journal.read_bytes().startswith(recorded)
+    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+
+
+def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
+    worktree = scene.trees / "worktree"
+    (worktree / "shout.py").write_text("half an ed")
+    (worktree / "notes" / "mine.txt").parent.mkdir()
+    (worktree / "notes" / "mine.txt").write_text("not recorded")
+    said: list[str] = []
+
+    with wiring.driving(scene.site(), scene.files, progress=said.append) as driver:
+        driver.run()
+
+    assert scene.end() == site.finished.end()
+    (saved,) = scene.salvaged()
+    assert scene.git("show", f"{saved}:shout.py") == "half an ed"
+    assert scene.git("show", f"{saved}:notes/mine.txt") == "not recorded"
+    assert [line for line in said if "salvage/1" in line]
+
+
+def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="red/1/2/act")
+    (scene.trees / "worktree" / "tests" / "test_mark.py").unlink()
+    drive_and_compare(site, scene)
+    assert len(scene.salvaged()) == 1
+
+
+@pytest.mark.parametrize("moment", ["prepare/1", EDITED])
+def test_checkouts_that_are_gone_are_made_again(site: Reference, tmp_path: Path, moment: str) -> None:
+    scene = site.copy(tmp_path, moment=moment)
+    shutil.rmtree(scene.home.path / "trees")
+    drive_and_compare(site, scene)
+    assert scene.salvaged() == []
+
+
+def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
+    for name in ("worktree", "verdict"):
+        shutil.rmtree(scene.trees / name / ".git")
+        (scene.trees / f"{name}.index").write_bytes(b"DIRC and nothing that follows from it")
+        (scene.trees / f"{name}.index.lock").touch()
+    drive_and_compare(site, scene)
+
+
+def test_refs_that_ran_ahead_are_put_back(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
+    git = Git.open(scene.repo)
+    head = git.head()
+    ahead = git.commit_tree(git.tree_of(head), [head], "never recorded\n", "2001-01-01T00:00:00+00:00", ("Nobody", "nobody@localhost"))
+    for ref in (f"refs/heads/agentforge/{scene.task_id}", f"refs/agentforge/{scene.task_id}/steps"):
+        git.update_ref(ref, ahead)
+    drive_and_compare(site, scene)
+
+
+@pytest.mark.parametrize("ref", ["heads/agentforge/{task}", "agentforge/{task}/state"])
+def test_a_lock_that_a_killed_git_left_on_a_ref_of_ours_is_no_obstacle(site: Reference, tmp_path: Path, ref: str) -> None:
+    scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
+    lock = scene.repo / ".git" / "refs" / (ref.format(task=scene.task_id) + ".lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    os.utime(lock, (0, 0))
+    drive_and_compare(site, scene)
+
+
+def test_a_pack_with_a_torn_record_and_blocks_ahead_goes_on(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
+    pack = scene.files.pack.read_bytes()
+    whole = site.finished.files.pack.read_bytes()
+    assert whole.startswith(pack)
+    scene.files.pack.write_bytes(whole[: len(pack) + (len(whole) - len(pack)) // 2])
+    drive_and_compare(site, scene)
+
+
+def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
+    scene.files.state.write_text("status: [")
+    scene.files.working_memory.unlink()
+    scene.home.index.write_bytes(b"no database")
+    drive_and_compare(site, scene)
+    assert "completed" in scene.files.state.read_text()
+
+
+@pytest.mark.parametrize("moment", ["create", "prepare/1", "red/1/2/act", EDITED, "review/1/5/ask/0/sent"])
+def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, moment: str) -> None:
+    scene = site.copy(tmp_path, moment=moment)
+    collect_garbage(scene)
+    drive_and_compare(site, scene)
+
+
+def test_garbage_collection_and_lost_checkouts_together_lose_nothing(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED, trees=False)
+    collect_garbage(scene)
+    drive_and_compare(site, scene)
+
+
+def test_the_base_may_leave_the_users_branches(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="red/1/2/act", trees=False)
+    scene.git("checkout", "-q", "--orphan", "elsewhere")
+    scene.git("commit", "-qm", "Another beginning")
+    scene.git("branch", "-D", "main")
+    collect_garbage(scene)
+    drive_and_compare(site, scene)
+
+
+@pytest.mark.parametrize("moment", ["red/1/3/commit/1", "review/1/5/ask/0/sent"])
+def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Reference, tmp_path: Path, moment: str) -> None:
+    scene = site.copy(tmp_path, moment=moment)
+    scene.git("clean", "-qfdx")
+    assert not scene.files.root.exists()
+    collect_garbage(scene)
+    drive_and_compare(site, scene)
+
+
+def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="prepare/1")
+    scene.git("clean", "-qfdx")
+    with pytest.raises(UsageError, match=scene.task_id):
+        scene.drive()
+    with pytest.raises(UsageError, match="no task in this repository"):
+        scene.site().find(None)
+
+
+def test_a_delivered_task_survives_git_clean_and_garbage_collection(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, trees=False)
+    scene.git("clean", "-qfdx")
+    collect_garbage(scene)
+    drive_and_compare(site, scene)
+    assert [line.key for line in read_lines(scene.files.journal)][-1] == "deliver/1"

@@ -1,0 +1,71 @@
+"""`kill -9` for real, at every effect of one task: drivers die in a row, and the last one ends as if none had."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agentforge import wiring
+from agentforge.core.pending import worst_case
+from tests.engines.crash_site import Reference, Scene
+from tests.engines.driver_child import Drivers, Order, plain
+
+pytestmark = pytest.mark.slow
+
+
+def effects(site: Reference) -> list[str]:
+    """Every effect of the run in order. The baseline, which runs beside the first stage, comes when it is first owed."""
+    keys = [plain(key) for key in site.finished.keys() if key != "create" and not key.endswith("/sent")]
+    keys.remove("baseline/1")
+    return [keys[0], "baseline/1", *keys[1:]]
+
+
+def check(site: Reference, scene: Scene, *, lost: int) -> None:
+    """The same end, nothing recorded twice, and every call that was sent in vain on the bill at its worst case."""
+    assert scene.end() == site.finished.end()
+    assert max(Counter(scene.keys()).values()) == 1
+    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    sent = [key for key in scene.keys() if key.endswith("/sent")]
+    assert len(sent) == scene.end().spent.calls + lost
+    assert scene.unaccounted().calls == lost
+
+
+def test_killed_before_and_after_every_effect_a_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
+    scene, order = site.copy(tmp_path, moment="create"), effects(site)
+    with Drivers(scene) as drivers:
+        for number, key in enumerate(order):
+            drivers.die("before", key, order[:number])
+            drivers.die("after", key, order[:number])
+        drivers.finish()
+    check(site, scene, lost=sum(key.endswith("/ask") for key in order))
+
+
+def test_killed_inside_every_append_and_behind_every_sent_call_a_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
+    scene, order = site.copy(tmp_path, moment="create"), effects(site)
+    with Drivers(scene) as drivers:
+        for number, key in enumerate(order):
+            if key.endswith("/ask"):
+                drivers.die("line", f"{key}/sent", (*order[:number], key))
+            drivers.die("torn", key, order[:number])
+            assert not scene.files.journal.read_bytes().endswith(b"\n")
+        drivers.finish()
+    asks = [key for key in order if key.endswith("/ask")]
+    check(site, scene, lost=2 * len(asks))
+
+
+def test_killed_at_any_time_a_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="create")
+    with Drivers(scene) as drivers:
+        for step in range(12):
+            drivers.obey(Order("time", milliseconds=90 + 75 * step))
+        drivers.finish()
+    lost = sum(key.endswith("/sent") for key in scene.keys()) - site.finished.end().spent.calls
+    check(site, scene, lost=lost)
+
+
+def test_a_lost_call_is_billed_at_its_worst_case(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
+    state = scene.site().read(scene.files).state
+    scene.drive()
+    assert scene.unaccounted() == worst_case(state, state.stage)
+    check(site, scene, lost=1)

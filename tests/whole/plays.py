@@ -1,0 +1,162 @@
+"""A small shop with one defect, and the lines of a model that mends it: every play below changes one line of them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.whole.checkouts import PINNED, Done, Person
+
+REQUEST = "net must take the discount off the price"
+SOURCE, NEW_TEST, OLD_TEST = "shop/price.py", "tests/test_net.py", "tests/test_price.py"
+SHOP = {
+    "pyproject.toml": f'[project]\nname = "shop"\nversion = "1.0"\n\n[dependency-groups]\ntest = [{PINNED}]\n',
+    ".gitignore": "local_*.py\n",
+    "shop/__init__.py": "",
+    SOURCE: '''\
+def net(price: int, percent: int) -> int:
+    """The price without the discount."""
+    return price
+
+
+def label(price: int) -> str:
+    return f"{price} EUR"
+''',
+    OLD_TEST: """\
+from shop.price import label
+
+
+def test_label_names_the_currency() -> None:
+    assert label(3) == "3 EUR"
+
+
+def test_label_of_nothing() -> None:
+    assert label(0) == "for free"  # has failed for years
+""",
+}
+HIDDEN_TEST = "tests/test_catalogue.py"
+SHOP[HIDDEN_TEST] = """\
+import importlib
+
+
+def test_prices_of_the_catalogue() -> None:
+    price = importlib.import_module("shop" + ".price")  # no import graph sees this
+    assert price.label(7) == "7 EUR"
+"""
+TEST = """\
+from shop.price import net
+
+
+def test_ten_percent_off() -> None:
+    assert net(100, 10) == 90
+"""
+RIGHT = "return price - price * percent // 100"
+
+Reply = dict[str, Any]
+Entry = dict[str, Any]
+
+
+def create(path: str, content: str) -> dict[str, Any]:
+    return {"name": "create_file", "args": {"path": path, "content": content}}
+
+
+def edit(path: str, old: str, new: str) -> dict[str, Any]:
+    return {"name": "edit_file", "args": {"path": path, "old": old, "new": new}}
+
+
+def read(path: str) -> dict[str, Any]:
+    return {"name": "read_file", "args": {"path": path}}
+
+
+FIX = edit(SOURCE, "return price\n", f"{RIGHT}\n")
+FRAMED: dict[str, Any] = {
+    "intake_record": {"extracted_intent": {"action": "fix", "target": "net", "scope": "file"}},
+    "clarification": {"questions": []},
+    "analysis": {"impacted_files": [{"path": SOURCE, "reason": "net is there"}]},
+    "specification": {
+        "title": "net takes the discount off",
+        "description": "The percentage is taken off the price.",
+        "requirements": [{"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["net(100, 10) is 90"]}],
+        "files_to_modify": [SOURCE],
+    },
+}
+SUITE: dict[str, Any] = {"test_files": [{"path": NEW_TEST, "tests": [{"name": "test_ten_percent_off", "requirement_ref": "REQ-001"}]}]}
+BUILT: dict[str, Any] = {"implementation": {"summary": "the discount is taken off"}}
+WHOLE = {**FRAMED, "test_suite": SUITE, **BUILT}
+
+
+def say(stage: str, *actions: dict[str, Any], expects: tuple[Any, ...] = (), artifacts: dict[str, Any] | None = None, **more: Any) -> Entry:
+    """One entry of a script: actions, what they hand in, and what the context must hold when it is said."""
+    reply: Reply = {**({"actions": list(actions)} if actions else {}), **({"artifacts": artifacts} if artifacts else {}), **more}
+    return {"stage": stage, "reply": reply, **({"expects": list(expects)} if expects else {})}
+
+
+def raw(stage: str, text: str, *, expects: tuple[Any, ...] = (), stop: str = "end") -> Entry:
+    """An entry that is no object: the model's very characters."""
+    return {"stage": stage, "reply": text, "stop": stop, **({"expects": list(expects)} if expects else {})}
+
+
+def frame(**more: Any) -> Entry:
+    return say("frame", artifacts=FRAMED, signal="success", **more)
+
+
+def red(test: str = TEST, suite: dict[str, Any] | None = None, **more: Any) -> Entry:
+    return say("red", create(NEW_TEST, test), artifacts={"test_suite": suite or SUITE}, signal="success", **more)
+
+
+def green(*actions: dict[str, Any], **more: Any) -> Entry:
+    return say("green", *(actions or (FIX,)), artifacts=BUILT, signal="success", **more)
+
+
+def patch(*actions: dict[str, Any], **more: Any) -> Entry:
+    """The hotfix lane's one reply: test, change and papers."""
+    return say("patch", *(actions or (create(NEW_TEST, TEST), FIX)), artifacts=WHOLE, signal="success", **more)
+
+
+def review(**more: Any) -> Entry:
+    return say("review", artifacts={"review": {"verdict": "approve", "summary": "as asked"}}, signal="success", **more)
+
+
+def ask(stage: str, question: str = "Which of the two?", **more: Any) -> Entry:
+    """The end of a play that is over when its last expectation is met."""
+    return say(stage, {"name": "escalate", "args": {"question": question}}, **more)
+
+
+@dataclass(frozen=True)
+class Play:
+    """A person in the shop, and what the model will say."""
+
+    person: Person
+
+    @property
+    def top(self) -> Path:
+        return self.person.checkout
+
+    def start(self, *entries: Entry, lane: str = "small", words: tuple[str, ...] = ()) -> Done:
+        self.person.scripted(*entries)
+        return self.with_model(f"scripted:{self.person.script}", lane=lane, words=words)
+
+    def with_model(self, model: str, *, lane: str = "small", words: tuple[str, ...] = ()) -> Done:
+        return self.person.run("start", REQUEST, "--lane", lane, "--model", model, "--json", *words)
+
+    def answer(self, done: Done, answer: str, *words: str) -> Done:
+        """`resolve` for the question that the last command ended with."""
+        question = done.data["escalation"]["id"]
+        return self.person.run("resolve", question, "--task", done.data["task_id"], "--answer", answer, "--json", *words)
+
+    def file(self, path: str) -> str:
+        """A file of the one task there is."""
+        (task,) = (self.top / ".agentforge/tasks").iterdir()
+        return (task / path).read_text(encoding="utf-8")
+
+
+def asked(done: Done) -> str:
+    """The question that a task ended with; the script's `expects` were all met on the way."""
+    assert done.code == 3, done.said
+    assert done.data["escalation"]["kind"] == "question", done.said
+    return str(done.data["escalation"]["question"]["text"])
+
+
+def finished(done: Done) -> dict[str, Any]:
+    assert done.code == 0, done.said
+    assert done.data["status"] == "completed", done.said
+    return done.data

@@ -1,0 +1,178 @@
+"""Code and tests that would fool a judge: each play ends as it should, and says why."""
+
+import os
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.whole.checkouts import differences, photograph
+from tests.whole.plays import (
+    FIX,
+    HIDDEN_TEST,
+    NEW_TEST,
+    OLD_TEST,
+    RIGHT,
+    SOURCE,
+    SUITE,
+    TEST,
+    Play,
+    ask,
+    asked,
+    create,
+    edit,
+    finished,
+    frame,
+    green,
+    patch,
+    red,
+    review,
+    say,
+)
+
+EDIT = 'assert label(3) == "3 EUR"'
+WRONG = edit(SOURCE, "return price\n", "return price - 1\n")
+FORGE = """\
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    outcome.get_result().outcome = "passed"
+"""
+
+
+def test_an_old_failure_does_not_block_and_is_told(play: Play) -> None:
+    done = play.start(patch(), review(expects=("2 of 3 tests pass on the base, 1 fail",)), lane="hotfix")
+    data = finished(done)
+    (requirement,) = data["requirements"]
+    assert [(test["red"], test["green"]) for test in requirement["tests"]] == [("failed", "passed")]
+    assert '"test_label_of_nothing": "failed"' in done.said or "1 fail" in done.said
+    report = play.file("artifacts/phases/deliver/delivery_report_final.yaml")
+    assert "tests_failed_before: 1" in report
+
+
+@pytest.mark.slow
+def test_an_active_virtualenv_with_the_checkout_installed_is_not_what_is_tested(play: Play, tmp_path: Path) -> None:
+    # The checkout is mended already, but not committed. Whoever tests it would see the new test pass on the "base".
+    play.person.write({SOURCE: f"def net(price, percent):\n    {RIGHT}\n\n\ndef label(price):\n    return f'{{price}} EUR'\n"})
+    venv.create(tmp_path / "venv", with_pip=False)
+    (packages,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (packages / "__editable__.shop.pth").write_text(f"{play.top}\n")
+    play.person.variables |= {
+        "VIRTUAL_ENV": str(tmp_path / "venv"),
+        "PATH": f"{tmp_path}/venv/bin{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(play.top),
+    }
+    before = photograph(play.top)
+    data = finished(play.start(patch(), review(), lane="hotfix"))
+    assert differences(before, photograph(play.top)) == []
+    assert data["requirements"][0]["tests"][0] == {"id": f"{NEW_TEST}::test_ten_percent_off", "red": "failed", "green": "passed"}
+
+
+def test_an_ignored_file_that_makes_tests_pass_is_named_and_no_verdict_sees_it(play: Play) -> None:
+    borrowed = edit(SOURCE, "return price\n", "from shop.local_rates import off\n\n    return off(price, percent)\n")
+    rates = create("shop/local_rates.py", f"def off(price, percent):\n    {RIGHT}\n")
+    told = ("`shop/local_rates.py` is ignored by git: it is not part of the work", "No module named 'shop.local_rates'")
+    back = edit(SOURCE, "from shop.local_rates import off\n\n    return off(price, percent)\n", f"{RIGHT}\n")
+    data = finished(play.start(frame(), red(), green(rates, borrowed), green(back, expects=told), review()))
+    assert "local_rates" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
+
+
+def test_source_that_rewrites_the_test_or_the_judge_at_import_wins_nothing(play: Play) -> None:
+    rewrite = f"import pathlib\n\npathlib.Path(__file__).parents[1].joinpath({NEW_TEST!r}).write_text('def test_ten_percent_off(): pass')\n"
+    judge = "import _pytest.python\n\n_pytest.python.Function.runtest = lambda self: None\n"
+    leave = "import os\n\nos._exit(0)\n"
+    head = "def net("
+    done = play.start(
+        frame(),
+        red(),
+        green(edit(SOURCE, head, f"{rewrite}\n\n{head}")),
+        green(edit(SOURCE, rewrite, judge), expects=("Read-only file system|PermissionError|Permission denied",)),
+        green(edit(SOURCE, judge, leave), expects=("canary|forged|must fail",)),
+        ask("green", expects=("could not be run", "exit code 0")),
+    )
+    asked(done)
+
+
+def test_a_weakened_old_test_fails_the_gate_and_can_be_taken_back(play: Play) -> None:
+    emptied = edit(OLD_TEST, EDIT, "label(3)")
+    skipped = edit(OLD_TEST, "def test_label_of_nothing", "import pytest\n\n\n@pytest.mark.skip\ndef test_label_of_nothing")
+    restored = (edit(OLD_TEST, "label(3)\n", f"{EDIT}\n"), edit(OLD_TEST, "import pytest\n\n\n@pytest.mark.skip\n", ""))
+    told = ("Gate green failed", "weakened: .*test_label_names_the_currency lost 1 assertion", "weakened: .*test_label_of_nothing is skipped")
+    done = play.start(patch(create(NEW_TEST, TEST), FIX, emptied, skipped), patch(*restored, expects=told), review(), lane="hotfix")
+    data = finished(done)
+    assert OLD_TEST not in play.person.git("diff", "--name-only", data["base"], data["branch"])
+
+
+def test_implementation_in_red_is_refused_by_every_way(play: Play) -> None:
+    done = play.start(
+        frame(),
+        say("red", create("shop/discount.py", "x = 1\n"), FIX),
+        say("red", FIX, expects=("create_file.*shop/discount.py",)),
+        say("red", create("tests/../shop/discount.py", "x = 1\n"), expects=("edit_file is not for test_engineer",)),
+        ask("red", expects=("`shop/discount.py`",)),
+    )
+    asked(done)
+    assert play.person.git("diff", "--stat", done.data["base"], done.data["branch"]) == ""
+
+
+def test_green_cannot_touch_the_locked_test_with_any_tool_that_writes(play: Play) -> None:
+    locked = (rf"`{NEW_TEST}` is locked since RED",)
+    done = play.start(
+        frame(),
+        red(),
+        say("green", edit(NEW_TEST, "== 90", "== 100")),
+        say("green", create(NEW_TEST, "def test_ten_percent_off(): pass\n"), expects=locked),
+        say("green", {"name": "delete_file", "args": {"path": f"shop/../{NEW_TEST}"}}, expects=(f"create_file {NEW_TEST}: {locked[0]}",)),
+        green(expects=(f"delete_file .*{locked[0]}",)),
+        review(),
+    )
+    data = finished(done)
+    assert play.person.git("show", f"{data['branch']}:{NEW_TEST}") == TEST.rstrip("\n")
+
+
+@pytest.mark.parametrize("name", ["conftest.py", "shop/conftest.py"])
+def test_a_conftest_planted_in_green_forges_nothing(play: Play, name: str) -> None:
+    done = play.start(
+        frame(),
+        red(),
+        green(WRONG, create(name, FORGE)),
+        ask("green", expects=("could not be run|Gate green failed|checks",)),
+    )
+    asked(done)
+
+
+def test_a_conftest_planted_in_green_does_not_reach_the_branch(play: Play) -> None:
+    done = play.start(
+        frame(),
+        red(),
+        green(FIX, create("conftest.py", "collect_ignore = []\n")),
+        green({"name": "delete_file", "args": {"path": "conftest.py"}}, expects=("Gate green failed", "`conftest.py`")),
+        review(),
+    )
+    data = finished(done)
+    assert "conftest.py" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
+
+
+def test_a_new_test_that_depends_on_chance_is_no_red_proof(play: Play) -> None:
+    dice = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_ten_percent_off(n):\n    assert os.urandom(1)[0] < 8\n"
+    asked(play.start(frame(), red(dice), ask("red", expects=("Gate red failed", "in one run, passed in another|passes already"))))
+
+
+def test_a_regression_blocks_where_no_steering_check_saw_it(play: Play) -> None:
+    also = edit(SOURCE, 'f"{price} EUR"', 'f"{price} {CURRENCY}"')
+    currency = edit(SOURCE, "def net", 'CURRENCY = "EUR" if __name__ == "shop.price" else "?"\n\n\ndef net')
+    worse = edit(SOURCE, 'return f"{price} EUR"', 'return f"{price} EUR" if price < 5 else "much"')
+    better = edit(SOURCE, ' if price < 5 else "much"', "")
+    told = ("Gate green failed", rf"{HIDDEN_TEST}::test_prices_of_the_catalogue passed before and is failed now")
+    assert also and currency
+    finished(play.start(frame(), red(), green(FIX, worse), green(better, expects=told), review()))
+
+
+def test_a_suite_that_leaves_out_a_failing_test_is_sent_back(play: Play) -> None:
+    more = f"{TEST}\n\ndef test_not_named() -> None:\n    assert net(100, 50) == 50\n"
+    named = {"test_files": [{"path": NEW_TEST, "tests": [*SUITE["test_files"][0]["tests"], {"name": "test_not_named", "requirement_ref": "REQ-001"}]}]}
+    again = say("red", artifacts={"test_suite": named}, signal="success", expects=("Gate red failed", "test_not_named fails and is not in test_suite"))
+    asked(play.start(frame(), red(more), again, ask("green")))
