@@ -23,7 +23,7 @@ endif
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' Makefile
 
-demo: .venv/.run ## Watch one request become a verified branch: no key, no network, under a minute
+demo: .venv/.run ## Watch one request become a verified branch: no key, nothing but the package index, under a minute
 	@$(BIN)/agentforge demo
 
 test: .venv/.ready ## Run every test (installs bubblewrap where it may)

@@ -10,6 +10,7 @@ from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
+from agentforge.store.site import home_path
 from agentforge.system import strict_yaml
 from agentforge.system.git import Git
 
@@ -19,12 +20,6 @@ NO_MODEL = (
     "Give one with `--model openai:NAME` (address and key from OPENAI_BASE_URL and OPENAI_API_KEY; any server that speaks "
     "chat completions will do), set AGENTFORGE_MODEL, or write `model:` into the settings; `agentforge demo` needs none."
 )
-
-
-def home_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's directory."""
-    given = environ.get("AGENTFORGE_HOME")
-    return Path(given).expanduser().absolute() if given else Path.home() / ".agentforge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
@@ -26,13 +27,13 @@ from agentforge.models.base import Answer, Model, Request, Reservation
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.ladder import Wanted, choose
 from agentforge.sandbox.worktree import Workspace
-from agentforge.settings import Settings, home_path, read_settings
+from agentforge.settings import Settings, read_settings
 from agentforge.store import archive, artifacts, inbox, index, views
 from agentforge.store.journal import Journal
-from agentforge.store.layout import Home, Project, TaskFiles, find_task, new_task_id
+from agentforge.store.layout import TaskFiles, new_task_id
 from agentforge.store.lock import DriverLock
 from agentforge.store.pack import Pack
-from agentforge.store.times import Clock, utc_now
+from agentforge.store.site import Site
 from agentforge.system import processes
 from agentforge.system.canon import canonical
 from agentforge.system.git import Git
@@ -41,43 +42,6 @@ from agentforge.system.processes import Completed
 Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
 EXCLUDED = (".agentforge/tasks/", ".agentforge/escalations/", ".agentforge/violations/", ".agentforge/audit/")
 """Run state: kept out of git by `.git/info/exclude`; the rest of `.agentforge` is meant to be shared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A repository as AgentForge sees it."""
-
-    git: Git
-    project: Project
-    home: Home
-    clock: Clock = utc_now
-
-    @classmethod
-    def open(cls, cwd: Path) -> "Site":
-        """The repository that `cwd` is in, or a sentence on why it cannot be used."""
-        git = Git.open(cwd)
-        return cls(git, Project(git.top), Home(home_path()))
-
-    def find(self, given: str | None) -> TaskFiles:
-        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored from its ref."""
-        archived = archive.archived_tasks(self.git)
-        if given is None:
-            known = sorted({*archived, *(path.name for path in self.project.tasks.glob("task-*"))})
-            if not known:
-                raise UsageError("There is no task in this repository yet.", 'Start one with `agentforge start "…"`.')
-            given = max(known, key=self._age)
-        files = self.project.task(find_task(self.project.tasks, given, archived))
-        if not files.journal.exists():
-            archive.restore(self.git, files.task_id, files)
-        return files
-
-    def _age(self, task_id: str) -> tuple[int, str]:
-        path = self.project.task(task_id).journal
-        return (path.stat().st_mtime_ns if path.exists() else 0, task_id)
-
-    def read(self, files: TaskFiles) -> Journal:
-        """A task's journal, for reading."""
-        return Journal.open(files, self.clock, write=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +165,7 @@ class Driver:
 
         state = drive(self.journal, Ports(partial(perform, world), messages, refused, processes.kill_all))
         if state.prepared:
+            save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
             world.workspace.stand(state.tree, state.base_commit)
         return state

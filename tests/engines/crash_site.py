@@ -1,7 +1,6 @@
 """A small real task, run once to its end and kept, so that every crash test can start from any moment of it.
 
 <root>/wheels            pytest and what it needs, so that no index is asked
-<root>/script.yaml       the model's words
 <root>/cache             environments, shared by all copies
 <root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of any prefix
 <root>/moments/<key>/    both as they stood when the line with this key had just been written
@@ -46,100 +45,8 @@ PROJECT = {
             assert shout("hey").startswith("HEY")
         """,
 }
-SCRIPT = """
-    replies:
-      - stage: frame
-        expects: [shout put an exclamation mark]
-        usage: {input_tokens: 1000, output_tokens: 100}
-        reply:
-          actions:
-            - {name: read_file, args: {path: shout.py}}
-          artifacts:
-            intake_record:
-              extracted_intent: {action: modify, target: shout, scope: file}
-              initial_complexity: simple
-              identified_ambiguities: []
-            clarification: {questions: []}
-            analysis:
-              impacted_files: [{path: shout.py, reason: shout is there}]
-            specification:
-              title: shout ends in an exclamation mark
-              description: The text comes back in capitals with an exclamation mark behind it.
-              requirements:
-                - id: REQ-001
-                  description: An exclamation mark follows the text
-                  priority: must
-                  acceptance_criteria: [hey becomes HEY!]
-                  verification_method: test
-              files_to_modify: [shout.py]
-              trace_to_request: It is the request.
-          signal: success
-          summary: Framed.
-
-      # A test that passes already: the gate catches it.
-      - stage: red
-        expects: [REQ-001]
-        usage: {input_tokens: 1000, output_tokens: 100}
-        reply:
-          actions:
-            - name: create_file
-              args:
-                path: tests/test_mark.py
-                content: |
-                  from shout import shout
-
-
-                  def test_a_mark_follows():
-                      assert shout("hey") == "HEY!"
-
-
-                  def test_nothing_stands_before():
-                      assert shout("hey")[0] == "H"
-          artifacts:
-            test_suite:
-              test_files:
-                - path: tests/test_mark.py
-                  tests:
-                    - {name: test_a_mark_follows, requirement_ref: REQ-001}
-                    - {name: test_nothing_stands_before, requirement_ref: REQ-001}
-          signal: success
-          summary: Two tests.
-
-      - stage: red
-        expects: [Gate red failed, test_nothing_stands_before passes already]
-        usage: {input_tokens: 1000, output_tokens: 100}
-        reply:
-          artifacts:
-            test_suite:
-              test_files:
-                - path: tests/test_mark.py
-                  tests:
-                    - {name: test_a_mark_follows, requirement_ref: REQ-001}
-                    - {name: test_nothing_stands_before, requirement_ref: REQ-001, guard: true}
-          signal: success
-          summary: The second one is a guard.
-
-      - stage: green
-        expects: [test_mark, text\\.upper]
-        usage: {input_tokens: 1000, output_tokens: 100}
-        reply:
-          actions:
-            - name: edit_file
-              args: {path: shout.py, old: "return text.upper()", new: "return f\\"{text.upper()}!\\""}
-          artifacts:
-            implementation: {summary: The mark is added.}
-          signal: success
-          summary: Done.
-
-      - stage: review
-        expects: [The whole change, no regression]
-        usage: {input_tokens: 1000, output_tokens: 100}
-        reply:
-          artifacts:
-            review: {verdict: approve, findings: [], summary: It does what was asked.}
-          signal: success
-          summary: Approved.
-    """
+SCRIPT = Path(__file__).with_name("crash_script.yaml")
+"""The model's words: one gate fails on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +94,7 @@ class Scene:
         done = subprocess.run(("git", "-C", str(self.repo), *words), check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
-    def keys(self) -> list[str]:
+    def recorded(self) -> list[str]:
         return [line.key for line in read_lines(self.files.journal)]
 
     def drive(self, listener: wiring.Listener | None = None) -> State:
@@ -283,10 +190,8 @@ def _make(root: Path) -> str:
     wheels(root / "wheels")
     scene = found(root / "finished", PROJECT)
     share_cache(root, scene)
-    script = root / "script.yaml"
-    script.write_text(dedent(SCRIPT), encoding="utf-8")
     site = scene.site()
-    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{script}")).task_id
+    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}")).task_id
     scene = Scene(scene.root, task_id)
     copy_scene(scene, Scene(root / "moments" / "create", task_id), trees=True)
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_reference_run_has_a_failing_gate_and_as_many_lines_as_the_matrix(site: Reference) -> None:
-    keys = site.finished.keys()
+    keys = site.finished.recorded()
     assert len(keys) == LINES
     assert [key for key in keys if key.endswith("/red")] == ["red/1/2/judge/1/0/red", "red/1/3/judge/1/1/red"]
 
@@ -21,14 +21,14 @@ def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, l
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     trees = lines % 2 == 0
     scene = site.cut(tmp_path, lines, trees=trees)
-    recorded, known = scene.files.journal.read_bytes(), scene.keys()
+    recorded, known = scene.files.journal.read_bytes(), scene.recorded()
     lost = {key.removesuffix("/sent") for key in known if key.endswith("/sent")} - set(known)
 
     scene.drive()
 
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
-    assert len(set(scene.keys())) == len(scene.keys())
+    assert len(set(scene.recorded())) == len(scene.recorded())
     assert scene.unaccounted().calls == len(lost)
     assert bool(scene.salvaged()) == (trees and "prepare/1" in known and "green/1/4/act" not in known)
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []

@@ -50,15 +50,14 @@ def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site
 
 
 def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment="red/1/2/act")
-    (scene.trees / "worktree" / "tests" / "test_mark.py").unlink()
+    scene = site.copy(tmp_path, moment=EDITED)
+    (scene.trees / "worktree" / "shout.py").unlink()
     drive_and_compare(site, scene)
     assert len(scene.salvaged()) == 1
 
 
-@pytest.mark.parametrize("moment", ["prepare/1", EDITED])
-def test_checkouts_that_are_gone_are_made_again(site: Reference, tmp_path: Path, moment: str) -> None:
-    scene = site.copy(tmp_path, moment=moment)
+def test_checkouts_that_are_gone_are_made_again(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
     shutil.rmtree(scene.home.path / "trees")
     drive_and_compare(site, scene)
     assert scene.salvaged() == []
@@ -111,7 +110,7 @@ def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None
     assert "completed" in scene.files.state.read_text()
 
 
-@pytest.mark.parametrize("moment", ["create", "prepare/1", "red/1/2/act", EDITED, "review/1/5/ask/0/sent"])
+@pytest.mark.parametrize("moment", ["prepare/1", "red/1/2/act", EDITED, "review/1/5/ask/0/sent"])
 def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, moment: str) -> None:
     scene = site.copy(tmp_path, moment=moment)
     collect_garbage(scene)
@@ -125,7 +124,7 @@ def test_garbage_collection_and_lost_checkouts_together_lose_nothing(site: Refer
 
 
 def test_the_base_may_leave_the_users_branches(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment="red/1/2/act", trees=False)
+    scene = site.copy(tmp_path, moment=EDITED, trees=False)
     scene.git("checkout", "-q", "--orphan", "elsewhere")
     scene.git("commit", "-qm", "Another beginning")
     scene.git("branch", "-D", "main")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 def effects(site: Reference) -> list[str]:
     """Every effect of the run in order. The baseline, which runs beside the first stage, comes when it is first owed."""
-    keys = [plain(key) for key in site.finished.keys() if key != "create" and not key.endswith("/sent")]
+    keys = [plain(key) for key in site.finished.recorded() if key != "create" and not key.endswith("/sent")]
     keys.remove("baseline/1")
     return [keys[0], "baseline/1", *keys[1:]]
 
@@ -23,9 +23,9 @@ def effects(site: Reference) -> list[str]:
 def check(site: Reference, scene: Scene, *, lost: int) -> None:
     """The same end, nothing recorded twice, and every call that was sent in vain on the bill at its worst case."""
     assert scene.end() == site.finished.end()
-    assert max(Counter(scene.keys()).values()) == 1
+    assert max(Counter(scene.recorded()).values()) == 1
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
-    sent = [key for key in scene.keys() if key.endswith("/sent")]
+    sent = [key for key in scene.recorded() if key.endswith("/sent")]
     assert len(sent) == scene.end().spent.calls + lost
     assert scene.unaccounted().calls == lost
 
@@ -59,7 +59,7 @@ def test_killed_at_any_time_a_task_ends_the_same(site: Reference, tmp_path: Path
         for step in range(12):
             drivers.obey(Order("time", milliseconds=90 + 75 * step))
         drivers.finish()
-    lost = sum(key.endswith("/sent") for key in scene.keys()) - site.finished.end().spent.calls
+    lost = sum(key.endswith("/sent") for key in scene.recorded()) - site.finished.end().spent.calls
     check(site, scene, lost=lost)
 
 

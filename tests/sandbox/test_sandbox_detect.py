@@ -167,7 +167,7 @@ def test_tests_are_found_in_every_layout(files: dict[str, str], paths: tuple[str
 
 def test_a_directory_of_tests_belongs_to_them_whole_and_another_only_by_name() -> None:
     assert detect.test_globs(("tests", "pkg/tests")) == ("tests/**", "pkg/tests/**")
-    assert detect.test_globs(("test_x.py",)) == ("test_x.py",)
+    assert detect.test_globs(("test_x.py",)) == ("test_x.py", "test_*.py", "*_test.py", "conftest.py")
     assert detect.test_globs(("src",)) == ("src/**/test_*.py", "src/**/*_test.py", "src/**/conftest.py")
     assert detect.test_globs((".",)) == layout.TEST_FILE_GLOBS
     assert detect.test_globs(()) == ("tests/**", *layout.TEST_FILE_GLOBS)

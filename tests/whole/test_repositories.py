@@ -367,13 +367,27 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_are_gated(
 
 
 @pytest.mark.slow
+def test_what_failed_attempts_left_is_not_taken_for_a_persons_work(person: Person) -> None:
+    wrong = {"name": "create_file", "args": {"path": "calc/wrong.py", "content": "WRONG = 1\n"}}
+    failed = {"stage": "patch", "reply": {"actions": [wrong], "signal": "failure_retryable"}}
+    person.scripted(failed, failed, patch(*FIX), review())
+    base = person.git("rev-parse", "HEAD")
+    halt(person)
+    done = person.run("resolve", "ESC-001", "--answer", "retry", "--json")
+    assert "your edits" not in done.err
+    finished(person, done, base)
+    assert person.git("for-each-ref", "refs/agentforge/*/salvage") == ""
+
+
+@pytest.mark.slow
 def test_garbage_collection_takes_nothing_of_a_halted_task(person: Person) -> None:
     person.scripted(patch(*FIX, QUESTION, done=False), patch(QUESTION, done=False), patch(), review())
     base = person.git("rev-parse", "HEAD")
     task = halt(person)
     person.git("gc", "-q", "--prune=now")
+    assert person.run("resolve", "ESC-001", "--answer", "Two times.", "--no-drive").code == 0
     write(person.worktree(task), {"by-hand.txt": "x\n"})
-    assert answered(person).code == 3
+    assert person.run("continue").code == 3
     person.git("reflog", "expire", "--expire=now", "--all")
     person.git("gc", "-q", "--prune=now")
     before = photograph(person.checkout)

@@ -118,7 +118,7 @@ def _subject(world: World, state: State, name: str, document: Document, doing: _
 
 
 def _derive(world: World, state: State, doing: _Doing) -> None:
-    """An artifact that has nothing a person must say exists all the same, marked `derived` (decision 69)."""
+    """An artifact that has nothing a person must say exists all the same, marked `derived`."""
     run = state.run
     assert run is not None
     have = {ref.contract for ref in run.drafts} | set(doing.artifacts)

@@ -26,6 +26,7 @@ def check(world: World, state: State) -> CheckRan:
     if digest.status == "passed" and "tests" in stage.checks:
         digest = run_affected(world, state, state.tree)
     ref = world.pack.put_json({"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)})
+    world.pack.sync()
     return CheckRan(digest, ref)
 
 

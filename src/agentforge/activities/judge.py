@@ -43,7 +43,8 @@ def _red(world: World, state: State) -> Verdict:
     world.progress("proving that the new tests fail on the base")
     together = any(product.contract == "implementation" for product in state.stage.products)
     entry = state.base_tree if together else run.entry_tree
-    case = RedCase(entry, state.tree, documents["test_suite"], documents["specification"], same_author=together)
+    old = frozenset(world.grounds(state).tests.results)
+    case = RedCase(entry, state.tree, documents["test_suite"], documents["specification"], same_author=together, old=old)
     return prove_red(world.court(state), case)
 
 

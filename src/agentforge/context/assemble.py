@@ -22,6 +22,7 @@ _ANSWERS_TOKENS = 800
 _LISTED_TOKENS = 800
 _LISTED_LEFT = 24
 _WORKING = "working_set: "
+_LEFT_OUT = "left_out"
 
 
 def _nothing(_path: str) -> None:
@@ -80,12 +81,17 @@ def assemble(view: StepView, cap: int) -> Packed:
     # Something open has no room. Its name must be shown, and the list of names needs room itself: keep enough for all of them,
     # see what is lost then, and list exactly that.
     every = [label(part.item) for part in parts]
-    tight = pack(_sections(view, parts, _listing([*every, *map(_name, left)]), cap), cap, _count, view.fence)
+    tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, _count, view.fence)
     lost = _lost(tight)
     names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
-    fitting = [each for each in _sections(view, parts, _listing(names), cap) if each.name not in lost]
+    fitting = [each for each in _relisted(sections, names) if each.name not in lost]
     final = pack(fitting, cap, _count, view.fence)
     return replace(final, dropped=(*final.dropped, *lost.values()))
+
+
+def _relisted(sections: Sequence[Section], names: Sequence[str]) -> list[Section]:
+    """The same sections with another list of what is not shown."""
+    return [replace(each, text=_listing(names)) if each.name == _LEFT_OUT else each for each in sections]
 
 
 def _count(text: str) -> int:
@@ -114,7 +120,7 @@ def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) ->
         _data("repository_map", view.repository_map, 30, "Repository map", large),
         _data("facts", view.facts, 60, "Facts, computed", large),
         *_working(parts, 4 * large),
-        _data("left_out", listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
+        _data(_LEFT_OUT, listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
         Section("notes", view.notes, 88, "current_state", shrink="head_tail", title="Your notes", limit=NOTES_TOKENS),
         Section("tried", _tried(view.tried), 77, "current_state", shrink="tail", title="Tried in this stage", limit=_TRIED_TOKENS),
         Section("verification_status", view.verification, 100, "verification_status", shrink="head_tail", title="Verification"),

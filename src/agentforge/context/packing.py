@@ -90,7 +90,7 @@ class Packed:
 
 def pack(sections: Sequence[Section], cap: int, count: Count, fence: str = "") -> Packed:
     """Choose what is shown. `count` is the measure of the cap; any safety margin is part of it."""
-    pieces = [_Piece(index, section, fence, count) for index, section in enumerate(sections) if section.text.strip()]
+    pieces = [_Piece(index, section, fence, count) for index, section in enumerate(sections) if section.text and not section.text.isspace()]
     kept: dict[int, PackedBlock] = {}
     dropped: dict[int, Dropped] = {}
     room = cap

@@ -71,7 +71,7 @@ def merge_each(items: Iterable[Item], opened: Iterable[Opened], pinned: Collecti
         merged = _added(in_order(merged), Item(each.path, each.symbol, each.start, each.end, step, each.path in pinned))
         while len(merged) > MAX_ITEMS:
             out = max(merged, key=_worth)
-            merged.remove(out)
+            merged = [item for item in merged if item is not out]
             left.append(Left(out.path, out.symbol))
     return in_order(merged), tuple(left)
 

@@ -1,4 +1,4 @@
-"""The green verdict (decisions 17 to 20): the same tests pass, nothing that passed before fails, the lock held, nothing weakened."""
+"""The green verdict: the same tests pass, nothing that passed before fails, the lock held, nothing weakened."""
 
 import configparser
 import tomllib

@@ -1,4 +1,4 @@
-"""The red proof (decision 14): each new test fails on the base, in its own body, three times alike; guards pass.
+"""The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
 
 The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same whether one
 role wrote the tests alone or tests and code came in one reply.
@@ -27,6 +27,8 @@ class RedCase:
     specification: Mapping[str, Json]
     same_author: bool
     """One reply held tests and code: the rest of the tree is set aside first."""
+    old: frozenset[str] = frozenset()
+    """Tests that the base has: what they do is the baseline's affair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(court.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
-    proof, reasons = _judge(runs[0], declared, sources, _promised(case.specification))
+    proof, reasons = _judge(runs[0], declared, sources, _promised(case.specification), case.old)
     if reasons:
         return _fail(reasons, court)
     runs += [court.run(red_tree, files) for _ in range(RUNS - 1)]
@@ -112,7 +114,9 @@ def _tests_only(court: Court, case: RedCase) -> str:
     return git.overlay_tree(case.entry_tree, {path: there.get(path) for path in wanted})
 
 
-def _judge(run: TestRun, declared: list[Declared], sources: Mapping[str, str], promised: list[str]) -> tuple[dict[str, Json], list[str]]:
+def _judge(
+    run: TestRun, declared: list[Declared], sources: Mapping[str, str], promised: list[str], old: frozenset[str]
+) -> tuple[dict[str, Json], list[str]]:
     proof: dict[str, Json] = {}
     reasons: list[str] = []
     for test in declared:
@@ -132,12 +136,7 @@ def _judge(run: TestRun, declared: list[Declared], sources: Mapping[str, str], p
             why = f"{result.exception}: {result.message}".strip(": ")
             reasons += _not_red(test, result, why)
             proof[identity] = _entry(test, result.outcome, result.phase, why)
-    known = {test.path for test in declared}
-    undeclared = [
-        identity for identity in run.results if identity.partition("::")[0] in known and identity not in proof and "::" in identity
-    ]
-    fresh = [identity for identity in undeclared if run.results[identity].outcome not in GOOD]
-    reasons += [f"{identity} fails and is not in test_suite; name it with its requirement" for identity in fresh]
+    reasons += _undeclared(run, declared, proof, old)
     if not any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values()) and not reasons:
         reasons.append("Every test is a guard: at least one test must fail now")
     return proof, reasons[:MAX_REASONS]
@@ -153,13 +152,13 @@ def _not_red(test: Declared, result: TestResult, why: str) -> list[str]:
     return []
 
 
-def _undeclared(run: TestRun, declared: list[Declared], proof: Mapping[str, Json]) -> list[str]:
-    """Failing tests in the suite's files that the suite does not name."""
+def _undeclared(run: TestRun, declared: list[Declared], proof: Mapping[str, Json], old: frozenset[str]) -> list[str]:
+    """New failing tests in the suite's files that the suite does not name."""
     known = {test.path for test in declared}
     return [
         f"{identity} fails and is not in test_suite; name it with its requirement"
         for identity, result in run.results.items()
-        if "::" in identity and identity.partition("::")[0] in known and identity not in proof and result.outcome not in GOOD
+        if "::" in identity and identity.partition("::")[0] in known and identity not in old | set(proof) and result.outcome not in GOOD
     ]
 
 

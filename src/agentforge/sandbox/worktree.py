@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
+from agentforge.system.files import disk_errors
 from agentforge.system.git import Git
 from agentforge.system.git_call import failure
 from agentforge.system.mirror import remove
@@ -52,16 +53,18 @@ class Workspace:
         """Makes the worktree equal to `tree`. What differs is saved first, or kept where it is a person's."""
         if self._stands_at == tree and self.worktree.is_dir():
             return Stood(tree)
-        salvage = ""
-        if self.worktree.is_dir() and self._index("worktree").exists():
-            found = self._write(tree)
-            if found != tree:
-                if keep_difference:
+        salvage, left = "", self._left_at()
+        if left is not None and self.worktree.is_dir():
+            found = self._write(left or tree)
+            if found not in (tree, left):
+                if keep_difference and left:
+                    # Not marked as ours: until it is on record, a driver that starts again must find it as a person's.
                     self._stands_at = found
                     return Stood(found, human=True)
                 salvage = self._salvage(found)
+            self._mark("")
         self._check_out(self.worktree, tree, base_commit)
-        self._stands_at = tree
+        self._mark(tree)
         return Stood(tree, salvage)
 
     def snapshot(self) -> str:
@@ -69,7 +72,7 @@ class Workspace:
         tree = self._write(self._stands_at)
         if tree != self._stands_at:
             self.keep(tree)
-        self._stands_at = tree
+            self._mark(tree)
         return tree
 
     def ignored(self, tree: str, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -145,27 +148,36 @@ class Workspace:
     def _index(self, name: str) -> Path:
         return self.root / f"{name}.index"
 
+    def _left_at(self) -> str | None:
+        """The tree we left the worktree at: None if it never stood, empty if a reset was cut off, which is nobody's work."""
+        place = self.root / "stands-at"
+        return place.read_text() if place.exists() else None
+
+    def _mark(self, tree: str) -> None:
+        self._stands_at = tree or None
+        with disk_errors():
+            self.root.mkdir(parents=True, exist_ok=True)
+            (self.root / "stands-at").write_text(tree)
+
     def _write(self, expected: str | None) -> str:
-        """The worktree as a tree. An index that names objects which garbage collection took is made anew from `expected`."""
+        """The worktree as a tree. An index that is lost, or names objects which garbage collection took, is made anew from `expected`."""
         index = self._index("worktree")
         try:
-            return self.git.write_tree(self.worktree, index)
+            if index.exists():
+                return self.git.write_tree(self.worktree, index)
         except Unusable:
             if expected is None:
                 raise
-        index.unlink(missing_ok=True)
-        self.git.run("read-tree", expected, index=index, work_tree=self.worktree)
+            index.unlink(missing_ok=True)
+        if expected is not None:
+            self.git.run("read-tree", expected, index=index, work_tree=self.worktree)
         return self.git.write_tree(self.worktree, index)
 
     def _check_out(self, directory: Path, tree: str, base_commit: str) -> None:
-        """An index under its own name means that a checkout was finished: what a killed first one left is nobody's work."""
-        index = self._index(directory.name)
-        used = index if index.exists() else index.with_suffix(".new")
         directory.mkdir(parents=True, exist_ok=True)
-        self.git.checkout_tree(tree, directory, used)
+        self.git.checkout_tree(tree, directory, self._index(directory.name))
         if not (directory / ".git").is_dir():
             self._stand_in(directory, base_commit)
-        used.replace(index)
 
     def _salvage(self, tree: str) -> str:
         number = len(self.git.refs(f"{self.ref}/salvage")) + 1

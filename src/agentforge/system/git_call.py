@@ -111,7 +111,9 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
             return trouble
     said = (fatal or lines or [f"it ended with code {completed.code}"])[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".")
     if any("promisor remote" in line for line in lines):
-        return Unusable(f"This is a partial clone, and its remote did not send what is missing: {said}.", "Make the remote reachable, and go on.")
+        return Unusable(
+            f"This is a partial clone, and its remote did not send what is missing: {said}.", "Make the remote reachable, and go on."
+        )
     return Unusable(f"`git {args[0]}` failed: {said}.")
 
 

@@ -16,8 +16,8 @@ The branch and everything on record are kept; `agentforge continue TASK` takes i
 @click.option("--reason", default="", help="Why; it goes on record.")
 def abort(*, task: str, reason: str) -> int:
     """End TASK and keep its work."""
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.messages import send_abort
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     files = site.find(task)

@@ -33,12 +33,13 @@ No key is needed. The directory is kept, so that you can look at everything afte
 @click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs.")
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
 def demo(*, place: Path | None, sandbox: str | None, as_data: bool) -> int:
-    """Watch one request become a verified branch: no key, no network."""
+    """Watch one request become a verified branch: no key, packages from the index alone."""
     from agentforge.store.journal import read_lines
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive, tell
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.surfaces.cli.steps import caught, collect
-    from agentforge.wiring import Site, StartOptions, start
+    from agentforge.wiring import StartOptions, start
 
     root = _room(place)
     os.environ.setdefault("AGENTFORGE_HOME", str(root / "home"))

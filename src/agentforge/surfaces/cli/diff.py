@@ -16,8 +16,8 @@ Examples:
 @click.option("--stat", is_flag=True, help="Files and counts only.")
 def diff(*, task: str | None, stat: bool) -> int:
     """Show the difference between the base of TASK and its last recorded tree."""
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_bytes, print_text
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     files = site.find(task)

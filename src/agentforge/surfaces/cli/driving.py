@@ -7,11 +7,12 @@ from agentforge.core.errors import UserError
 from agentforge.core.inputs import Message
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
+from agentforge.store.site import Site
 from agentforge.surfaces.cli.interrupt import naming
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
 from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
-from agentforge.wiring import Site, driving
+from agentforge.wiring import driving
 
 Words = Callable[[State, int], Sequence[tuple[str, Message]]]
 """What a person says first, each under its key, given the state and the length of the journal."""

@@ -20,11 +20,11 @@ def escalations() -> None:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
+    from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import asked
     from agentforge.surfaces.cli.words import one_line
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     found = list(asked(site, answered=everything))
@@ -47,11 +47,11 @@ def list_(*, everything: bool, as_data: bool) -> int:
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question, what led to it, and how to answer."""
     from agentforge.core.errors import UsageError
+    from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import task_of
     from agentforge.surfaces.cli.report import answer_command, question
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()

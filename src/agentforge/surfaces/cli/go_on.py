@@ -19,9 +19,9 @@ goes on; one that failed or was aborted is resumed at the first stage without an
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
 def go_on(*, task: str | None, as_data: bool) -> int:
     """Go on with TASK."""
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell
     from agentforge.surfaces.cli.messages import resume_where_halted
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     return drive_and_tell(site, site.find(task), resume_where_halted, as_data=as_data)

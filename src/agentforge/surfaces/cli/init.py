@@ -7,7 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.sandbox.detect import Plan
-    from agentforge.wiring import Site
+    from agentforge.store.site import Site
 
 
 @click.command(
@@ -24,10 +24,11 @@ def init(*, force: bool, as_data: bool) -> int:
     """Show what was detected here and write settings you can correct."""
     from agentforge.core.errors import UsageError
     from agentforge.settings import SETTINGS_FILE
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.settings_file import spell
     from agentforge.system.files import write_atomic
-    from agentforge.wiring import EXCLUDED, Site
+    from agentforge.wiring import EXCLUDED
 
     site = Site.open(Path.cwd())
     head = site.git.head()

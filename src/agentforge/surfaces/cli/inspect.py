@@ -30,9 +30,9 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
     from agentforge.core.codec import encode
     from agentforge.store.journal import read_lines
     from agentforge.store.pack import Pack
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.steps import collect, pick
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     files = site.find(task)

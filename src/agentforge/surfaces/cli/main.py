@@ -30,7 +30,7 @@ COMMANDS = {
     "diff": Entry(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
-    "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, no network"),
+    "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, packages from the index alone"),
 }
 
 cli = LazyGroup(

@@ -9,9 +9,10 @@ from agentforge.core.state import TERMINAL, State
 from agentforge.core.values import RETRYABLE
 from agentforge.store import inbox
 from agentforge.store.layout import TaskFiles
+from agentforge.store.site import Site
 from agentforge.store.times import Times, stamp
 from agentforge.surfaces.cli.words import person
-from agentforge.wiring import Site, driving
+from agentforge.wiring import driving
 
 PATIENCE_S = 5.0
 """How long a driver that is about to end gets to take a message in."""

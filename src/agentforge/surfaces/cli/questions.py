@@ -8,8 +8,8 @@ from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.index import Index
 from agentforge.store.layout import TaskFiles
+from agentforge.store.site import Site
 from agentforge.store.times import Times
-from agentforge.wiring import Site
 
 
 class Asked(NamedTuple):

@@ -28,10 +28,10 @@ def resolve(*, escalation: str, task: str | None, answer: str | None, abort: boo
     if not said.strip():
         raise click.UsageError("The answer is empty.")
 
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
     from agentforge.surfaces.cli.messages import send_answer
     from agentforge.surfaces.cli.questions import task_of
-    from agentforge.wiring import Site
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()

@@ -25,9 +25,10 @@ def start(  # noqa: PLR0913 - one parameter per option
     *, request: str, lane: str | None, base: str | None, model: str | None, sandbox: str | None, budget: str | None, as_data: bool
 ) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive, tell
     from agentforge.surfaces.cli.screen import open_screen
-    from agentforge.wiring import Site, StartOptions
+    from agentforge.wiring import StartOptions
     from agentforge.wiring import start as begin
 
     site = Site.open(Path.cwd())

@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
     from agentforge.store.index import Row
-    from agentforge.wiring import Site
+    from agentforge.store.site import Site
 
 
 @click.command(
@@ -22,7 +22,7 @@ Examples:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def status(*, task: str | None, as_data: bool) -> int:
     """List the tasks of this repository, newest first, or show TASK."""
-    from agentforge.wiring import Site
+    from agentforge.store.site import Site
 
     site = Site.open(Path.cwd())
     return _one(site, task, as_data=as_data) if task else _all(site, as_data=as_data)
@@ -32,6 +32,8 @@ def _all(site: "Site", *, as_data: bool) -> int:
     from agentforge.store.index import Index
     from agentforge.surfaces.cli.printing import print_json, table
 
+    for name in site.restore_archived():
+        click.echo(f"restored from git: {name}", err=True)
     with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
         rows = index.rows(site.git.top)
     if as_data:

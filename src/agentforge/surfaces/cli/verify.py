@@ -20,10 +20,11 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     """Check the proof of TASK_OR_BRANCH."""
     from dataclasses import asdict
 
+    from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.surfaces.cli.words import one_line
-    from agentforge.wiring import Site, verify_task
+    from agentforge.wiring import verify_task
 
     site = Site.open(Path.cwd())
     files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))

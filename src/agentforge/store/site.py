@@ -1,0 +1,61 @@
+"""A repository as AgentForge sees it: its git, its tasks, the user's directory. Light enough for commands that only look."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import UsageError
+from agentforge.store import archive
+from agentforge.store.journal import Journal
+from agentforge.store.layout import Home, Project, TaskFiles, find_task
+from agentforge.store.times import Clock, utc_now
+from agentforge.system.git import Git
+
+
+def home_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's directory."""
+    given = environ.get("AGENTFORGE_HOME")
+    return Path(given).expanduser().absolute() if given else Path.home() / ".agentforge"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A repository as AgentForge sees it."""
+
+    git: Git
+    project: Project
+    home: Home
+    clock: Clock = utc_now
+
+    @classmethod
+    def open(cls, cwd: Path) -> "Site":
+        """The repository that `cwd` is in, or a sentence on why it cannot be used."""
+        git = Git.open(cwd)
+        return cls(git, Project(git.top), Home(home_path()))
+
+    def find(self, given: str | None) -> TaskFiles:
+        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored from its ref."""
+        archived = archive.archived_tasks(self.git)
+        if given is None:
+            known = sorted({*archived, *(path.name for path in self.project.tasks.glob("task-*"))})
+            if not known:
+                raise UsageError("There is no task in this repository yet.", 'Start one with `agentforge start "…"`.')
+            given = max(known, key=self._age)
+        files = self.project.task(find_task(self.project.tasks, given, archived))
+        if not files.journal.exists():
+            archive.restore(self.git, files.task_id, files)
+        return files
+
+    def restore_archived(self) -> list[str]:
+        """Puts back the tasks that `git clean` took and git still knows; returns their names."""
+        gone = [name for name in archive.archived_tasks(self.git) if not self.project.task(name).journal.exists()]
+        return [name for name in gone if archive.restore(self.git, name, self.project.task(name))]
+
+    def _age(self, task_id: str) -> tuple[int, str]:
+        path = self.project.task(task_id).journal
+        return (path.stat().st_mtime_ns if path.exists() else 0, task_id)
+
+    def read(self, files: TaskFiles) -> Journal:
+        """A task's journal, for reading."""
+        return Journal.open(files, self.clock, write=False)

@@ -1,0 +1,148 @@
+"""The documents say what the program does: what they quote is compared, what they point to exists, what they show is valid."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentforge.catalog.contracts import compile_contract
+from agentforge.catalog.load import Catalog
+from agentforge.core.pipeline import GATES, LANES, PREDICATES
+from agentforge.settings import check_settings
+from agentforge.store.lines import parse_lines
+from agentforge.surfaces.cli.main import COMMANDS
+from agentforge.system import strict_yaml
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "agentforge"
+TOP = ("README.md", "AGENTS.md", "CHANGELOG.md")
+DOCUMENTS = [ROOT / name for name in TOP] + sorted((ROOT / "docs").rglob("*.md"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+VARIABLE = re.compile(r"\b(?:AGENTFORGE|OPENAI)_[A-Z_]*[A-Z]\b")
+FORBIDDEN = re.compile(
+    r"https?://|\b[\w.-]+\.(?:org|com|io|net|internal)\b|/(?:home|root|work|Users|tmp|mnt)/\w|\bspec-decisions\b|\bthe seeds?\b",
+    re.IGNORECASE,
+)
+NOT_FOR_PEOPLE = frozenset({"AGENTFORGE_PYTEST_SETTINGS", "OPENAI_URL"})
+"""What the engine sets for its own children, and a constant of ours that looks like a variable."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return [body for kind, body in FENCE.findall(text_of(name)) if kind == language]
+
+
+def anchors(document: Path) -> set[str]:
+    """The headings of a document as links name them."""
+    prose = FENCE.sub("", document.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_what_the_documents_quote_of_the_program_is_fresh() -> None:
+    checked = subprocess.run([sys.executable, str(ROOT / "scripts/make-docs"), "--check"], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_the_reference_holds_the_help_that_a_person_sees() -> None:
+    command = Path(sys.executable).with_name("agentforge")
+    if not command.exists():
+        pytest.skip("agentforge is not installed beside this interpreter")
+    said = subprocess.run([str(command), "--help"], capture_output=True, text=True, check=True).stdout
+    quoted = blocks("docs/commands.md", "text")[0]
+    assert said.split() == quoted.split()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    lost = []
+    for link in LINK.findall(FENCE.sub("", document.read_text(encoding="utf-8"))):
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            lost.append(link)
+    assert lost == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_no_document_names_a_host_or_a_path_of_a_machine(document: Path) -> None:
+    assert [match[0] for match in FORBIDDEN.finditer(document.read_text(encoding="utf-8"))] == []
+
+
+def test_the_guide_for_contributors_stays_short() -> None:
+    assert len(text_of("AGENTS.md").splitlines()) < 100
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "docs/architecture.md"])
+def test_the_map_names_every_package(name: str) -> None:
+    parts = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"} - {"__init__", "__pycache__"}
+    assert {part for part in parts if not re.search(rf"\b{part}\b", text_of(name))} == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "AGENTS.md"])
+def test_every_make_target_named_is_there(name: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"^\$ make ([a-z-]+)", text_of(name), re.MULTILINE)) <= targets
+
+
+def test_every_file_that_the_guide_names_is_there() -> None:
+    named = re.findall(r"`((?:[\w-]+/)+[\w.-]+\.(?:py|yaml))`", text_of("AGENTS.md"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists() and not (PACKAGE / path).exists()] == []
+
+
+def test_the_settings_shown_are_valid_and_complete() -> None:
+    (shown,) = blocks("README.md", "yaml")
+    value = check_settings(strict_yaml.load(shown, "README.md"), "README.md")
+    contract = Catalog.packaged().contract("settings")
+    assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]  # a mapping: the dialect says so
+
+
+def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:
+    read = {found for path in PACKAGE.rglob("*.py") for found in VARIABLE.findall(path.read_text(encoding="utf-8"))}
+    rows = re.findall(r"^\| `([A-Z_]+)` \|", text_of("README.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(read - NOT_FOR_PEOPLE)
+
+
+def test_the_lanes_and_stages_shown_are_those_of_the_pipeline() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([\w, ]+) \|$", text_of("README.md"), re.MULTILINE))
+    catalogue = Catalog.packaged()
+    assert rows == {lane: ", ".join(stage.name for stage in catalogue.resolve("implement", lane).pipeline().stages) for lane in LANES}
+
+
+def test_the_gates_and_rules_named_exist() -> None:
+    (row,) = re.findall(r"^\| \*\*Gate\*\* \| a judge: ([^.]+)\.", text_of("docs/architecture.md"), re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", row)) == set(GATES)
+    (rules,) = re.findall(r"^`validation` names rules.+?(?=\n\n)", text_of("docs/contracts.md"), re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"`(\w+_\w+)`", rules)) <= set(PREDICATES)
+
+
+def test_the_contract_and_the_override_shown_are_accepted() -> None:
+    contract, override = blocks("docs/contracts.md", "yaml")
+    compile_contract(strict_yaml.load(contract, "docs/contracts.md"), "docs/contracts.md")
+    path = override.splitlines()[0].removeprefix("# ")
+    changed = Catalog.packaged().with_overrides({path: override}).resolve("implement", "small")
+    assert "Every public function has a docstring." in str(changed.to_json()["roles"])
+
+
+def test_the_line_of_a_journal_shown_is_a_real_one() -> None:
+    (line,) = blocks("docs/journal.md", "text")
+    path = ROOT / "tests/store/journals/v1-small-lane.yaml"
+    data = path.read_bytes()
+    assert line.encode() in data
+    assert [entry.seq for entry in parse_lines(data, path)] == list(range(1, data.count(b"\n- ") + 1))
+
+
+def test_the_list_of_commands_is_in_the_readme() -> None:
+    rows = re.findall(r"^\| `agentforge (\w+)` \| (.+) \|$", text_of("README.md"), re.MULTILINE)
+    assert rows == [(name, entry.help) for name, entry in COMMANDS.items() if entry.help]

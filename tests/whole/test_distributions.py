@@ -1,0 +1,109 @@
+"""The installed command on projects nobody here wrote: a branch whose tests pass by hand, and a proof that one byte breaks."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentforge.testing import OpenAIServer
+from tests.whole.checkouts import Person, differences, git, photograph
+from tests.whole.distributions import ITSDANGEROUS, TOOLZ, Distribution
+from tests.whole.plays import finished
+
+UV = Path(sys.executable).with_name("uv")
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(params=[ITSDANGEROUS, TOOLZ], ids=lambda each: f"{each.name} in lane {each.lane}")
+def released(request: pytest.FixtureRequest) -> Distribution:
+    found = request.param
+    assert isinstance(found, Distribution)
+    return found
+
+
+@pytest.fixture
+def person(released: Distribution, request: pytest.FixtureRequest, tmp_path: Path, agentforge_home: Path) -> Person:
+    assert request.config.cache is not None
+    checkout = released.check_out(request.config.cache.mkdir("distributions"), tmp_path / "checkout")
+    return Person(checkout, tmp_path / "script.yaml")
+
+
+def test_a_released_project_gets_a_verified_branch(released: Distribution, person: Person, tmp_path: Path) -> None:
+    make_it_lived_in(person)
+    before = photograph(person.checkout)
+    person.scripted(*released.replies)
+    data = finished(
+        person.run("start", released.request, "--lane", released.lane, "--model", f"scripted:{person.script}", "--json")
+    )
+    task, branch = data["task_id"], data["branch"]
+    assert branch == f"agentforge/{task}"
+    assert person.git("rev-parse", f"{branch}^{{tree}}") == released.tree
+    assert differences(before, photograph(person.checkout)) == []
+    assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == released.test] == ["passed"]
+
+    base_failures = run_by_hand(released, person, data["base"], tmp_path / "base")
+    assert len(base_failures) == released.fails_on_base
+    assert run_by_hand(released, person, branch, tmp_path / "branch") == base_failures
+
+    for words in ((task,), (branch, "--rerun")):
+        done = person.run("verify", *words)
+        assert done.code == 0, done.said
+        assert "the proof holds" in done.out
+    flipped_bytes_are_named(person, task)
+
+
+def test_the_same_words_over_the_wire_give_the_same_tree(released: Distribution, person: Person) -> None:
+    with OpenAIServer([entry["reply"] for entry in released.replies]) as server:
+        person.variables |= {"OPENAI_BASE_URL": server.base_url}
+        data = finished(person.run("start", released.request, "--lane", released.lane, "--model", "openai:any", "--json"))
+    assert len(server.requests) == len(released.replies) == data["cost"]["calls"]
+    assert person.git("rev-parse", f"{data['branch']}^{{tree}}") == released.tree
+    done = person.run("verify", data["branch"])
+    assert done.code == 0, done.said
+
+
+def make_it_lived_in(person: Person) -> None:
+    """Staged, edited, stashed and ignored things, a hook that fails and settings of one's own: none of it is the task's."""
+    person.write({"stashed.py": "later = True\n"})
+    person.git("stash", "push", "-q", "-u")
+    person.write({"staged.py": "now = True\n", "README.rst": "half a thought", ".git/hooks/pre-commit": "#!/bin/sh\nexit 1\n"})
+    (person.checkout / ".git/hooks/pre-commit").chmod(0o755)
+    person.git("add", "staged.py")
+    person.git("config", "commit.gpgSign", "true")
+
+
+def run_by_hand(released: Distribution, person: Person, ref: str, place: Path) -> set[str]:
+    """What a person would do: clone the branch, install the project and its test requirements, run pytest. Returns what fails."""
+    git(person.checkout, "clone", "-q", "--no-local", str(person.checkout), str(place))
+    git(place, "fetch", "-q", "origin", ref)
+    git(place, "checkout", "-q", "--detach", "FETCH_HEAD")
+    environment = place.parent / f"{place.name} environment"
+    python = str(environment / "bin/python")
+    for words in (("venv", "-q", str(environment)), ("pip", "install", "-q", "--python", python, "-e", ".", *released.needs)):
+        subprocess.run([UV, *words], cwd=place, check=True, env={**os.environ, "UV_COMPILE_BYTECODE": "1"})
+    done = subprocess.run([python, "-m", "pytest", "-q", "-rA"], cwd=place, capture_output=True, text=True, check=False)
+    if (place / released.test.partition("::")[0]).exists():
+        assert f"PASSED {released.test}" in done.stdout, done.stdout[-2000:]
+    return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE))
+
+
+def flipped_bytes_are_named(person: Person, task: str) -> None:
+    evidence = person.checkout / f".agentforge/tasks/{task}/evidence.json"
+    whole = evidence.read_bytes()
+    for row, pattern in {
+        "/red": rb'"gate":\s*"red".*?"output_hash":\s*"(.)',
+        "/green": rb'"gate":\s*"green".*?"outcomes":\s*\{\s*"(.)',
+        "requirement REQ-001": rb'"requirements":.*?"description":\s*"(.)',
+        "evidence.json": rb'"request":\s*"(.)',
+    }.items():
+        found = re.search(pattern, whole, re.DOTALL)
+        assert found is not None, pattern
+        at = found.start(1)
+        evidence.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        done = person.run("verify", task)
+        assert done.code == 1, (row, done.said)
+        assert re.search(rf"^WRONG  \S*{row}", done.out, re.MULTILINE), (row, done.out)
+    evidence.write_bytes(whole)
