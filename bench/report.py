@@ -1,18 +1,19 @@
-"""Rows of measurements: a table for people, and the same as JSON."""
+"""Measurements as rows: tables for people, and the same as JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-GROUP, NAME, VALUE, GOAL = 10, 58, 18, 16
+_GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One number. Without a goal it is only shown."""
 
-    group: str
+    about: str
+    """Rows about the same thing stand in the same line of a table."""
     name: str
     value: float
     unit: str
@@ -21,30 +22,30 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """A word for the table; nothing ends differently because of it."""
+        """A word for the reader; nothing ends differently because of it."""
         return "" if self.goal is None else "pass" if self.value <= self.goal else "FAIL"
 
     @property
     def shown(self) -> str:
-        """The value as people read it."""
-        return f"{_number(self.value)} {self.unit}"
+        """The value as people read it, with the verdict where there is a goal."""
+        return f"{_number(self.value)} {self.unit} {self.verdict}".rstrip()
 
 
-def table(rows: Sequence[Row]) -> str:
-    """All rows, aligned."""
-    lines = [f"{'':{GROUP}}{'':{NAME}}{'measured':>{VALUE}}{'goal':>{GOAL}}"]
-    for before, row in zip([None, *rows], rows, strict=False):
-        group = row.group if before is None or before.group != row.group else ""
-        goal = "" if row.goal is None else f"≤ {_number(row.goal)} {row.unit}"
-        lines.append(f"{group:{GROUP}}{row.name:{NAME}}{row.shown:>{VALUE}}{goal:>{GOAL}}  {row.verdict}".rstrip())
-    return "\n".join(lines)
+def table(title: str, rows: Sequence[Row]) -> str:
+    """One line per thing, one column per name."""
+    names = list(dict.fromkeys(row.name for row in rows))
+    things = list(dict.fromkeys(row.about for row in rows))
+    cells = {(row.about, row.name): row.shown for row in rows}
+    grid = [[title, *names], *([thing, *(cells.get((thing, name), "") for name in names)] for thing in things)]
+    widths = [max(len(line[at]) for line in grid) for at in range(len(names) + 1)]
+    return "\n".join(_GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid)
 
 
-def write_json(path: Path, rows: Sequence[Row], about: dict[str, object]) -> None:
+def write_json(path: Path, tables: Mapping[str, Sequence[Row]], about: Mapping[str, object]) -> None:
     """The same for programs, with what it was measured on."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    value = {"about": about, "rows": [{**asdict(row), "verdict": row.verdict or None} for row in rows]}
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    rows = [{"table": title, **asdict(row), "verdict": row.verdict or None} for title, found in tables.items() for row in found]
+    path.write_text(json.dumps({"about": about, "rows": rows}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _number(value: float) -> str:

@@ -27,6 +27,7 @@ from agentforge.store import artifacts, inbox
 from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.pack import Pack
+from agentforge.store.site import Site
 from agentforge.store.times import utc_now
 from agentforge.system.canon import canonical
 from bench.model import FUNCTIONS, MODULES, PlainModel, module_path
@@ -94,7 +95,7 @@ def long_task(place: Path) -> Iterator[Scene]:
     """A repository and a task on it, framed, at the first step of a stage that does not end."""
     make_repository(place / "repository")
     git = TimedGit.open(place / "repository")
-    site = wiring.Site(git, Project(git.top), Home(place / "home"))
+    site = Site(git, Project(git.top), Home(place / "home"))
     with wiring.driving(site, begin(site)) as driver:
         model = PlainModel()
         settings = read_settings(git, driver.journal.state.base_commit, model="plain", sandbox=None, budget_usd=None, environ={})
@@ -106,7 +107,7 @@ def long_task(place: Path) -> Iterator[Scene]:
         yield scene
 
 
-def begin(site: wiring.Site) -> TaskFiles:
+def begin(site: Site) -> TaskFiles:
     """The task's first line; what `start` does, but for the bounds."""
     resolved = Catalog.packaged().resolve("implement", "small")
     files = site.project.task(TASK)

@@ -1,6 +1,7 @@
 """The composition root: a repository, a task and its driver, put together from their parts. Nothing else constructs them."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from agentforge.system.git import Git
 from agentforge.system.processes import Completed
 
 Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
+VIEW_SECONDS = 1.0
 EXCLUDED = (".agentforge/tasks/", ".agentforge/escalations/", ".agentforge/violations/", ".agentforge/audit/")
 """Run state: kept out of git by `.git/info/exclude`; the rest of `.agentforge` is meant to be shared."""
 
@@ -297,18 +299,22 @@ class _Holding:
 
 
 class _Views:
-    """Writes the views at most once per step, and whenever the task changes hands."""
+    """Writes the views at most once per step and second, and whenever the task changes hands."""
 
     def __init__(self, site: Site, journal: Journal, progress: Callable[[str], None]) -> None:
         self._site, self._journal, self._status = site, journal, journal.state.status
+        self._written = 0.0
         self._index = index.Index(site.home.index, progress)
 
     def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
-        if state.status != self._status or any(isinstance(event, StepClosed) for event in events):
+        moved = state.status != self._status
+        due = time.monotonic() - self._written >= VIEW_SECONDS and any(isinstance(event, StepClosed) for event in events)
+        if moved or due:
             self.show()
 
     def show(self) -> None:
         """Writes them now."""
+        self._written = time.monotonic()
         journal = self._journal
         self._status = journal.state.status
         views.write_views(journal.files, journal.state, journal.head, journal.length, journal.times)

@@ -24,12 +24,13 @@ from agentforge.core.state import State
 from agentforge.core.values import Amount, ArtifactRef
 from agentforge.store.journal import read_lines
 from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.site import Site
 from agentforge.system.git import Git
 
 LINES = 41
 """Decisions of the whole run, its creation included."""
 REQUEST = "Let shout put an exclamation mark behind the text"
-MOMENTS = ("prepare/1", "red/1/2/act", "red/1/3/commit/1", "green/1/4/act", "review/1/5/ask/0/sent")
+MOMENTS = ("prepare/1", "red/1/3/commit/1", "green/1/4/act", "review/1/5/ask/0/sent")
 """Where the site is kept as it stood. While one of these lines is written nothing else is in flight."""
 
 PROJECT = {
@@ -86,9 +87,9 @@ class Scene:
     def trees(self) -> Path:
         return self.home.trees(self.repo, self.task_id).root
 
-    def site(self) -> wiring.Site:
+    def site(self) -> Site:
         git = Git.open(self.repo)
-        return wiring.Site(git, Project(git.top), self.home)
+        return Site(git, Project(git.top), self.home)
 
     def git(self, *words: str) -> str:
         done = subprocess.run(("git", "-C", str(self.repo), *words), check=True, capture_output=True, text=True)

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.slow
 
 EDITED = "green/1/4/act"
 """The change is in the worktree and recorded; its checks, gates and commit are still to come."""
+ASKED = "review/1/5/ask/0/sent"
+"""The last call is on its way: everything has been judged."""
 
 
 def collect_garbage(scene: Scene) -> None:
@@ -50,7 +52,7 @@ def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site
 
 
 def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=EDITED)
+    scene = site.copy(tmp_path, moment=ASKED)
     (scene.trees / "worktree" / "shout.py").unlink()
     drive_and_compare(site, scene)
     assert len(scene.salvaged()) == 1
@@ -73,7 +75,7 @@ def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(sit
 
 
 def test_refs_that_ran_ahead_are_put_back(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=EDITED)
+    scene = site.copy(tmp_path, moment=ASKED)
     git = Git.open(scene.repo)
     head = git.head()
     ahead = git.commit_tree(git.tree_of(head), [head], "never recorded\n", "2001-01-01T00:00:00+00:00", ("Nobody", "nobody@localhost"))
@@ -84,7 +86,7 @@ def test_refs_that_ran_ahead_are_put_back(site: Reference, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("ref", ["heads/agentforge/{task}", "agentforge/{task}/state"])
 def test_a_lock_that_a_killed_git_left_on_a_ref_of_ours_is_no_obstacle(site: Reference, tmp_path: Path, ref: str) -> None:
-    scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
+    scene = site.copy(tmp_path, moment=ASKED)
     lock = scene.repo / ".git" / "refs" / (ref.format(task=scene.task_id) + ".lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.touch()
@@ -93,7 +95,7 @@ def test_a_lock_that_a_killed_git_left_on_a_ref_of_ours_is_no_obstacle(site: Ref
 
 
 def test_a_pack_with_a_torn_record_and_blocks_ahead_goes_on(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=EDITED)
+    scene = site.copy(tmp_path, moment=ASKED)
     pack = scene.files.pack.read_bytes()
     whole = site.finished.files.pack.read_bytes()
     assert whole.startswith(pack)
@@ -102,7 +104,7 @@ def test_a_pack_with_a_torn_record_and_blocks_ahead_goes_on(site: Reference, tmp
 
 
 def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
+    scene = site.copy(tmp_path, moment=ASKED)
     scene.files.state.write_text("status: [")
     scene.files.working_memory.unlink()
     scene.home.index.write_bytes(b"no database")
@@ -110,7 +112,7 @@ def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None
     assert "completed" in scene.files.state.read_text()
 
 
-@pytest.mark.parametrize("moment", ["prepare/1", "red/1/2/act", EDITED, "review/1/5/ask/0/sent"])
+@pytest.mark.parametrize("moment", ["prepare/1", EDITED, ASKED])
 def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, moment: str) -> None:
     scene = site.copy(tmp_path, moment=moment)
     collect_garbage(scene)
@@ -132,7 +134,7 @@ def test_the_base_may_leave_the_users_branches(site: Reference, tmp_path: Path) 
     drive_and_compare(site, scene)
 
 
-@pytest.mark.parametrize("moment", ["red/1/3/commit/1", "review/1/5/ask/0/sent"])
+@pytest.mark.parametrize("moment", ["red/1/3/commit/1", ASKED])
 def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Reference, tmp_path: Path, moment: str) -> None:
     scene = site.copy(tmp_path, moment=moment)
     scene.git("clean", "-qfdx")

@@ -26,7 +26,10 @@ EDITED, ADDED = "calc/__init__.py", "tests/test_double.py"
 FIX: list[dict[str, Any]] = [
     {
         "name": "create_file",
-        "args": {"path": ADDED, "content": "from calc import double\n\n\ndef test_two_becomes_four() -> None:\n    assert double(2) == 4\n"},
+        "args": {
+            "path": ADDED,
+            "content": "from calc import double\n\n\ndef test_two_becomes_four() -> None:\n    assert double(2) == 4\n",
+        },
     },
     {"name": "edit_file", "args": {"path": EDITED, "old": "return number", "new": "return number * 2"}},
 ]
@@ -50,14 +53,14 @@ EXCLUDED = b"".join(b".agentforge/%s/\n" % name for name in (b"tasks", b"escalat
 Picture = dict[str, tuple[str, ...]]
 
 
-def patch(*actions: dict[str, Any], done: bool = True, **more: Any) -> dict[str, Any]:
+def patch(*actions: dict[str, Any], done: bool = True, expects: tuple[str, ...] = ()) -> dict[str, Any]:
     """A reply of the stage `patch`: some actions and, with `done`, all that the stage owes."""
     reply: dict[str, Any] = {"actions": list(actions)} if actions else {}
-    return {"stage": "patch", "reply": reply | ({"artifacts": PAPERS, "signal": "success"} if done else {}), **more}
+    return {"stage": "patch", "reply": reply | ({"artifacts": PAPERS, "signal": "success"} if done else {}), "expects": list(expects)}
 
 
-def review(**more: Any) -> dict[str, Any]:
-    return {"stage": "review", "reply": APPROVAL, **more}
+def review() -> dict[str, Any]:
+    return {"stage": "review", "reply": APPROVAL}
 
 
 class Change(NamedTuple):
@@ -126,7 +129,12 @@ class Person:
     def start_and_kill_at(self, words: str) -> None:
         """Starts a task and ends its driver, unasked, when it has said these words."""
         with subprocess.Popen(
-            [COMMAND, *self._start()], cwd=self.checkout, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [COMMAND, *self._start()],
+            cwd=self.checkout,
+            env=self.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as process:
             assert process.stderr is not None
             assert any(words in line for line in process.stderr)

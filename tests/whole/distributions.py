@@ -82,8 +82,8 @@ ITSDANGEROUS = Distribution(
             ),
             edit(
                 _ENCODING,
-                '    return _int_to_bytes(num).lstrip(b"\\x00")\n',
-                '    if num < 0:\n        raise ValueError("A negative number has no bytes.")\n\n    return _int_to_bytes(num).lstrip(b"\\x00")\n',
+                "def int_to_bytes(num: int) -> bytes:\n",
+                'def int_to_bytes(num: int) -> bytes:\n    if num < 0:\n        raise ValueError("A negative number has no bytes.")\n\n',
             ),
             artifacts={
                 "intake_record": {"extracted_intent": {"action": "fix", "target": "int_to_bytes", "scope": "file"}},
@@ -104,7 +104,7 @@ ITSDANGEROUS = Distribution(
     test=f"{_NEGATIVE}::test_negative_number",
     needs=("-r", "requirements/tests.txt"),
     fails_on_base=0,
-    tree="TREE1",
+    tree="328ad8845c99fece62dcd52b5e628e061f1791ae",
 )
 
 _ITERTOOLZ, _CURRIED, _LAST = "toolz/itertoolz.py", "toolz/curried/__init__.py", "toolz/tests/test_last.py"
@@ -143,7 +143,10 @@ TOOLZ = Distribution(
             artifacts={
                 "test_suite": {
                     "test_files": [
-                        {"path": _LAST, "tests": [{"name": "test_default", "requirement_ref": "REQ-001"}, {"name": "test_no_default", "guard": True}]}
+                        {
+                            "path": _LAST,
+                            "tests": [{"name": "test_default", "requirement_ref": "REQ-001"}, {"name": "test_no_default", "guard": True}],
+                        }
                     ]
                 }
             },
@@ -153,7 +156,11 @@ TOOLZ = Distribution(
         say(
             "green",
             edit(_ITERTOOLZ, "def last(seq):\n", "def last(seq, default=no_default):\n"),
-            edit(_ITERTOOLZ, "    return tail(1, seq)[0]\n", "    found = tail(1, seq)\n    return found[0] if found or default is no_default else default\n"),
+            edit(
+                _ITERTOOLZ,
+                "    return tail(1, seq)[0]\n",
+                "    found = tail(1, seq)\n    return found[0] if found or default is no_default else default\n",
+            ),
             artifacts={"implementation": {"summary": "The default is looked at only where there is no element."}},
             signal="success",
             expects=("test_last",),
@@ -172,5 +179,5 @@ TOOLZ = Distribution(
     test=f"{_LAST}::test_default",
     needs=("pytest",),
     fails_on_base=3,
-    tree="TREE2",
+    tree="b9bd33b981d410bb17764236d4833a884009ad85",
 )

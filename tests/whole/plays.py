@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.whole.checkouts import PINNED, Done, Person
 
@@ -51,8 +51,10 @@ def test_ten_percent_off() -> None:
 """
 RIGHT = "return price - price * percent // 100"
 
-Reply = dict[str, Any]
-Entry = dict[str, Any]
+Entry: TypeAlias = dict[str, Any]
+"""One reply of a script."""
+Expected: TypeAlias = str | dict[str, str]
+"""A pattern, or `{"not": pattern}`."""
 
 
 def create(path: str, content: str) -> dict[str, Any]:
@@ -84,41 +86,52 @@ BUILT: dict[str, Any] = {"implementation": {"summary": "the discount is taken of
 WHOLE = {**FRAMED, "test_suite": SUITE, **BUILT}
 
 
-def say(stage: str, *actions: dict[str, Any], expects: tuple[Any, ...] = (), artifacts: dict[str, Any] | None = None, **more: Any) -> Entry:
-    """One entry of a script: actions, what they hand in, and what the context must hold when it is said."""
-    reply: Reply = {**({"actions": list(actions)} if actions else {}), **({"artifacts": artifacts} if artifacts else {}), **more}
-    return {"stage": stage, "reply": reply, **({"expects": list(expects)} if expects else {})}
+def say(
+    stage: str,
+    *actions: dict[str, Any],
+    artifacts: dict[str, Any] | None = None,
+    signal: str = "",
+    thought: str = "",
+    expects: tuple[Expected, ...] = (),
+) -> Entry:
+    """One entry of a script: what the model says, and what the context must hold when it says it."""
+    said = {"thought": thought, "actions": [*actions], "artifacts": artifacts, "signal": signal}
+    return {"stage": stage, "reply": {key: part for key, part in said.items() if part}, **_expecting(expects)}
 
 
-def raw(stage: str, text: str, *, expects: tuple[Any, ...] = (), stop: str = "end") -> Entry:
+def raw(stage: str, text: str, *, stop: str = "end") -> Entry:
     """An entry that is no object: the model's very characters."""
-    return {"stage": stage, "reply": text, "stop": stop, **({"expects": list(expects)} if expects else {})}
+    return {"stage": stage, "reply": text, "stop": stop}
 
 
-def frame(**more: Any) -> Entry:
-    return say("frame", artifacts=FRAMED, signal="success", **more)
+def frame(*, expects: tuple[Expected, ...] = ()) -> Entry:
+    return say("frame", artifacts=FRAMED, signal="success", expects=expects)
 
 
-def red(test: str = TEST, suite: dict[str, Any] | None = None, **more: Any) -> Entry:
-    return say("red", create(NEW_TEST, test), artifacts={"test_suite": suite or SUITE}, signal="success", **more)
+def red(test: str = TEST, *, expects: tuple[Expected, ...] = ()) -> Entry:
+    return say("red", create(NEW_TEST, test), artifacts={"test_suite": SUITE}, signal="success", expects=expects)
 
 
-def green(*actions: dict[str, Any], **more: Any) -> Entry:
-    return say("green", *(actions or (FIX,)), artifacts=BUILT, signal="success", **more)
+def green(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry:
+    return say("green", *(actions or (FIX,)), artifacts=BUILT, signal="success", expects=expects)
 
 
-def patch(*actions: dict[str, Any], **more: Any) -> Entry:
+def patch(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry:
     """The hotfix lane's one reply: test, change and papers."""
-    return say("patch", *(actions or (create(NEW_TEST, TEST), FIX)), artifacts=WHOLE, signal="success", **more)
+    return say("patch", *(actions or (create(NEW_TEST, TEST), FIX)), artifacts=WHOLE, signal="success", expects=expects)
 
 
-def review(**more: Any) -> Entry:
-    return say("review", artifacts={"review": {"verdict": "approve", "summary": "as asked"}}, signal="success", **more)
+def review(*, expects: tuple[Expected, ...] = ()) -> Entry:
+    return say("review", artifacts={"review": {"verdict": "approve", "summary": "as asked"}}, signal="success", expects=expects)
 
 
-def ask(stage: str, question: str = "Which of the two?", **more: Any) -> Entry:
+def ask(stage: str, question: str = "Which of the two?", *, expects: tuple[Expected, ...] = ()) -> Entry:
     """The end of a play that is over when its last expectation is met."""
-    return say(stage, {"name": "escalate", "args": {"question": question}}, **more)
+    return say(stage, {"name": "escalate", "args": {"question": question}}, expects=expects)
+
+
+def _expecting(expects: tuple[Expected, ...]) -> dict[str, Any]:
+    return {"expects": [*expects]} if expects else {}
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,7 @@ def test_a_released_project_gets_a_verified_branch(released: Distribution, perso
     make_it_lived_in(person)
     before = photograph(person.checkout)
     person.scripted(*released.replies)
-    data = finished(
-        person.run("start", released.request, "--lane", released.lane, "--model", f"scripted:{person.script}", "--json")
-    )
+    data = finished(person.run("start", released.request, "--lane", released.lane, "--model", f"scripted:{person.script}", "--json"))
     task, branch = data["task_id"], data["branch"]
     assert branch == f"agentforge/{task}"
     assert person.git("rev-parse", f"{branch}^{{tree}}") == released.tree

@@ -100,7 +100,11 @@ def test_a_weakened_old_test_fails_the_gate_and_can_be_taken_back(play: Play) ->
     emptied = edit(OLD_TEST, EDIT, "label(3)")
     skipped = edit(OLD_TEST, "def test_label_of_nothing", "import pytest\n\n\n@pytest.mark.skip\ndef test_label_of_nothing")
     restored = (edit(OLD_TEST, "label(3)\n", f"{EDIT}\n"), edit(OLD_TEST, "import pytest\n\n\n@pytest.mark.skip\n", ""))
-    told = ("Gate green failed", "weakened: .*test_label_names_the_currency lost 1 assertion", "weakened: .*test_label_of_nothing is skipped")
+    told = (
+        "Gate green failed",
+        "weakened: .*test_label_names_the_currency lost 1 assertion",
+        "weakened: .*test_label_of_nothing is skipped",
+    )
     done = play.start(patch(create(NEW_TEST, TEST), FIX, emptied, skipped), patch(*restored, expects=told), review(), lane="hotfix")
     data = finished(done)
     assert OLD_TEST not in play.person.git("diff", "--name-only", data["base"], data["branch"])
@@ -173,6 +177,15 @@ def test_a_regression_blocks_where_no_steering_check_saw_it(play: Play) -> None:
 
 def test_a_suite_that_leaves_out_a_failing_test_is_sent_back(play: Play) -> None:
     more = f"{TEST}\n\ndef test_not_named() -> None:\n    assert net(100, 50) == 50\n"
-    named = {"test_files": [{"path": NEW_TEST, "tests": [*SUITE["test_files"][0]["tests"], {"name": "test_not_named", "requirement_ref": "REQ-001"}]}]}
-    again = say("red", artifacts={"test_suite": named}, signal="success", expects=("Gate red failed", "test_not_named fails and is not in test_suite"))
+    named = {
+        "test_files": [
+            {"path": NEW_TEST, "tests": [*SUITE["test_files"][0]["tests"], {"name": "test_not_named", "requirement_ref": "REQ-001"}]}
+        ]
+    }
+    again = say(
+        "red",
+        artifacts={"test_suite": named},
+        signal="success",
+        expects=("Gate red failed", "test_not_named fails and is not in test_suite"),
+    )
     asked(play.start(frame(), red(more), again, ask("green")))

@@ -2,13 +2,12 @@
 differs from the base in what was asked for and nothing else."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checkouts import (
-    ADDED,
+
+from tests.whole.checkouts import (
     EDITED,
     FIX,
     PROJECT,
@@ -27,23 +26,12 @@ from checkouts import (
 )
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4d" * 32 + "\nsize 12345\n"
-FAILING = "#!/bin/sh\necho a hook ran >&2\ntouch \"$0.ran\"\nexit 1\n"
+FAILING = '#!/bin/sh\necho a hook ran >&2\ntouch "$0.ran"\nexit 1\n'
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to somebody else")
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Environments, shared by all tests of the session: each set of packages is installed once."""
-    base = tmp_path_factory.getbasetemp()
-    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments of repositories"
-    place.mkdir(exist_ok=True)
-    return place
-
-
 @pytest.fixture
-def person(tmp_path: Path, home: Path, cache: Path) -> Person:
-    (home / ".agentforge").mkdir()
-    (home / ".agentforge/cache").symlink_to(cache)
+def person(tmp_path: Path, agentforge_home: Path) -> Person:
     someone = Person(make_repository(tmp_path / "there" / "checkout", PROJECT), tmp_path / "script.yaml")
     someone.scripted(patch(*FIX), review())
     return someone
@@ -123,7 +111,7 @@ def submodule_as_the_checkout(person: Person) -> None:
 
 
 def names_of_every_kind(person: Person) -> None:
-    names = ("with space/ü ñ 🦄.txt", 'quo"te\'s.txt', "back\\slash.txt", "new\nline.txt", "-dash.txt", "[glob]*.txt", ":(top)magic.txt")
+    names = ("with space/ü ñ 🦄.txt", "quo\"te's.txt", "back\\slash.txt", "new\nline.txt", "-dash.txt", "[glob]*.txt", ":(top)magic.txt")
     person.write(dict.fromkeys(names, "x\n"))
     Path(os.fsdecode(os.fsencode(person.checkout) + b"/latin-\xe9.txt")).write_text("not UTF-8\n")
     person.commit_all()
@@ -191,12 +179,13 @@ def give_away(person: Person) -> None:
         os.chown(path, 12345, 12345, follow_symlinks=False)
 
 
-def finished(person: Person, done: Done, base: str, expected: list[Change] | None = None) -> dict[str, object]:
+def finished(person: Person, done: Done, base: str, expected: list[Change] | None = None) -> str:
+    """The branch of a task that did what was asked for and nothing else, its proof checked."""
     assert done.code == 0, done.said
     assert done.data["base"] == base
     assert person.changes(base, done.data["branch"]) == (USUAL if expected is None else expected)
     assert person.run("verify", done.data["task_id"]).code == 0
-    return done.data
+    return str(done.data["branch"])
 
 
 @pytest.mark.parametrize(
@@ -280,7 +269,9 @@ def a_line_break_in_the_path(person: Person) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_cannot_be_worked_on_is_refused_in_one_sentence_with_the_next_step(person: Person, prepare: State, words: tuple[str, ...]) -> None:
+def test_what_cannot_be_worked_on_is_refused_in_one_sentence_with_the_next_step(
+    person: Person, prepare: State, words: tuple[str, ...]
+) -> None:
     prepare(person)
     before = photograph(person.checkout.parent)
     refused(person, person.start(), *words)
@@ -323,8 +314,10 @@ def test_line_ends_modes_and_pointers_stay_as_they_were_committed(person: Person
     before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
     done = person.start()
     assert differences(before, photograph(person.checkout)) == []
-    branch = finished(person, done, base, [Change("M", EDITED, "100755", "100755"), USUAL[1]])["branch"]
-    assert person.git("show", f"{branch}:{EDITED}") == PROJECT[EDITED].replace("return number", "return number * 2").replace("\n", "\r\n").rstrip("\n")
+    branch = finished(person, done, base, [Change("M", EDITED, "100755", "100755"), USUAL[1]])
+    assert person.git("show", f"{branch}:{EDITED}") == PROJECT[EDITED].replace("return number", "return number * 2").replace(
+        "\n", "\r\n"
+    ).rstrip("\n")
 
 
 # ------------------------------------------------------------------ in the middle of a task
@@ -348,8 +341,8 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_are_gated(
     mend = {"name": "edit_file", "args": {"path": EDITED, "old": "number * 3", "new": "number * 2"}}
     person.scripted(
         patch(*FIX, QUESTION, done=False),
-        patch(expects=["A person answered: Two times", "A person edited the worktree"]),
-        patch(mend, expects=["test_two_becomes_four"]),
+        patch(expects=("A person answered: Two times", "A person edited the worktree")),
+        patch(mend, expects=("test_two_becomes_four",)),
         review(),
     )
     before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
@@ -358,10 +351,10 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_are_gated(
     write(worktree, {EDITED: (worktree / EDITED).read_text().replace("* 2", "* 3"), "docs/ü.md": "by hand\n"})
     done = answered(person)
     assert done.err.count("edits in the worktree were taken in as commit") == 1
-    data = finished(person, done, base, [USUAL[0], Change("A", "docs/ü.md", "000000", "100644"), USUAL[1]])
-    log = person.git("log", "--reverse", "--format=%an <%ae>", f"{base}..{data['branch']}").splitlines()
+    branch = finished(person, done, base, [USUAL[0], Change("A", "docs/ü.md", "000000", "100644"), USUAL[1]])
+    log = person.git("log", "--reverse", "--format=%an <%ae>", f"{base}..{branch}").splitlines()
     assert log == ["Grace Ü. Hopper <grace@example.invalid>", "AgentForge <agentforge@localhost>"]
-    assert person.git("show", f"{data['branch']}:{EDITED}").endswith("return number * 2")
+    assert person.git("show", f"{branch}:{EDITED}").endswith("return number * 2")
     assert person.git("for-each-ref", "refs/agentforge/*/salvage") == ""
     assert differences(before, photograph(person.checkout)) == []
 
@@ -407,7 +400,7 @@ def test_git_clean_in_the_middle_of_a_task_loses_nothing(person: Person, stage: 
     person.git("clean", "-q", "-f", "-d", "-x")
     person.git("gc", "-q", "--prune=now")
     assert not (person.checkout / ".agentforge/tasks" / task).exists()
-    finished(person, answered(person), base)
+    finished(person, person.run("resolve", "ESC-001", "--task", task, "--answer", "Two times.", "--json"), base)
 
 
 @pytest.mark.slow

@@ -56,7 +56,8 @@ class Workspace:
         salvage, left = "", self._left_at()
         if left is not None and self.worktree.is_dir():
             found = self._write(left or tree)
-            if found not in (tree, left):
+            recorded = found == left and (keep_difference or found == self._stands_at)  # the work of an attempt that failed
+            if found != tree and not recorded:
                 if keep_difference and left:
                     # Not marked as ours: until it is on record, a driver that starts again must find it as a person's.
                     self._stands_at = found

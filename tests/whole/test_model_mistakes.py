@@ -1,0 +1,166 @@
+"""Whatever a model does wrong is a normal outcome: fed back in words it can use, counted, and bounded."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.whole.plays import (
+    FRAMED,
+    HIDDEN_TEST,
+    NEW_TEST,
+    OLD_TEST,
+    SOURCE,
+    TEST,
+    Entry,
+    Expected,
+    Play,
+    ask,
+    asked,
+    create,
+    finished,
+    frame,
+    green,
+    patch,
+    raw,
+    read,
+    red,
+    review,
+    say,
+)
+
+Mistake = tuple[Entry, str]
+"""What the model says, and a pattern of what it is told at its next step."""
+
+SPECIFICATION = FRAMED["specification"]
+KEY = "AKIA" + "Q7" * 8
+CUT = '{"actions": [{"name": "read_file", "args": {"path": "pyproject.toml"}}, {"name": "read_file", "args": {"pa'
+
+IN_THE_REPLY: tuple[Mistake, ...] = (
+    (raw("frame", "Let us talk about it first."), "The reply cannot be used: it holds no JSON object"),
+    (raw("frame", '{"actions": [}'), r"it is not valid JSON: expecting value \(line 1 column 14\)"),
+    (raw("frame", CUT, stop="length"), "cut off at the length limit"),
+    ({"stage": "frame", "reply": {"mood": "great"}}, "unknown keys in the reply: mood"),
+    (say("frame", signal="finished"), "unknown signal 'finished'; one of success"),
+    (say("frame", thought="I wonder."), "The reply held no action"),
+    (say("frame", *[read(f"{n}.py") for n in range(33)]), "33 actions in one reply; at most 32"),
+    (say("frame", signal="success"), "Not handed in yet: intake_record, specification"),
+)
+IN_AN_ACTION: tuple[Mistake, ...] = (
+    (say("frame", {"name": "run_shell", "args": {"command": "ls"}}), "there is no tool 'run_shell'; allowed: list_files"),
+    (say("frame", create("notes.md", "x")), "create_file is not for software_architect"),
+    (say("frame", {"name": "read_file", "args": {"file": SOURCE}}), "read_file cannot be called like this"),
+    (say("frame", read("../../etc/passwd")), "read_file ../../etc/passwd: .*outside"),
+    (say("frame", read(OLD_TEST)), "the same action on the same tree was done before"),
+    (say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": []}}), "specification is refused:"),
+    (say("frame", artifacts={"implementation": {}}), "this stage owes intake_record.* not implementation"),
+    (say("frame", {"name": "search_codebase", "args": {"pattern": KEY}}), "held what looks like a secret, so none of it was used"),
+)
+
+
+def played(mistakes: Sequence[Mistake]) -> Iterator[Entry]:
+    """The mistakes in a row, each answered at the next step; good steps between, so that no row is long enough to end the attempt."""
+    expected: tuple[str, ...] = ()
+    yield say("frame", read(OLD_TEST))
+    for at, (entry, told) in enumerate(mistakes):
+        yield {**entry, "expects": [*expected]} if expected else entry
+        expected = (told,)
+        if at == 3:
+            yield say("frame", read(HIDDEN_TEST), expects=expected)
+            expected = ()
+    yield ask("frame", expects=expected)
+
+
+@pytest.mark.parametrize(
+    "mistakes", [IN_THE_REPLY[:5], IN_THE_REPLY[5:] + IN_AN_ACTION[:2], IN_AN_ACTION[2:]], ids=["replies", "both", "actions"]
+)
+def test_each_mistake_is_fed_back_at_the_next_step(play: Play, mistakes: Sequence[Mistake]) -> None:
+    done = play.start(*played(mistakes))
+    asked(done)
+    assert done.data["cost"]["calls"] == len(list(played(mistakes)))
+    pack = b"".join(path.read_bytes() for path in play.top.rglob(".agentforge/tasks/*/*") if path.is_file())
+    assert KEY.encode() not in pack
+
+
+def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_both_reports(play: Play) -> None:
+    left = say("red", create("tests/test_left_behind.py", "x = 1\n"))
+    first = [raw("red", f"no {n}") for n in range(6)]
+    fresh = say(
+        "red",
+        create("tests/test_left_behind.py", "x = 2\n"),
+        expects=("An earlier attempt failed: 6 mistakes in a row. Take another way.", {"not": "x = 1"}),
+    )
+    second = [say("red", {"name": f"tool_{n}", "args": {}}) for n in range(6)]
+    told = ("A person answered: Put it into test_net", {"not": "test_left_behind"})
+    done = play.start(frame(), left, *first, fresh, *second, red(expects=told), green(), review())
+    assert done.code == 3, done.said
+    escalation = done.data["escalation"]
+    assert escalation["kind"] == "exhausted"
+    assert [(report["attempt"], report["reason"]) for report in escalation["reports"]] == [
+        (1, "6 mistakes in a row"),
+        (2, "6 mistakes in a row"),
+    ]
+    assert "it holds no JSON object" in str(escalation["reports"][0]["last"])
+    assert "there is no tool 'tool_5'" in str(escalation["reports"][1]["last"])
+    shown = play.person.run("escalations", "show", escalation["id"])
+    assert "attempt 1 of red" in shown.out
+    assert "attempt 2 of red" in shown.out
+    data = finished(play.answer(done, "Put it into test_net"))
+    assert "test_left_behind" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
+
+
+def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end(play: Play) -> None:
+    options = {"question": "Round up or down?", "options": ["up", "down"], "recommendation": "down"}
+    done = play.start(
+        say("patch", {"name": "escalate", "args": options}),
+        patch(expects=("Round up or down", "A person answered: down")),
+        review(),
+        lane="hotfix",
+    )
+    assert asked(done) == "Round up or down?"
+    assert done.data["next"][0].endswith("--answer down")
+    assert "Round up or down?" in play.person.run("escalations", "list").out
+    waiting = play.person.run("continue", done.data["task_id"])
+    assert waiting.code == 3, waiting.said
+    finished(play.answer(done, "down"))
+    again = play.answer(done, "up")
+    assert (again.code, "answered already" in again.err) == (2, True), again.said
+
+
+def test_a_block_by_the_reviewer_goes_back_and_its_finding_is_shown(play: Play) -> None:
+    finding = {
+        "id": "REV-001",
+        "severity": "major",
+        "blocking": True,
+        "path": SOURCE,
+        "description": "No word on rounding.",
+        "remediation": "Say it.",
+    }
+    blocked = say("review", artifacts={"review": {"verdict": "block", "findings": [finding], "summary": "unclear"}}, signal="success")
+    word = {
+        "name": "edit_file",
+        "args": {"path": SOURCE, "old": "The price without the discount.", "new": "The price without the discount, rounded up."},
+    }
+    again = green(word, expects=("The reviewer blocks:", "REV-001: No word on rounding. Remedy: Say it."))
+    data = finished(play.start(frame(), red(), green(), blocked, again, review(expects=("rounded up",))))
+    assert "rounded up" in play.person.git("show", f"{data['branch']}:{SOURCE}")
+    assert TEST.strip() == play.person.git("show", f"{data['branch']}:{NEW_TEST}")
+
+
+def test_an_exhausted_script_is_a_clear_failure(play: Play) -> None:
+    done = play.start(frame(), frame())
+    assert done.code == 1, done.said
+    assert "is out of replies: it has none for stage red" in done.data["failure"]
+
+
+@pytest.mark.parametrize(
+    ("expects", "told"),
+    [
+        ("a unicorn", "the pattern 'a unicorn' is not in the context"),
+        ({"not": "net must"}, "the pattern 'net must' is in the context, and must not be"),
+    ],
+)
+def test_an_unmet_expectation_fails_the_run_and_is_named(play: Play, expects: Expected, told: str) -> None:
+    done = play.start(frame(expects=(expects,)))
+    assert done.code == 1, done.said
+    assert "Reply 1 of" in done.data["failure"]
+    assert told in done.data["failure"]
