@@ -17,7 +17,7 @@ from agentforge.analysis.triage import Triage, tree_facts, triage
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.events import Event, StepClosed
-from agentforge.core.inputs import Create, Message
+from agentforge.core.inputs import Abort, Create, Message
 from agentforge.core.pipeline import LANES, PREDICATES
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -79,12 +79,13 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
             f"The price of {model.name} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
-    for pattern in EXCLUDED:
-        git.exclude_locally(pattern)
     archived = set(archive.archived_tasks(git))
     now = site.clock()
     task_id = new_task_id(options.request, f"{now:%Y%m%d}", lambda name: name in archived or site.project.task(name).root.exists())
     files = site.project.task(task_id)
+    Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
+    for pattern in EXCLUDED:
+        git.exclude_locally(pattern)
     pack = Pack(files.pack)
     catalogue = pack.put(canonical(resolved.to_json()))
     pack.sync()
@@ -102,7 +103,6 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
         price,
         reasons,
     )
-    Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
     with Journal.create(files, create, site.clock) as journal:
         artifacts.write_inputs(files, create, journal.times.created_at, "local")
         with closing(_Views(site, journal, lambda _: None)) as shown:
@@ -149,6 +149,10 @@ class Driver:
 
     def tell(self, key: str, message: Message) -> None:
         """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
+        state = self.journal.state
+        if isinstance(message, Abort) and state.prepared and not state.halted:
+            # What a killed driver left is not a person's work either, and from here on a difference would count as theirs.
+            self._workspace().stand(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
     def run(self) -> State:
@@ -175,6 +179,10 @@ class Driver:
     def world(self) -> World:
         """What effects touch, for commands that look at a task as an effect would."""
         return self._world()
+
+    def _workspace(self) -> Workspace:
+        site, task_id = self.site, self.journal.state.task_id
+        return Workspace(site.git, site.home.trees(site.git.top, task_id).root, task_id)
 
     def _world(self) -> World:
         site, state = self.site, self.journal.state

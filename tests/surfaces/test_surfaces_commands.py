@@ -20,7 +20,7 @@ import sys
 
 class Broken:
     def find_spec(self, name, *_):
-        if name == "agentforge.wiring":
+        if name == "agentforge.store.site":
             raise ZeroDivisionError("boom")
 
 

@@ -32,6 +32,16 @@ from tests.whole.plays import (
 
 EDIT = 'assert label(3) == "3 EUR"'
 WRONG = edit(SOURCE, "return price\n", "return price - 1\n")
+DICE = """\
+import os
+
+import pytest
+
+
+@pytest.mark.parametrize("throw", range(40))
+def test_ten_percent_off(throw: int) -> None:
+    assert os.urandom(1)[0] < 8
+"""
 FORGE = """\
 import pytest
 
@@ -44,13 +54,10 @@ def pytest_runtest_makereport(item, call):
 
 
 def test_an_old_failure_does_not_block_and_is_told(play: Play) -> None:
-    done = play.start(patch(), review(expects=("2 of 3 tests pass on the base, 1 fail",)), lane="hotfix")
-    data = finished(done)
+    data = finished(play.start(patch(expects=("2 of 3 tests pass on the base, 1 fail",)), review(), lane="hotfix"))
     (requirement,) = data["requirements"]
     assert [(test["red"], test["green"]) for test in requirement["tests"]] == [("failed", "passed")]
-    assert '"test_label_of_nothing": "failed"' in done.said or "1 fail" in done.said
-    report = play.file("artifacts/phases/deliver/delivery_report_final.yaml")
-    assert "tests_failed_before: 1" in report
+    assert "tests_failed_before: 1" in play.file("artifacts/phases/deliver/delivery_report_final.yaml")
 
 
 @pytest.mark.slow
@@ -89,9 +96,9 @@ def test_source_that_rewrites_the_test_or_the_judge_at_import_wins_nothing(play:
         frame(),
         red(),
         green(edit(SOURCE, head, f"{rewrite}\n\n{head}")),
-        green(edit(SOURCE, rewrite, judge), expects=("Read-only file system|PermissionError|Permission denied",)),
-        green(edit(SOURCE, judge, leave), expects=("canary|forged|must fail",)),
-        ask("green", expects=("could not be run", "exit code 0")),
+        green(edit(SOURCE, rewrite, judge), expects=("Read-only file system|Permission denied",)),
+        green(edit(SOURCE, judge, leave), expects=("the canary test_must_fail came out as passed",)),
+        ask("green", expects=(r"could not be run: pytest stopped before it collected \(exit code 0\)",)),
     )
     asked(done)
 
@@ -137,23 +144,20 @@ def test_green_cannot_touch_the_locked_test_with_any_tool_that_writes(play: Play
     assert play.person.git("show", f"{data['branch']}:{NEW_TEST}") == TEST.rstrip("\n")
 
 
-@pytest.mark.parametrize("name", ["conftest.py", "shop/conftest.py"])
-def test_a_conftest_planted_in_green_forges_nothing(play: Play, name: str) -> None:
+def test_a_conftest_planted_in_green_forges_nothing_and_does_not_reach_the_branch(play: Play) -> None:
     done = play.start(
         frame(),
         red(),
-        green(WRONG, create(name, FORGE)),
-        ask("green", expects=("could not be run|Gate green failed|checks",)),
-    )
-    asked(done)
-
-
-def test_a_conftest_planted_in_green_does_not_reach_the_branch(play: Play) -> None:
-    done = play.start(
-        frame(),
-        red(),
-        green(FIX, create("conftest.py", "collect_ignore = []\n")),
-        green({"name": "delete_file", "args": {"path": "conftest.py"}}, expects=("Gate green failed", "`conftest.py`")),
+        green(WRONG, create("conftest.py", FORGE)),
+        green(
+            edit(SOURCE, "return price - 1\n", f"{RIGHT}\n"),
+            create("conftest.py", "collect_ignore = []\n"),
+            expects=("could not be run: the canary test_must_fail came out as passed",),
+        ),
+        green(
+            {"name": "delete_file", "args": {"path": "conftest.py"}},
+            expects=("Gate green failed", "`conftest.py` decides how tests run and changed after RED; take that back"),
+        ),
         review(),
     )
     data = finished(done)
@@ -161,17 +165,13 @@ def test_a_conftest_planted_in_green_does_not_reach_the_branch(play: Play) -> No
 
 
 def test_a_new_test_that_depends_on_chance_is_no_red_proof(play: Play) -> None:
-    dice = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_ten_percent_off(n):\n    assert os.urandom(1)[0] < 8\n"
-    asked(play.start(frame(), red(dice), ask("red", expects=("Gate red failed", "in one run, passed in another|passes already"))))
+    asked(play.start(frame(), red(DICE), ask("red", expects=("Gate red failed", "in one run, passed in another|passes already"))))
 
 
 def test_a_regression_blocks_where_no_steering_check_saw_it(play: Play) -> None:
-    also = edit(SOURCE, 'f"{price} EUR"', 'f"{price} {CURRENCY}"')
-    currency = edit(SOURCE, "def net", 'CURRENCY = "EUR" if __name__ == "shop.price" else "?"\n\n\ndef net')
     worse = edit(SOURCE, 'return f"{price} EUR"', 'return f"{price} EUR" if price < 5 else "much"')
     better = edit(SOURCE, ' if price < 5 else "much"', "")
-    told = ("Gate green failed", rf"{HIDDEN_TEST}::test_prices_of_the_catalogue passed before and is failed now")
-    assert also and currency
+    told = ("Gate green failed", f"{HIDDEN_TEST}::test_prices_of_the_catalogue passed before and is failed now")
     finished(play.start(frame(), red(), green(FIX, worse), green(better, expects=told), review()))
 
 

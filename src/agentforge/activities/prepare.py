@@ -30,7 +30,8 @@ def prepare(world: World, effect: Prepare, state: State) -> Prepared:
     message = f"Edited by hand during {state.task_id}\n"
     commit = space.commit(stood.tree, state.commit, message, world.created_at, author)
     space.keep(stood.tree, commit)
-    return Prepared(stood.tree, tuple(notices), commit)
+    edited = tuple(change.path for change in space.git.diff_names(state.tree, stood.tree))
+    return Prepared(stood.tree, tuple(notices), commit, edited)
 
 
 def _configured(world: World, name: str) -> str:

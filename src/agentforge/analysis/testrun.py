@@ -129,7 +129,7 @@ class _Run:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named pytest" in printed:
                 return "pytest is not in the environment"
-            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}"
+            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(": ")
         doubt = report.doubt()
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"

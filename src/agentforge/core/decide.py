@@ -152,10 +152,10 @@ def _stuck(story: Story) -> str:
 
 def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912  # one arm per outcome is the point
     match given:
-        case Prepared(tree, notices, human_commit):
+        case Prepared(tree, notices, human_commit, human_paths):
             story.tell(WorkspacePrepared(tree, notices, human_commit))
             story.move("running")
-            return _after_prepare(story, human_commit)
+            return _after_prepare(story, human_commit, human_paths)
         case BaselineReady(baseline):
             story.tell(BaselineTaken(baseline))
             return f"the environment stands: {baseline.summary}"
@@ -226,13 +226,13 @@ def _driver_started(story: Story) -> str:
     return "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
 
 
-def _after_prepare(story: Story, human_commit: str) -> str:
+def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]) -> str:
     state = story.state
     if state.run is None:
         enter(story, state.pipeline.stages[len({item.stage for item in state.accepted})], state.tree)
         return "the worktree stands"
     if human_commit:
-        edited = f"A person edited the worktree (commit {human_commit[:12]}); go on from there."
+        edited = f"A person edited {', '.join(human_paths[:10]) or 'the worktree'} (commit {human_commit[:12]}); go on from there."
         enter(story, state.stage, state.tree, (edited, *state.run.feedback), keep_attempt=True)
         return "a person's edits were taken in and are gated like any other"
     take_place(story, state.stage)

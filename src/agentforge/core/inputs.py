@@ -46,6 +46,7 @@ class Prepared:
     tree: str
     notices: tuple[str, ...] = ()
     human_commit: str = ""
+    human_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

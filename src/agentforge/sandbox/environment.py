@@ -180,6 +180,8 @@ def _setup_variables(home: Path, uv: Path, cache: Path) -> dict[str, str]:
         "UV_PYTHON_DOWNLOADS": "never",
         # A linked file would be shared with the cache, and a build could change it for every other environment.
         "UV_LINK_MODE": "copy",
+        # Test runs see the environment read-only, so what is not compiled now would be compiled anew by each of them.
+        "UV_COMPILE_BYTECODE": "1",
         "UV_NO_PROGRESS": "1",
         "NO_COLOR": "1",
     }

@@ -8,7 +8,6 @@ refs/agentforge/<task>/state ─▶ commit ─▶ task/…   the task's files
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 from agentforge.core.errors import Unusable
 from agentforge.store.layout import TaskFiles, plain_name
@@ -22,9 +21,6 @@ _AUTHOR = ("AgentForge", "agentforge@localhost")
 _FILES = "task"
 _TREES = "trees"
 
-Entries: TypeAlias = dict[str, "tuple[str, str, str] | Entries"]
-"""A directory to be written: by name, (mode, kind, object) or another directory."""
-
 
 def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> str:
     """Save a task's files, and the trees and commits in `keep`, under the task's ref; the same task makes the same commit."""
@@ -33,17 +29,15 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
         journal = complete(files.journal.read_bytes())
         others = list(_others(files))
     last = json.loads(journal[journal.rfind(b"\n- ") + 3 :])
-    root: Entries = {}
-    _put(root, f"{_FILES}/{files.journal.name}", ("100644", "blob", git.hash_blob(journal)))
-    for path, oid in zip(others, _hash_files(git, others), strict=True):
-        _put(root, f"{_FILES}/{path.relative_to(files.root).as_posix()}", ("100644", "blob", oid))
+    blobs = {files.journal.name: git.hash_blob(journal)}
+    blobs |= {path.relative_to(files.root).as_posix(): oid for path, oid in zip(others, _hash_files(git, others), strict=True)}
     kinds = _kinds(git, keep.values())
-    for name, oid in keep.items():
-        if kinds[oid] == "tree":
-            _put(root, f"{_TREES}/{plain_name(name)}", ("040000", "tree", oid))
+    trees = {plain_name(name): oid for name, oid in keep.items() if kinds[oid] == "tree"}
+    saved = git.overlay_tree(_directory(git, {}), {path: ("100644", oid) for path, oid in blobs.items()})
+    root = _directory(git, {_FILES: saved, _TREES: _directory(git, trees)})
     parents = [oid for oid in dict.fromkeys(keep.values()) if kinds[oid] == "commit"]
     message = f"{task_id}: the task so far\n\n{TRAILER}: {last['hash']}\n"
-    commit = git.commit_tree(_write(git, root), parents, message, last["timestamp"], _AUTHOR)
+    commit = git.commit_tree(root, parents, message, last["timestamp"], _AUTHOR)
     git.update_ref(_ref(task_id), commit)
     return commit
 
@@ -118,18 +112,7 @@ def _kinds(git: Git, oids: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
-def _put(root: Entries, path: str, entry: tuple[str, str, str]) -> None:
-    *directories, name = path.split("/")
-    for directory in directories:
-        below = root.setdefault(directory, {})
-        assert isinstance(below, dict)
-        root = below
-    root[name] = entry
-
-
-def _write(git: Git, entries: Entries) -> str:
-    lines = []
-    for name, entry in entries.items():
-        mode, kind, oid = ("040000", "tree", _write(git, entry)) if isinstance(entry, dict) else entry
-        lines.append(f"{mode} {kind} {oid}\t{name}\0")
+def _directory(git: Git, trees: Mapping[str, str]) -> str:
+    """A tree whose entries are trees."""
+    lines = [f"040000 tree {oid}\t{name}\0" for name, oid in trees.items()]
     return git.text("mktree", "-z", input="".join(lines).encode())

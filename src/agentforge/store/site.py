@@ -38,7 +38,7 @@ class Site:
         """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored from its ref."""
         archived = archive.archived_tasks(self.git)
         if given is None:
-            known = sorted({*archived, *(path.name for path in self.project.tasks.glob("task-*"))})
+            known = sorted({*filter(self._is_ours, archived), *(path.name for path in self.project.tasks.glob("task-*"))})
             if not known:
                 raise UsageError("There is no task in this repository yet.", 'Start one with `agentforge start "…"`.')
             given = max(known, key=self._age)
@@ -49,8 +49,12 @@ class Site:
 
     def restore_archived(self) -> list[str]:
         """Puts back the tasks that `git clean` took and git still knows; returns their names."""
-        gone = [name for name in archive.archived_tasks(self.git) if not self.project.task(name).journal.exists()]
+        gone = [name for name in archive.archived_tasks(self.git) if self._is_ours(name) and not self.project.task(name).journal.exists()]
         return [name for name in gone if archive.restore(self.git, name, self.project.task(name))]
+
+    def _is_ours(self, task_id: str) -> bool:
+        """Whether a saved task was started in this checkout: linked checkouts share their refs."""
+        return self.home.trees(self.git.top, task_id).root.exists()
 
     def _age(self, task_id: str) -> tuple[int, str]:
         path = self.project.task(task_id).journal

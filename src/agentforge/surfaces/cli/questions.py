@@ -23,6 +23,7 @@ class Asked(NamedTuple):
 
 def asked(site: Site, *, answered: bool) -> Iterator[Asked]:
     """The open questions, newest task first; with `answered` the old ones too."""
+    site.restore_archived()
     with Index(site.home.index, lambda _: None) as index:
         rows = index.rows(site.git.top)
     for row in rows:
