@@ -8,6 +8,7 @@ import pytest
 
 from agentforge import wiring
 from agentforge.core.errors import UsageError
+from agentforge.core.inputs import Abort, Resume
 from agentforge.store.journal import read_lines
 from agentforge.system.git import Git
 from tests.engines.crash_site import Reference, Scene
@@ -49,6 +50,17 @@ def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site
     assert scene.git("show", f"{saved}:shout.py") == "half an ed"
     assert scene.git("show", f"{saved}:notes/mine.txt") == "not recorded"
     assert [line for line in said if "salvage/1" in line]
+
+
+def test_debris_found_at_an_abort_is_not_a_persons_work(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
+    (scene.trees / "worktree" / "shout.py").write_text("half an ed")
+    with wiring.driving(scene.site(), scene.files) as driver:
+        driver.tell("person/1", Abort("somebody"))
+        driver.tell("person/2", Resume("somebody"))
+        state = driver.run()
+    assert (state.status, state.human_commits) == ("completed", ())
+    assert len(scene.salvaged()) == 1
 
 
 def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ def test_places_that_are_no_repository_are_refused(play: Play, tmp_path: Path) -
     refused(play.start(frame(), words=("--base", "no-such-branch")), "no-such-branch")
 
 
+@pytest.mark.slow
 def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play: Play) -> None:
     for _ in range(2):
         assert play.start(ask("frame")).code == 3
@@ -143,6 +144,7 @@ def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play:
 # ------------------------------------------------------------------ repositories
 
 
+@pytest.mark.slow
 def test_a_repository_without_tests_works_and_says_so(play: Play) -> None:
     for path in (OLD_TEST, HIDDEN_TEST):
         play.person.git("rm", "-q", path)
@@ -200,6 +202,7 @@ def test_a_read_only_place_for_records_stops_before_anything_happens(play: Play)
 
 
 @needs_mounts
+@pytest.mark.slow
 def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(play: Play) -> None:
     play.person.scripted(patch(), review())
     words = ("start", "do it", "--lane", "hotfix", "--model", f"scripted:{play.person.script}")

@@ -30,6 +30,8 @@ from tests.whole.plays import (
     say,
 )
 
+pytestmark = pytest.mark.slow
+
 EDIT = 'assert label(3) == "3 EUR"'
 WRONG = edit(SOURCE, "return price\n", "return price - 1\n")
 DICE = """\
@@ -60,7 +62,6 @@ def test_an_old_failure_does_not_block_and_is_told(play: Play) -> None:
     assert "tests_failed_before: 1" in play.file("artifacts/phases/deliver/delivery_report_final.yaml")
 
 
-@pytest.mark.slow
 def test_an_active_virtualenv_with_the_checkout_installed_is_not_what_is_tested(play: Play, tmp_path: Path) -> None:
     # The checkout is mended already, but not committed. Whoever tests it would see the new test pass on the "base".
     play.person.write({SOURCE: f"def net(price, percent):\n    {RIGHT}\n\n\ndef label(price):\n    return f'{{price}} EUR'\n"})
@@ -101,6 +102,24 @@ def test_source_that_rewrites_the_test_or_the_judge_at_import_wins_nothing(play:
         ask("green", expects=(r"could not be run: pytest stopped before it collected \(exit code 0\)",)),
     )
     asked(done)
+
+
+def test_even_without_walls_every_verdict_starts_from_a_pristine_checkout(play: Play) -> None:
+    plant = (
+        f"import pathlib\n\ntop = pathlib.Path(__file__).parents[1]\n(top / {NEW_TEST!r}).write_text('def test_ten_percent_off(): pass')\n"
+    )
+    plant += f"(top / 'conftest.py').write_text({FORGE!r})\n"
+    still = f"{NEW_TEST}::test_ten_percent_off: .*AssertionError assert 100 == 90"
+    done = play.start(
+        frame(),
+        red(),
+        green(edit(SOURCE, "def net(", f"{plant}\n\ndef net(")),
+        say("green", {"name": "run_tests", "args": {}}, expects=(still,)),
+        ask("green", expects=(still,)),
+        words=("--sandbox", "none"),
+    )
+    asked(done)
+    assert done.data["sandbox"] == "none"
 
 
 def test_a_weakened_old_test_fails_the_gate_and_can_be_taken_back(play: Play) -> None:

@@ -81,6 +81,7 @@ def test_each_mistake_is_fed_back_at_the_next_step(play: Play, mistakes: Sequenc
     assert KEY.encode() not in pack
 
 
+@pytest.mark.slow
 def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_both_reports(play: Play) -> None:
     left = say("red", create("tests/test_left_behind.py", "x = 1\n"))
     first = [raw("red", f"no {n}") for n in range(6)]
@@ -108,6 +109,7 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
     assert "test_left_behind" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
 
 
+@pytest.mark.slow
 def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end(play: Play) -> None:
     options = {"question": "Round up or down?", "options": ["up", "down"], "recommendation": "down"}
     done = play.start(
@@ -126,6 +128,7 @@ def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_th
     assert (again.code, "answered already" in again.err) == (2, True), again.said
 
 
+@pytest.mark.slow
 def test_a_block_by_the_reviewer_goes_back_and_its_finding_is_shown(play: Play) -> None:
     finding = {
         "id": "REV-001",

@@ -13,7 +13,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
 
 MAX_REASONS = 10
-TEST_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini"})
+TEST_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"})
 """Files that decide how tests run, wherever they lie. After RED they stay as they are: what is judged is what is handed over."""
 
 
