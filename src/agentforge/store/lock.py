@@ -77,16 +77,18 @@ class DriverLock:
 
 
 def _is_alive(holder: str) -> bool:
+    """Whether the process that wrote the lock file still runs; one that was killed and not yet reaped does not."""
     found = _HOLDER.fullmatch(holder)
     if found is None:
         return False
     try:
         os.kill(int(found[1]), 0)
+        state = Path(f"/proc/{found[1]}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
-    return True
+    except OSError:
+        return True  # somebody else's, or a system without /proc
+    return state not in ("Z", "X")
 
 
 def _is_at(fd: int, path: Path) -> bool:
