@@ -341,7 +341,7 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_are_gated(
     mend = {"name": "edit_file", "args": {"path": EDITED, "old": "number * 3", "new": "number * 2"}}
     person.scripted(
         patch(*FIX, QUESTION, done=False),
-        patch(expects=("A person answered: Two times", "A person edited the worktree")),
+        patch(expects=("A person answered: Two times", "A person edited ")),
         patch(mend, expects=("test_two_becomes_four",)),
         review(),
     )
