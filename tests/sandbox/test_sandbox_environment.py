@@ -266,15 +266,3 @@ def test_the_suite_of_a_src_layout_package_with_its_version_from_tags_runs(
     done = run_in(env, (*plan.tests, "-q", "-p", "no:cacheprovider", *plan.test_paths), top, walls)
     assert done.code == 0, done.out.decode()
     assert b" passed" in done.out
-
-
-@pytest.mark.network
-@pytest.mark.slow
-def test_the_suite_of_a_flat_package_runs(sdists: Callable[[str], Path], downloads: Path, walls: Sandbox) -> None:
-    top = sdists("toolz")
-    plan = plan_of(top)
-    assert plan.import_roots == (".",)
-    env = built(plan, top, downloads, walls)
-    environment.lay_generated(env, top)
-    done = run_in(env, (*plan.tests, "-q", "-p", "no:cacheprovider", *plan.test_paths), top, walls)
-    assert b" passed" in done.out, done.out.decode() + done.err.decode()

@@ -191,29 +191,26 @@ def finished(person: Person, done: Done, base: str, expected: list[Change] | Non
 @pytest.mark.parametrize(
     "prepare",
     [
-        staged_unstaged_untracked_and_stashed,
+        (staged_unstaged_untracked_and_stashed, settings_that_are_of_no_help),
         *(
-            pytest.param(state, marks=pytest.mark.slow)
-            for state in (
-                detached_head,
-                submodules,
-                large_file_pointers_without_the_filter,
-                sparse,
-                shallow_clone,
-                linked_worktree,
-                submodule_as_the_checkout,
-                names_of_every_kind,
-                sha256_objects,
-                modes_links_nested_repositories_and_colliding_names,
-                settings_that_are_of_no_help,
+            pytest.param(states, marks=pytest.mark.slow)
+            for states in (
+                (names_of_every_kind, modes_links_nested_repositories_and_colliding_names),
+                (shallow_clone, sparse),
+                (submodules, detached_head),
+                (large_file_pointers_without_the_filter,),
+                (linked_worktree,),
+                (submodule_as_the_checkout,),
+                (sha256_objects,),
             )
         ),
-        pytest.param(belongs_to_another_but_is_trusted, marks=[pytest.mark.slow, root_only]),
+        pytest.param((belongs_to_another_but_is_trusted,), marks=[pytest.mark.slow, root_only]),
     ],
-    ids=lambda state: state.__name__,
+    ids=lambda states: "+".join(state.__name__ for state in states),
 )
-def test_a_task_finishes_and_touches_nothing_of_the_person(person: Person, home: Path, prepare: State) -> None:
-    prepare(person)
+def test_a_task_finishes_and_touches_nothing_of_the_person(person: Person, home: Path, prepare: tuple[State, ...]) -> None:
+    for state in prepare:
+        state(person)
     base = person.git("rev-parse", "HEAD")
     before, settings = photograph(person.checkout.parent), (home / ".gitconfig").read_bytes()
     done = person.start()

@@ -7,7 +7,7 @@ from agentforge.core.pipeline import Stage
 from agentforge.core.state import TERMINAL, StageRun, State
 from agentforge.core.values import Amount
 
-PAUSES = (2, 10, 30)
+PAUSES = (1, 5, 20)
 """Seconds before each next try of a call."""
 
 
