@@ -104,6 +104,13 @@ def test_source_that_rewrites_the_test_or_the_judge_at_import_wins_nothing(play:
     asked(done)
 
 
+def test_source_that_forges_one_test_by_its_name_proves_nothing(play: Play) -> None:
+    forge = "import _pytest.python as judge\n\nrun = judge.Function.runtest\n"
+    forge += "judge.Function.runtest = lambda self: None if 'percent' in self.name else run(self)\n"
+    told = ("Gate green could not run", r"replaces parts of pytest \(_pytest\.python\.Function\.runtest\)")
+    asked(play.start(frame(), red(), green(edit(SOURCE, "def net(", f"{forge}\n\ndef net(")), ask("green", expects=told)))
+
+
 def test_even_without_walls_every_verdict_starts_from_a_pristine_checkout(play: Play) -> None:
     plant = (
         f"import pathlib\n\ntop = pathlib.Path(__file__).parents[1]\n(top / {NEW_TEST!r}).write_text('def test_ten_percent_off(): pass')\n"

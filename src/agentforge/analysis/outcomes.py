@@ -59,6 +59,8 @@ class TestRun:
     """File to the text of its error."""
     modules: Mapping[str, str] = field(default_factory=dict)
     """The project's modules that were loaded, with the real path each came from."""
+    patched: tuple[str, ...] = ()
+    """Parts of pytest that were replaced while the tests ran."""
     output: str = ""
     """The end of what was printed."""
     output_hash: str = ""
@@ -82,6 +84,7 @@ class TestRun:
             "results": [self.results[identity].to_json() for identity in sorted(self.results)],
             "collect_errors": {file: self.collect_errors[file] for file in sorted(self.collect_errors)},
             "modules": {name: self.modules[name] for name in sorted(self.modules)},
+            "patched": list(self.patched),
             "output": self.output,
             "output_hash": self.output_hash,
             "duration_ms": self.duration_ms,
@@ -94,6 +97,7 @@ class TestRun:
         known = cast("dict[str, object]", dict(value))
         results = [TestResult(**row) for row in cast("list[dict[str, object]]", known["results"])]  # type: ignore[arg-type]  # our own rows
         known |= {"argv": tuple(cast("list[str]", known["argv"])), "ids": tuple(cast("list[str]", known["ids"]))}
+        known["patched"] = tuple(cast("list[str]", known.get("patched", [])))
         known["results"] = {result.id: result for result in results}
         return cls(**known)  # type: ignore[arg-type]  # our own keys
 

@@ -23,6 +23,10 @@ import unittest
 from collections.abc import Iterator
 from typing import Any
 
+import _pytest.python
+import _pytest.reports
+import _pytest.runner
+import _pytest.unittest  # noqa: F401 - looked up by name
 import pytest
 
 SETTINGS_VARIABLE = "AGENTFORGE_PYTEST_SETTINGS"
@@ -30,6 +34,21 @@ CANARY_FILE = "agentforge_canary.py"
 SHUFFLERS = ("randomly", "random_order", "reverse")
 MESSAGE_LIMIT = 400
 TEXT_LIMIT = 6000
+# What decides an outcome. A plugin may wrap it by hooks; code under test has no business in it.
+MACHINERY = (
+    ("_pytest.python", "Function.runtest"),
+    ("_pytest.python", "Function.setup"),
+    ("_pytest.python", "pytest_pyfunc_call"),
+    ("_pytest.unittest", "TestCaseFunction.runtest"),
+    ("_pytest.runner", "CallInfo.from_call"),
+    ("_pytest.runner", "runtestprotocol"),
+    ("_pytest.runner", "pytest_runtest_protocol"),
+    ("_pytest.runner", "pytest_runtest_setup"),
+    ("_pytest.runner", "pytest_runtest_call"),
+    ("_pytest.runner", "pytest_runtest_makereport"),
+    ("_pytest.reports", "TestReport.__init__"),
+    ("_pytest.reports", "TestReport.from_item_and_call"),
+)
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 
 
@@ -89,6 +108,18 @@ class CanaryModule(pytest.Module):
         yield from (node for node in super().collect() if isinstance(node, pytest.Class))
 
 
+def machinery() -> dict[str, tuple[int, int]]:
+    """The functions that decide outcomes, each by its own identity and that of its code."""
+    found = {}
+    for module, name in MACHINERY:
+        place: Any = sys.modules.get(module)
+        for part in name.split("."):
+            place = vars(place).get(part) if place is not None else None
+        inner = getattr(place, "__func__", place)
+        found[f"{module}.{name}"] = (id(place), id(getattr(inner, "__code__", None)))
+    return found
+
+
 class Recorder:
     """The hooks of one run."""
 
@@ -104,6 +135,8 @@ class Recorder:
         self._groups: dict[str, int] = {}
         self._raised: dict[tuple[str, str], dict[str, Any]] = {}
         self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._machinery = machinery()
+        self._patched: set[str] = set()
 
     # -- options ----------------------------------------------------------------------------------------------------
 
@@ -212,6 +245,7 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """One record per phase that says something."""
+        self._look_at_machinery()
         facts = self._raised.pop((report.nodeid, report.when), None)
         record = {
             "when": report.when,
@@ -245,7 +279,15 @@ class Recorder:
                 if name.partition(".")[0] in self._names or any(path.startswith(root + os.sep) for root in self._roots):
                     loaded[name] = path
         self._report.add("modules", modules=loaded)
+        self._look_at_machinery()
+        self._report.add("patched", names=sorted(self._patched))
         self._report.add("end", exit=int(exitstatus))
+
+    def _look_at_machinery(self) -> None:
+        """Note what of pytest is no longer what it was before any code of the project ran."""
+        for name, part in machinery().items():
+            if part != self._machinery[name]:
+                self._patched.add(name)
 
     # -- facts ------------------------------------------------------------------------------------------------------
 

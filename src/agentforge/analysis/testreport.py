@@ -22,6 +22,8 @@ class Report:
     results: dict[str, TestResult] = field(default_factory=dict)
     collect_errors: dict[str, str] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
+    patched: tuple[str, ...] = ()
+    """Parts of pytest that changed while the tests ran."""
     groups: dict[str, int] = field(default_factory=dict)
     """Every collected id, with the place whose canaries vouch for it."""
     canaries: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -88,6 +90,8 @@ def take(report: Report, record: dict[str, Any], token: str) -> None:
             take_canary(report, record, token)
         case "modules":
             report.modules = record["modules"]
+        case "patched":
+            report.patched = tuple(record["names"])
         case "internal_error":
             report.internal_error = record["text"]
         case "end":

@@ -73,6 +73,7 @@ class _Run:
             results=report.results,
             collect_errors=report.collect_errors,
             modules=report.modules,
+            patched=report.patched,
             output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,

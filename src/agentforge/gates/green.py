@@ -42,6 +42,9 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     run = court.run(case.tree)
     if run.status != "ran":
         return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
+    if patched := sorted(set(run.patched) - set(case.baseline.patched)):
+        reason = f"the code under test replaces parts of pytest ({', '.join(patched[:3])}), so its outcomes prove nothing"
+        return Verdict("not_run", (reason,), {"runs": list(court.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
     if elsewhere := foreign(run, court.workspace.verdict, court.env.source, changed):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
