@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,3 +83,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     }.items():
         monkeypatch.setenv(name, value)
     return place
+
+
+def pytest_configure() -> None:
+    """A shell that runs the tests in the background has them ignore Ctrl-C, and every command they start would inherit that."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
