@@ -9,7 +9,7 @@ from agentforge.core.inputs import Answered, AskStarted, AskTrouble
 from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
 from agentforge.core.state import State
-from agentforge.core.values import Amount, Usage
+from agentforge.core.values import Amount
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
@@ -39,7 +39,7 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
     }
     ref = world.pack.put_json(value)
     world.pack.sync()
-    usage = Usage(answer.usage.input_tokens, answer.usage.output_tokens, answer.usage.cached_tokens)
+    usage = answer.usage
     return Answered(
         ref,
         usage,

@@ -74,6 +74,7 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    """The part of `input_tokens` that came from a prompt cache."""
 
 
 @dataclass(frozen=True, slots=True)

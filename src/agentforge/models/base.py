@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from agentforge.core.errors import AgentForgeError
 from agentforge.core.reply import Json, Reply
+from agentforge.core.values import Usage
 from agentforge.models.reply_text import MAX_REPLY_BYTES, Parsed, parse_reply_text
 
 __all__ = [
@@ -68,16 +69,6 @@ class Request:
     max_output_tokens: int
     ordinal: int = 0
     """How many answers of this stage the journal held before this call. A call that is sent again after a crash has the same one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one call, as the provider counted them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    """The part of `input_tokens` that came from a prompt cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ repository and none of the user's.
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,10 +86,9 @@ class Workspace:
 
     # -------------------------------------------------------------- the pristine checkout
 
-    def pristine(self, tree: str, base_commit: str, replace: Mapping[str, tuple[str, str] | None] | None = None) -> Path:
-        """A checkout of `tree`, with some paths taken from elsewhere, and nothing else in it."""
-        judged = self.git.overlay_tree(tree, replace) if replace else tree
-        self._check_out(self.verdict, judged, base_commit)
+    def pristine(self, tree: str, base_commit: str) -> Path:
+        """A checkout of `tree`, and nothing else in it."""
+        self._check_out(self.verdict, tree, base_commit)
         return self.verdict
 
     def check_out_base(self, place: Path, tree: str, base_commit: str) -> None:
