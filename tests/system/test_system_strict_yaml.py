@@ -25,6 +25,7 @@ VALUES: st.SearchStrategy[Json] = st.recursive(
 @example("a\n  ")
 @example({"a": ["x\n\n\n", "\n", " x\ny", "x\n---\ny"], "k" * 1200: {"": [[], {}]}})
 @example({"no": "no", "012": "012", "0o17": "0o17", "1e3": "1e3", "d": "2024-01-01", "~": "~", "<<": "<<"})
+@example(["\x7f\n", "\x85x\ny", "\ufeff\nz", "\u2028\n"])
 def test_what_is_dumped_reads_back_equal(value: Json) -> None:
     assert load(dump(value), "f") == value
 

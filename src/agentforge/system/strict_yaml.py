@@ -28,7 +28,8 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 # Text that every YAML reader, of 1.1 too, takes for text when it stands alone.
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+@()-]*(?: [A-Za-z0-9_./+@()-]+)*")
 _NOT_PLAIN = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_LITERAL = re.compile(r"[^\s\x00-\x1f][^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*")
+_UNFIT = r"\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+_LITERAL = re.compile(rf"[^\s\x00-\x1f{_UNFIT}][^\x00-\x08\x0b-\x1f{_UNFIT}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_NUMBER = 1000
 _LONG_KEY = 1000  # over 1,024 characters a key needs the explicit form
