@@ -124,7 +124,7 @@ def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None
     assert "completed" in scene.files.state.read_text()
 
 
-@pytest.mark.parametrize("moment", ["prepare/1", EDITED, ASKED])
+@pytest.mark.parametrize("moment", [EDITED, ASKED])
 def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, moment: str) -> None:
     scene = site.copy(tmp_path, moment=moment)
     collect_garbage(scene)

@@ -56,8 +56,8 @@ def test_killed_inside_every_append_and_behind_every_sent_call_a_task_ends_the_s
 def test_killed_at_any_time_a_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
     scene = site.copy(tmp_path, moment="create")
     with Drivers(scene) as drivers:
-        for step in range(12):
-            drivers.obey(Order("time", milliseconds=90 + 75 * step))
+        for step in range(8):
+            drivers.obey(Order("time", milliseconds=90 + 110 * step))
         drivers.finish()
     lost = sum(key.endswith("/sent") for key in scene.recorded()) - site.finished.end().spent.calls
     check(site, scene, lost=lost)

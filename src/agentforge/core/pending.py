@@ -7,7 +7,7 @@ from agentforge.core.pipeline import Stage
 from agentforge.core.state import TERMINAL, StageRun, State
 from agentforge.core.values import Amount
 
-PAUSES = (1, 5, 20)
+PAUSES = (1, 3, 10)
 """Seconds before each next try of a call."""
 
 
