@@ -76,7 +76,7 @@ class Git(GitCall):
         """The commit that a name, an abbreviation or an expression means."""
         commit = None if rev.startswith("-") or "\0" in rev else self._verify(f"{rev}^{{commit}}")
         if commit is None:
-            raise UsageError(f"`{rev}` is not a commit of the repository at {self.top}.")
+            raise UsageError(f"`{rev}` is not a commit of the repository at {self.top}.", "`git log --oneline --all` lists what there is.")
         return commit
 
     def tree_of(self, commit: str) -> str:
