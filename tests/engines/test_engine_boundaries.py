@@ -30,6 +30,15 @@ def test_the_reference_run_has_a_failing_gate_and_as_many_lines_as_the_matrix(si
     assert [key for key in keys if key.endswith("/red")] == ["red/1/2/judge/1/0/red", "red/1/3/judge/1/1/red"]
 
 
+def test_red_is_proved_by_three_runs_that_agree(site: Reference) -> None:
+    evidence = json.loads(site.finished.files.evidence.read_bytes())
+    (row,) = [row for row in evidence["rows"] if row["gate"] == "red"]
+    outcomes = [run["outcomes"] for run in row["runs"]]
+    assert len(outcomes) == 3
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert "failed" in outcomes[0].values()
+
+
 @pytest.mark.parametrize("lines", ENDS)
 def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, lines: int) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
