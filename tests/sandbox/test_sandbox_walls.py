@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -210,17 +211,28 @@ def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(walls
     _wait_for(beats)
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    time.sleep(0.3)
-    size = beats.stat().st_size
-    time.sleep(0.3)
-    assert size > 0
-    assert beats.stat().st_size == size
+    sizes = [beats.stat().st_size]
+    while len(sizes) < 30 and sizes[-3:] != [sizes[-1]] * 3:
+        time.sleep(0.3)
+        sizes.append(beats.stat().st_size)
+    assert sizes[0] > 0
+    assert len(sizes) < 30, "it goes on beating"
 
 
 def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None:
     if "signalled" in walls.guarantee()["processes"] and "not signalled" not in walls.guarantee()["processes"]:
         pytest.skip("these walls say that they cannot hold this")
     assert sh(walls, f"kill -0 {os.getpid()}", Confinement(cwd=room, write=(room,))).code != 0
+
+
+def _wait_for_lock(file: TextIO) -> None:
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            assert time.monotonic() < deadline, "the lock is still held"
+            time.sleep(0.01)
 
 
 def test_a_lock_is_held_for_as_long_as_the_run_lives(walls: Sandbox, room: Path) -> None:
@@ -236,7 +248,8 @@ def test_a_lock_is_held_for_as_long_as_the_run_lives(walls: Sandbox, room: Path)
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         (room / "go").touch()
         assert running.result().code == 0
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The last process of the walls may be about to exit when the run's result is here: a new driver waits that long, too.
+        _wait_for_lock(other)
 
 
 def test_the_program_cannot_let_go_of_the_lock_inside_bubblewrap(room: Path) -> None:
