@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.catalog.contracts import problems
+from agentforge.catalog.extends import KINDS
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
@@ -15,7 +16,8 @@ from agentforge.system import strict_yaml
 from agentforge.system.git import Git
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-OVERRIDES = (".agentforge/agents/", ".agentforge/pipelines/", ".agentforge/contracts/", ".agentforge/stages/")
+OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
+"""The folders of a project's own catalogue files."""
 NO_MODEL = (
     "Give one with `--model openai:NAME` (address and key from OPENAI_BASE_URL and OPENAI_API_KEY; any server that speaks "
     "chat completions will do), set AGENTFORGE_MODEL, or write `model:` into the settings; `agentforge demo` needs none."
@@ -54,10 +56,19 @@ def read_settings(
         model=model or environ.get("AGENTFORGE_MODEL") or user.get("model") or project.get("model"),
         sandbox=sandbox or user.get("sandbox") or project.get("sandbox") or "auto",
         project=project,
-        overrides=_overrides(git, base),
+        overrides=read_overrides(git, base),
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
     )
+
+
+def read_overrides(git: Git, base: str) -> dict[str, str]:
+    """The project's catalogue files of a commit, by path."""
+    found = {}
+    for entry in git.ls_tree(git.tree_of(base)):
+        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
+            found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
+    return found
 
 
 def check_settings(value: object, source: str) -> dict[str, Any]:
@@ -96,11 +107,3 @@ def _user_file(path: Path) -> dict[str, Any]:
     if isinstance(value, dict) and value.get("sandbox") == "none":
         return {**check_settings({key: item for key, item in value.items() if key != "sandbox"}, str(path)), "sandbox": "none"}
     return check_settings(value, str(path))
-
-
-def _overrides(git: Git, base: str) -> dict[str, str]:
-    found = {}
-    for entry in git.ls_tree(git.tree_of(base)):
-        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
-            found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
-    return found

@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from agentforge.catalog.contracts import problems
-from agentforge.catalog.load import Catalog
+from agentforge.catalog.load import OWN_CONTRACTS, Catalog
 from agentforge.catalog.skeleton import output_guide, skeleton
 
 CATALOG = Catalog.packaged()
+
+ISSUE = {"id": "SEC-001", "severity": "high", "description": "The path may lead outside.", "remediation": "Resolve it first."}
 
 VALID_DRAFTS: dict[str, dict[str, Any]] = {
     "intake_record": {
@@ -48,6 +50,12 @@ VALID_DRAFTS: dict[str, dict[str, Any]] = {
         "summary": "Not yet.",
         "findings": [{"id": "REV-001", "severity": "major", "blocking": True, "description": "Only ''.", "remediation": "Strip first."}],
     },
+    "security_review": {
+        "verdict": "block",
+        "summary": "Not yet.",
+        "blocking_issues": [ISSUE],
+        "advisory_issues": [{"id": "SEC-002", "severity": "low", "category": "secrets", "description": "A name in a log."}],
+    },
     "delivery_report": {},
 }
 
@@ -69,7 +77,8 @@ COMPLETED: dict[str, dict[str, Any]] = {
         "files_modified": [{"path": "a.py", "changes_summary": "raises", "lines_added": 2, "lines_removed": 1}],
         "verification": {"all_tests_pass": True, "conformance_passing": True, "no_regressions": True},
     },
-    "review": {"review_id": "v"},
+    "review": {"review_id": "v", "dissent": ["security_architect: SEC-001 was set aside"]},
+    "security_review": {"review_id": "v"},
     "delivery_report": {
         "request_id": "r",
         "branch": "agentforge/x",
@@ -111,7 +120,21 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("implementation", {"note": "x"}, "note: unknown key; allowed: "),
     ("review", {"verdict": "maybe", "summary": "s"}, "verdict: 'maybe' does not fit; it is one of approve, block"),
     ("review", {"verdict": "approve"}, "summary: is missing"),
-    ("delivery_report", {"branch": ""}, "branch: '' does not fit"),
+    ("review", {"verdict": "approve", "summary": "s", "dissent": ["x"]}, "dissent: is filled in by the engine"),
+    ("security_review", {"verdict": "block", "summary": "s", "blocking_issues": [{**ISSUE, "id": "REV-001"}]}, "matching ^SEC-[0-9]{3}$"),
+    (
+        "security_review",
+        {"verdict": "block", "summary": "s", "blocking_issues": [{**ISSUE, "severity": "major"}]},
+        "critical, high, medium",
+    ),
+    (
+        "security_review",
+        {"verdict": "block", "summary": "s", "blocking_issues": [{key: ISSUE[key] for key in ("id", "severity", "description")}]},
+        "blocking_issues[0].remediation: is missing",
+    ),
+    ("delivery_report", {"branch": "b"}, "branch: is filled in by the engine"),
+    ("delivery_report", {"commits": []}, "commits: is filled in by the engine"),
+    ("delivery_report", {"changelog_entry": ""}, "changelog_entry: '' does not fit"),
 ]
 
 
@@ -123,7 +146,9 @@ def test_a_good_draft_passes_and_is_final_once_the_engine_completed_it(name: str
     assert problems(contract, {**draft, **COMPLETED[name]}, final=True) == []
 
 
-@pytest.mark.parametrize("name", ["intake_record", "specification", "test_suite", "implementation", "review", "delivery_report"])
+@pytest.mark.parametrize(
+    "name", ["intake_record", "specification", "test_suite", "implementation", "review", "security_review", "delivery_report"]
+)
 def test_a_draft_is_not_a_final(name: str) -> None:
     assert problems(CATALOG.contract(name), VALID_DRAFTS[name], final=True) != []
 
@@ -146,7 +171,7 @@ def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> N
     assert found == [f"verification.{claim}: false does not fit; it is true"]
 
 
-@pytest.mark.parametrize("name", sorted(CATALOG.names("contracts")))
+@pytest.mark.parametrize("name", sorted(CATALOG.names("contracts") - OWN_CONTRACTS))
 def test_the_outline_of_a_contract_is_short(name: str) -> None:
     text = skeleton(CATALOG.contract(name))
     assert len(text) / 4 <= 350
@@ -157,6 +182,11 @@ def test_an_outline_marks_what_is_required_and_lists_choices() -> None:
     lines = skeleton(CATALOG.contract("intake_record")).splitlines()
     assert lines[:3] == ["intake_record:", "  extracted_intent*:", "    action*: create|modify|delete|refactor|fix|analyze"]
     assert not any("request_id" in line or "original_request" in line for line in lines)
+
+
+def test_words_that_the_engine_could_fill_are_still_asked_for() -> None:
+    lines = skeleton(CATALOG.contract("delivery_report")).splitlines()
+    assert [line.split(":")[0].strip() for line in lines[1:]] == ["summary", "changelog_entry", "release_notes"]
 
 
 def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:

@@ -43,9 +43,7 @@ def test_a_resolved_lane_is_complete_in_itself(lane: str) -> None:
     for stage in kept.pipeline().stages:
         assert all(kept.contract(product.contract).name == product.contract for product in stage.products)
         assert all(kept.contract(name).name == name for name in stage.requires)
-        if stage.role is None:
-            assert kept.prompt(stage.name) == ""
-        else:
+        if stage.role is not None:
             assert kept.role(stage.role).name == stage.role
             assert kept.prompt(stage.name)
 
@@ -56,6 +54,8 @@ def test_the_lanes_have_their_stages_and_every_boundary() -> None:
     assert [stage.name for stage in hotfix.stages] == ["patch", "review", "deliver"]
     owed = [[product for stage in lane.stages for product in stage.products] for lane in (small, hotfix)]
     assert owed[0] == owed[1]
+    whole = {product.contract for stage in CATALOG.resolve("implement", "full").pipeline().stages for product in stage.products}
+    assert {product.contract for product in owed[0]} - whole == {"review"}
     assert Product("specification", "spec") in owed[0]
     assert [stage.returns_to for lane in (small, hotfix) for stage in lane.stages if stage.name == "review"] == ["green", "patch"]
 
@@ -63,7 +63,7 @@ def test_the_lanes_have_their_stages_and_every_boundary() -> None:
 def test_an_unknown_lane_or_pipeline_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no lane wide; its lanes are hotfix, small"):
         CATALOG.resolve("implement", "wide")
-    with pytest.raises(UsageError, match="no pipelines file `agentforge:dance`; there are implement"):
+    with pytest.raises(UsageError, match="no pipelines file `agentforge:dance`; there are design, implement"):
         CATALOG.resolve("dance", "small")
 
 
@@ -85,9 +85,9 @@ def test_the_system_prompt_fits_its_slot_and_keeps_its_order(lane: str) -> None:
             "## How you think",
             "## Rules",
             "## Tools",
+            "## How a step works",
             "## What you produce",
             f"## This stage: {stage.name}",
-            "## How a step works",
         ]
 
 

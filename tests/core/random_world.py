@@ -47,12 +47,14 @@ TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
     ("bad_request", False, True),
     ("script", False, False),
 )
-GATE_STATUSES: tuple[GateStatus, ...] = ("passed", "failed", "not_run", "blocked")
+GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split")
 ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "")
 
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
     """Everything this effect can end in. The first is the one that was hoped for."""
+    seat = getattr(effect, "seat", "")
+    state = state.focus(seat) if any(item.seat == seat for item in state.seats) else state
     match effect:
         case Prepare():
             edits = [Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface")] if effect.halted else []
@@ -76,8 +78,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             ]
         case Judge():
             wrong = next(gate for gate in GATES if gate != effect.gate)
-            finals = (ArtifactRef("review", "review", 1, "final"),)
-            verdicts = [Judged(effect.gate, status, ("why",) * (status != "passed"), "ref") for status in GATE_STATUSES]
+            finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in state.stage.products)
+            verdicts = [Judged(effect.gate, status, ("why",), "ref") for status in GATE_STATUSES]
             return [
                 Judged(effect.gate, "passed", (), "ref", finals),
                 *verdicts,
@@ -86,7 +88,12 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 Unclassified("x"),
             ]
         case Commit():
-            return [CommitMade(state.tree, "commit"), Unclassified("git")]
+            return [
+                CommitMade(state.tree, "commit"),
+                CommitMade(state.tree, "commit", ("no_ambiguities", "trivial_change"), 1, 9),
+                CommitMade(state.tree, "commit", (), 9, 900),
+                Unclassified("git"),
+            ]
         case Deliver():
             return [DeliveryMade("agentforge/task-1", "commit", "evidence"), Unclassified("git")]
         case Await():
@@ -175,7 +182,7 @@ class World:
         choice, which = divmod(choice, len(owed))
         effect = owed[which]
         if isinstance(effect, Ask) and not self.flying(effect):
-            sent = AskStarted("hash", "model", worst_case(self.state, self.state.stage))
+            sent = AskStarted("hash", "model", worst_case(self.state, self.state.focus(effect.seat).stage))
             trouble = AskTrouble("auth", "no key", retryable=False, maybe_billed=False)
             # One call in twelve fails before it leaves.
             return self.advance(effect.key, trouble) if choice % 12 == 11 else self.advance(f"{effect.key}/sent", sent)

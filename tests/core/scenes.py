@@ -1,4 +1,4 @@
-"""What the tests of the rules share: the two lanes as values, and a task that is played input by input."""
+"""What the tests of the rules share: the lanes as values, and a task that is played input by input."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from agentforge.core.inputs import (
     Prepared,
 )
 from agentforge.core.pending import pending, worst_case
-from agentforge.core.pipeline import Pipeline, Product, Stage
+from agentforge.core.pipeline import Pipeline, Product, Reviewer, Rise, Stage
 from agentforge.core.reply import Signal
 from agentforge.core.state import StageRun, State, evolve
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Baseline, Budget, CheckDigest, GateStatus, Price, Usage
@@ -84,6 +84,33 @@ DELIVER = Stage(
 SMALL = Pipeline("implement", "small", (FRAME, RED, GREEN, REVIEW, DELIVER))
 HOTFIX = Pipeline("implement", "hotfix", (PATCH, replace(REVIEW, returns_to="patch"), DELIVER))
 
+SECURITY = Reviewer("security_architect", "security_review")
+SECOND = Reviewer("reviewer", "review")
+INTAKE = Stage("intake", "requirements_analyst", (Product("intake_record", "intake"),), gates=("contracts",))
+CLARIFY = Stage("clarify", "business_analyst", (Product("clarification", "clarify"),), gates=("contracts",), skip_if="no_ambiguities")
+SPEC = Stage(
+    "spec", "software_architect", (Product("specification", "spec"),), gates=("contracts", "review"), reviewers=(SECURITY,), max_steps=8
+)
+REFACTOR = replace(
+    GREEN,
+    name="refactor",
+    role="senior_developer",
+    products=(Product("implementation", "refactor"),),
+    gates=("green", "quality", "contracts", "review"),
+    reviewers=(SECURITY, SECOND),
+    arbiter=Reviewer("reviewer", "review", tier="reasoning"),
+    skip_if="trivial_change",
+    reverts=True,
+)
+FULL = Pipeline(
+    "implement", "full", (INTAKE, CLARIFY, SPEC, RED, GREEN, REFACTOR, replace(DELIVER, role="devops_engineer", verifying=False))
+)
+RISING = replace(
+    SMALL,
+    stages=(replace(FRAME, products=(*FRAME.products, Product("clarification", "clarify"))), *SMALL.stages[1:]),
+    rises=Rise("full", 3, 200, 2),
+)
+
 BASELINE = Baseline("base", "env", "bubblewrap", 5, 5, 0, 0, "5 tests, 5 pass")
 PASSED = CheckDigest("passed", "3 tests pass")
 FAILED = CheckDigest("failed", "1 of 3 tests fails", ("tests/test_a.py::test_a",))
@@ -92,7 +119,10 @@ MISS = ActionDigest("edit_file", ok=False, target="a.py", mistake="no_match", te
 
 
 def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price | None = None) -> Create:
-    return Create("task-1", "Add a flag", "c0", "t0", "scripted", "bubblewrap", "cat0", pipeline, budget or Budget(), price, ("asked",))
+    higher = (FULL,) if pipeline.rises else ()
+    return Create(
+        "task-1", "Add a flag", "c0", "t0", "scripted", "bubblewrap", "cat0", pipeline, budget or Budget(), price, ("asked",), higher
+    )
 
 
 def answered(signal: Signal | None = None, mistake: str = "", summary: str = "") -> Answered:

@@ -90,7 +90,7 @@ def test_a_block_sends_the_work_back_with_the_findings(lane: Pipeline, target: s
     task = reach(begun(lane), "review")
     built = task.state.tree
     _bounce(task)
-    assert RevisionAsked(target, 1) in task.last
+    assert RevisionAsked(target, 1, ("REV-001: a flag is missing",)) in task.last
     assert (task.run.name, task.state.status, task.run.entry_tree) == (target, "running", built)
     assert task.run.feedback == ("The reviewer blocks:", "REV-001: a flag is missing")
     submit(task)

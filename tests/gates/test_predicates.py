@@ -8,16 +8,7 @@ import pytest
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.pipeline import PREDICATES, Predicate
-from agentforge.gates.predicates import ARTIFACT_RULES, Subject
-
-RUN_BY_THE_ENGINE = {
-    "all_tests_fail",
-    "no_implementation_exists",
-    "all_tests_pass",
-    "conformance_passing",
-    "no_regressions",
-    "test_lock_held",
-}
+from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED, Subject, unanswered
 
 SPECIFICATION: dict[str, Any] = {
     "requirements": [
@@ -36,9 +27,11 @@ def judge(
     *,
     inputs: Mapping[str, dict[str, Any]] | None = None,
     request: str = "",
-    files: frozenset[str] = frozenset(),
+    files: Mapping[str, str] | frozenset[str] = frozenset(),
+    answered: tuple[str, ...] = (),
 ) -> list[str]:
-    return ARTIFACT_RULES[rule](Subject(artifact, contract, inputs or {}, request, files))
+    read = files.get if isinstance(files, Mapping) else lambda _: None
+    return ARTIFACT_RULES[rule](Subject(artifact, contract, inputs or {}, request, frozenset(files), read, answered))
 
 
 def suite(*tests: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +43,8 @@ def judge_suite(rule: Predicate, *tests: dict[str, Any]) -> list[str]:
 
 
 def test_every_predicate_is_bound_somewhere() -> None:
-    assert set(ARTIFACT_RULES) | set(CATALOG_RULES) | RUN_BY_THE_ENGINE == set(PREDICATES)
+    assert set(ARTIFACT_RULES) | set(CATALOG_RULES) | JUDGED == set(PREDICATES)
+    assert not set(ARTIFACT_RULES) & JUDGED
 
 
 def test_every_rule_takes_every_empty_artifact() -> None:
@@ -192,3 +186,177 @@ def test_the_verdict_of_a_review_follows_from_its_findings() -> None:
     assert "block without a blocking finding" in judge(rule, {"verdict": "block"}, "review")[0]
     assert "without a remediation" in judge(rule, {"verdict": "block", "findings": [finding | {"remediation": ""}]}, "review")[0]
     assert "several findings" in judge(rule, {"verdict": "block", "findings": [finding, finding]}, "review")[0]
+
+
+INTENT = {"action": "modify", "target": "parse", "scope": "module"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "artifact", "said"),
+    [
+        ("intent_extracted", {"extracted_intent": INTENT}, ""),
+        ("intent_extracted", {"extracted_intent": INTENT | {"target": " "}}, "extracted_intent.target is empty; name what is acted upon"),
+        ("intent_extracted", {"extracted_intent": INTENT | {"action": ""}}, "extracted_intent.action is empty"),
+        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["The printer"]}, ""),
+        ("scope_defined", {"extracted_intent": {"action": "fix"}}, "extracted_intent.scope is empty"),
+        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": [" "]}, "out_of_scope has an empty entry"),
+        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["Parse."]}, "is the very target"),
+        ("ambiguities_listed", {}, ""),
+        ("ambiguities_listed", {"identified_ambiguities": [{"area": "a", "question": "Why?"}, {"area": "a", "question": "How?"}]}, ""),
+        ("ambiguities_listed", {"identified_ambiguities": [{"area": " ", "question": "Why?"}]}, "[0] has no area"),
+        ("ambiguities_listed", {"identified_ambiguities": [{"area": "a", "question": ""}]}, "[0] has no question"),
+        (
+            "ambiguities_listed",
+            {"identified_ambiguities": [{"area": "a", "question": text} for text in ("Why?", "why? ")]},
+            "asked 2 times",
+        ),
+    ],
+)
+def test_an_intake_says_what_is_done_to_what_and_asks_each_question_once(rule: Predicate, artifact: dict[str, Any], said: str) -> None:
+    found = judge(rule, artifact, "intake_record")
+    assert (said in found[0]) if said else found == []
+
+
+MINOR = {"identified_ambiguities": [{"area": "units", "question": "Which units?", "impact": "minor"}]}
+
+
+@pytest.mark.parametrize(
+    ("clarification", "fine"),
+    [
+        ({"questions": [{"question": "which  units?"}]}, True),
+        ({"questions": [{"question": "In other words", "area": "Units"}]}, True),
+        ({"questions": [], "assumptions": ["Which units? Metric ones."]}, True),
+        ({"questions": [], "blocking": ["Which units?"]}, True),
+        ({"questions": [{"question": "Something else?"}]}, False),
+        ({"questions": []}, False),
+    ],
+)
+def test_every_ambiguity_is_addressed(clarification: dict[str, Any], fine: bool) -> None:
+    found = judge("all_questions_addressed", clarification, "clarification", inputs={"intake_record": MINOR})
+    assert found == [] if fine else found[0].startswith('the ambiguity "Which units?" has no entry in questions')
+    assert judge("all_questions_addressed", clarification, "clarification") == [
+        "there is no intake_record to compare with; submit it first"
+    ]
+
+
+def test_every_answer_has_a_confidence() -> None:
+    rule: Predicate = "confidence_scores_provided"
+    assert judge(rule, {"questions": [{"question": "q", "confidence": 0}, {"question": "r", "confidence": 100}]}, "clarification") == []
+    for wrong in (None, "high", 101, -1):
+        assert "has no confidence" in judge(rule, {"questions": [{"question": "q", "confidence": wrong}]}, "clarification")[0]
+
+
+FILES = {"src/a.py": "def parse(text):\n    return int(\n        text)\n", "b.md": ""}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"confidence": 90, "evidence": [{"file": "src/a.py", "snippet": "return int( text)"}]}, ""),
+        ({"confidence": 90, "evidence": [{"file": "./src/a.py", "snippet": "def parse(text):\n  ...\n text)"}]}, ""),
+        ({"confidence": 90, "evidence": [{"file": "src/a.py", "snippet": "1: def parse(text):\n2:     return int("}]}, ""),
+        ({"confidence": 90, "evidence": [{"file": "src/a.py"}]}, ""),
+        ({"confidence": 90, "evidence": [{"file": "request", "snippet": "metric  units"}]}, ""),
+        ({"confidence": 79}, ""),
+        ({"confidence": 90, "source": "human_escalation"}, ""),
+        ({"confidence": 10, "evidence": [{"file": "src/a.py", "snippet": "return float(text)"}]}, "does not stand in src/a.py"),
+        ({"confidence": 90, "evidence": [{"file": "request", "snippet": "imperial"}]}, "does not stand in request"),
+        ({"confidence": 80}, "is answered with 80 percent and no evidence; cite a file and a snippet"),
+        ({"confidence": 99, "source": "agent_inference", "evidence": []}, "no evidence"),
+    ],
+)
+def test_a_sure_answer_quotes_what_is_there(question: dict[str, Any], said: str) -> None:
+    artifact = {"questions": [{"question": "q", **question}]}
+    found = judge("evidence_is_in_the_files", artifact, "clarification", request="Use metric units.", files=FILES)
+    assert (said in found[0] and len(found) == 1) if said else found == []
+
+
+def test_what_cannot_be_read_is_only_looked_for() -> None:
+    artifact = {"questions": [{"question": "q", "confidence": 90, "evidence": [{"file": "src/a.py", "snippet": "nothing of it"}]}]}
+    assert judge("evidence_is_in_the_files", artifact, "clarification", files=frozenset(FILES)) == []
+    assert judge("files_exist", artifact, "clarification", files=frozenset(FILES)) == []
+    request = {"questions": [{"evidence": [{"file": "request"}]}]}
+    assert judge("files_exist", request, "clarification") == []
+    assert judge("files_exist", request, "analysis") != []
+
+
+def test_what_only_a_person_can_answer_is_told_apart() -> None:
+    low: dict[str, Any] = {
+        "questions": [{"area": "errors", "question": "Which one?", "answer": "a", "confidence": 50}],
+        "blocking": ["Who pays?"],
+    }
+
+    def asked(artifact: dict[str, Any], *answered: str) -> list[str]:
+        return unanswered(Subject(artifact, "clarification", {"intake_record": INTAKE}, answered=answered))
+
+    assert asked(low) == ["Who pays?", "Which error?"]
+    assert asked(low, "Who pays?") == ["Which error?"]
+    assert asked(low, "Two questions:\n- who pays?\n- Which error?") == []
+    assert asked({"questions": [{**low["questions"][0], "confidence": 80}]}) == []
+    assert asked({"questions": [{**low["questions"][0], "resolved_by": "ann"}]}) == []
+    assert asked({"questions": []}) == []  # forgotten, not too hard: the role is told
+    assert asked({"blocking": ["Which error?", "which error?"]}) == ["Which error?"]
+
+
+def test_what_a_person_answered_blocks_no_more() -> None:
+    low = {"questions": [{"question": "Which error?", "answer": "a", "confidence": 50}], "blocking": ["Who pays?"]}
+    rule: Predicate = "blocking_ambiguities_answered"
+    assert len(judge(rule, low, "clarification", inputs={"intake_record": INTAKE})) == 2
+    assert judge(rule, low, "clarification", inputs={"intake_record": INTAKE}, answered=("Which error?", "Who pays?")) == []
+
+
+def test_a_specification_says_how_it_answers_the_request() -> None:
+    rule: Predicate = "requirements_addressed"
+    assert judge(rule, SPECIFICATION) == []
+    blank = {"requirements": [{"id": "REQ-001", "description": " "}]}
+    assert "REQ-001 says nothing" in judge(rule, blank)[0]
+    assert judge(rule, blank | {"trace_to_request": "All of it."}) == []
+
+
+def test_interfaces_and_constraints_that_are_named_are_described() -> None:
+    whole = {"name": "load", "type": "api", "direction": "input"}
+    assert judge("interfaces_defined", {"interfaces": [whole]}) == []
+    assert judge("interfaces_defined", {}) == []
+    assert judge("interfaces_defined", {"interfaces": [{"name": "load"}]}) == [
+        "the interface load has no type; one of api, event, file, database",
+        "the interface load has no direction; one of input, output, bidirectional",
+    ]
+    assert judge("constraints_documented", {"constraints": [{"description": "Fast."}, {"rationale": "Slow disks."}]}) == []
+    assert judge("constraints_documented", {"constraints": [{"id": "C-1", "description": " "}]})[0].startswith(
+        "constraint C-1 says nothing"
+    )
+
+
+SECURITY = {"id": "SEC-001", "severity": "high", "description": "d", "remediation": "Do."}
+
+
+@pytest.mark.parametrize(
+    ("review", "said"),
+    [
+        ({"verdict": "approve", "advisory_issues": [SECURITY]}, ""),
+        ({"verdict": "block", "blocking_issues": [SECURITY], "advisory_issues": [SECURITY | {"id": "SEC-002"}]}, ""),
+        ({"verdict": "approve", "blocking_issues": [SECURITY]}, "approve, but SEC-001 is blocking"),
+        ({"verdict": "block", "advisory_issues": [SECURITY]}, "block without a blocking issue"),
+        ({"verdict": "block", "blocking_issues": [SECURITY | {"remediation": " "}]}, "SEC-001 blocks without a remediation"),
+        ({"verdict": "block", "blocking_issues": [SECURITY], "advisory_issues": [SECURITY]}, "SEC-001 is the id of several issues"),
+    ],
+)
+def test_an_issue_of_security_blocks_or_advises(review: dict[str, Any], said: str) -> None:
+    found = judge("issues_categorized", review, "security_review")
+    assert (said in found[0]) if said else found == []
+
+
+def test_a_review_ends_in_a_verdict_and_in_words() -> None:
+    assert judge("review_complete", {"verdict": "block", "summary": "Looked at input."}, "security_review") == []
+    assert judge("review_complete", {"summary": "…"}, "security_review") == [
+        "there is no verdict; approve or block",
+        "the summary is empty; say what was looked at and what was found",
+    ]
+
+
+def test_words_of_a_delivery_are_words_or_left_out() -> None:
+    assert judge("documentation_complete", {}, "delivery_report") == []
+    assert judge("documentation_complete", {"summary": "It reads.", "release_notes": "Nothing to do."}, "delivery_report") == []
+    assert "release_notes says nothing" in judge("documentation_complete", {"release_notes": "-"}, "delivery_report")[0]
+    assert judge("changelog_generated", {"changelog_entry": "- Reads fractions"}, "delivery_report") == []
+    assert len(judge("changelog_generated", {"changelog_entry": " - "}, "delivery_report")) == 1

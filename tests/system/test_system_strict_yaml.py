@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.system.strict_yaml import YamlValue, dump, load
+from agentforge.system.yaml_places import line_of, places, spell
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.lists(
     st.sampled_from(["a", " ", "\n", "\t", "#", ": ", "- ", "é", "😀", "---", "...", "\r", "|", "'", '"', "\x85"]), max_size=10
@@ -103,3 +104,56 @@ def test_an_alias_bomb_costs_nothing() -> None:
     )
     with pytest.raises(UsageError, match="alias"):
         load(bomb, "f")
+
+
+PLACES = """\
+# a comment
+agent:
+  role: developer
+
+  tools: [read, {name: edit}]
++rules:
+  - one
+  -
+    deep:
+      key: |
+        text
+last: ~
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("agent",), 2),
+        (("agent", "role"), 3),
+        (("agent", "tools", 0), 5),
+        (("agent", "tools", 1, "name"), 5),
+        (("+rules", 0), 7),
+        (("+rules", 1), 9),
+        (("+rules", 1, "deep", "key"), 10),
+        (("last",), 12),
+        (("nowhere",), None),
+        (("agent", "tools", 2), None),
+        ((), None),
+    ],
+)
+def test_every_key_and_entry_has_its_line(path: tuple[str | int, ...], line: int | None) -> None:
+    assert line_of(PLACES, path) == line
+
+
+def test_places_carry_scalars_as_written_and_are_spelled_like_paths() -> None:
+    found = {spell(place.path): place.text for place in places(PLACES)}
+    assert found["agent.role"] == "developer"
+    assert found["agent.tools[1].name"] == "edit"
+    assert found["agent.tools"] == ""
+    assert list(places("")) == list(places("just text")) == []
+
+
+@given(VALUES)
+def test_every_value_that_can_be_written_has_places(value: Json) -> None:
+    def count(part: Json) -> int:
+        below = part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        return sum(1 + count(child) for child in below)
+
+    assert len(list(places(dump(value)))) == count(value)

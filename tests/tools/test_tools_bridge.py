@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json
-from agentforge.tools.base import RESULT_CHARS, WRITING_TOOLS, ToolResult, Workbench
+from agentforge.tools.base import KEEPING_TOOLS, RESULT_CHARS, WRITING_TOOLS, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
+from agentforge.tools.running import ESCALATES
 
-WRITERS = sorted(WRITING_TOOLS)
-READERS = ["list_files", "outline", "read_file", "read_symbol", "search_codebase"]
+WRITERS = sorted(WRITING_TOOLS - KEEPING_TOOLS)
+"""Those that take any path. The others know their own files: `test_tools_releasing.py`."""
 
 
 def check(schema: Mapping[str, Json], value: Json) -> list[str]:
@@ -30,7 +31,7 @@ def role(allowed: Sequence[str], forbidden: Sequence[str] = ("deploy", "commit")
     return {"agent": {"role": "tester"}, "capabilities": {"tools": {"allowed": list(allowed), "forbidden": list(forbidden)}}}
 
 
-def bridge(constraints: Mapping[str, str] | None = None, *, allowed: Sequence[str] = (*READERS, *WRITERS, "run_tests")) -> Bridge:
+def bridge(constraints: Mapping[str, str] | None = None, *, allowed: Sequence[str] = tuple(TOOLS)) -> Bridge:
     limits = PathLimits.compile(constraints or {}, tests=("tests/**/*",))
     return Bridge.of(role(allowed), limits, check, locked={"tests/test_locked.py": "0" * 64})
 
@@ -203,6 +204,16 @@ def test_a_syntax_error_is_told_with_the_write_that_made_it(bench: Workbench) ->
     assert "Syntax" not in sound.text
 
 
+def test_a_question_has_two_names_and_a_role_is_shown_its_own(bench: Workbench) -> None:
+    both = [Action(name, {"question": "Which one?"}) for name in sorted(ESCALATES)]
+    assert [each.name for each in both] == ["escalate", "escalate_question"]
+    for allowed in (["read_file"], ["read_file", "escalate_question"]):
+        own = bridge(allowed=allowed)
+        assert [own.refusal(action, bench) for action in both] == [None, None]
+    assert [spec.name for spec in bridge(allowed=["escalate_question"]).specs()] == ["submit_artifact", "escalate_question"]
+    assert [spec.name for spec in bridge(allowed=[]).specs()] == ["submit_artifact", "escalate"]
+
+
 def test_control_actions_are_checked_here_and_performed_elsewhere(bench: Workbench) -> None:
     asking = Action("escalate", {"question": "Which one?"})
     assert bridge(allowed=[]).refusal(asking, bench) is None
@@ -222,7 +233,8 @@ def test_run_tests_is_the_benchs_own_and_bounded(bench: Workbench) -> None:
 
 def test_the_table_knows_which_tools_write() -> None:
     assert {name for name, tool in TOOLS.items() if tool.spec.effect == "write"} == WRITING_TOOLS
-    assert all(bool(tool.spec.writes) == (tool.spec.effect == "write") for tool in TOOLS.values())
+    assert all(bool(tool.spec.writes or tool.targets) == (tool.spec.effect == "write") for tool in TOOLS.values())
+    assert {name for name, tool in TOOLS.items() if tool.targets is not None} == KEEPING_TOOLS
     assert all(name == tool.spec.name for name, tool in TOOLS.items())
 
 
@@ -232,12 +244,20 @@ def test_every_schema_is_a_schema_and_refuses_unknown_arguments() -> None:
         assert check(spec.schema, {"surprise": 1})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from([*TOOLS, "escalat"]),
     args=st.dictionaries(
-        st.sampled_from(["path", "old", "new", "content", "start", "end", "name", "pattern", "max"]),
-        st.one_of(st.none(), st.integers(-2, 5), st.text(max_size=5), st.sampled_from(["src/a.py", "tests", "x = 1", "."])),
+        st.sampled_from(
+            ["path", "old", "new", "content", "start", "end", "name", "pattern", "max", "query", "paths", "entry", "version", "text"]
+        ),
+        st.one_of(
+            st.none(),
+            st.integers(-2, 5),
+            st.text(max_size=5),
+            st.sampled_from(["src/a.py", "tests", "x = 1", ".", "docs/x.md"]),
+            st.lists(st.sampled_from(["src", "nowhere", "docs/x.md", "../outside.py"]), max_size=2),
+        ),
         max_size=4,
     ),
 )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
-from agentforge.tools.base import WRITING_TOOLS
+from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 from agentforge.tools.paths import PathLimits, glob
 
 NAMES = st.text(alphabet="abc._-", min_size=1, max_size=4).filter(lambda name: name not in {".", ".."})
@@ -62,11 +62,22 @@ def test_without_constraints_every_path_is_free() -> None:
 def test_a_limit_on_one_writing_tool_binds_the_others() -> None:
     only_tests = PathLimits.compile({"create_file": "{tests}"}, tests=("tests/**/*", "test/**/*"))
     no_tests = PathLimits.compile({"edit_file": "!{tests}"}, tests=("tests/**/*", "test/**/*"))
-    for tool in WRITING_TOOLS:
+    for tool in WRITING_TOOLS - KEEPING_TOOLS:
         assert only_tests.allows(tool, "src/a.py") is not None
         assert only_tests.allows(tool, "test/a.py") is None
         assert no_tests.allows(tool, "src/a.py") is None
         assert no_tests.allows(tool, "test/deep/a.py") is not None
+
+
+def test_a_tool_that_keeps_its_own_file_is_bound_by_what_is_closed_and_by_its_own_pattern() -> None:
+    docs = PathLimits.compile({"create_file": "docs/**,!docs/private/**"})
+    own = PathLimits.compile({"create_file": "docs/**", "generate_changelog": "CHANGES.md"})
+    for tool in KEEPING_TOOLS:
+        assert docs.allows(tool, "CHANGES.rst") is None
+        assert docs.allows(tool, "docs/private/release_notes.md") is not None
+    assert own.allows("generate_changelog", "docs/changes.md") is not None
+    assert own.allows("generate_changelog", "CHANGES.md") is None
+    assert own.allows("edit_file", "CHANGES.md") is not None
 
 
 def test_a_tool_with_a_positive_limit_of_its_own_keeps_it() -> None:

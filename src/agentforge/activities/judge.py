@@ -1,18 +1,28 @@
 """`Judge`: one gate's verdict. Only what the engine ran or computed itself goes into it."""
 
+from dataclasses import replace
 from typing import assert_never
 
-from agentforge.activities.world import Document, World
+from agentforge.activities.world import Document, World, record_refs
 from agentforge.analysis.lint import LintRun, lint
+from agentforge.analysis.symbols import PYTHON
+from agentforge.analysis.typecheck import TypeRun, typecheck
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
+from agentforge.core.pipeline import ARBITER
+from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.court import Verdict, objects
-from agentforge.gates.finals import Facts, artifact_problems, delivery_report, filled
+from agentforge.gates.court import Verdict, texts
+from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.predicates import Subject
+from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
+from agentforge.gates.review import judge_panel, judge_review
+from agentforge.gates.subject import Subject
+
+ABOUT_THE_BASE = ("specification", "analysis", "clarification")
+"""Contracts that speak of the repository as it was."""
 
 
 def judge(world: World, effect: Judge, state: State) -> Judged:
@@ -22,9 +32,11 @@ def judge(world: World, effect: Judge, state: State) -> Judged:
         case "red":
             verdict = _red(world, state)
         case "green":
-            verdict = _green(world, state)
+            verdict = _known_green(world, state) or _green(world, state)
+        case "quality":
+            verdict = _quality(world, state)
         case "review":
-            verdict = _review(world, state)
+            verdict, finals = _review(world, state)
         case "delivery":
             verdict, finals = _delivery(world, state)
         case "contracts":
@@ -34,6 +46,9 @@ def judge(world: World, effect: Judge, state: State) -> Judged:
     ref = world.pack.put_json({"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record})
     world.pack.sync()
     return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
+
+
+# ------------------------------------------------------------------ what is run
 
 
 def _red(world: World, state: State) -> Verdict:
@@ -48,6 +63,16 @@ def _red(world: World, state: State) -> Verdict:
     return prove_red(world.court(state), case)
 
 
+def _known_green(world: World, state: State) -> Verdict | None:
+    """The verdict of an earlier run, if it judged this very tree by the same tests and against the same baseline."""
+    record = world.records(state).get("green", {})
+    grounds = _grounds_of(state)
+    if record.get("tree") != state.tree or any(record.get(name) != value for name, value in grounds.items()):
+        return None
+    kept = {name: value for name, value in record.items() if name not in ("gate", "status", "reasons")}
+    return Verdict("passed", (), {**kept, "reused": True})
+
+
 def _green(world: World, state: State) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
     grounds = world.grounds(state)
@@ -57,22 +82,87 @@ def _green(world: World, state: State) -> Verdict:
     if grounds.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
         after = lint(world.sandbox, world.environment(state), place, changed)
-    red = world.records(state)["red"]
-    case = GreenCase(state.base_tree, state.tree, red, documents["test_suite"], grounds.tests, grounds.flaky, grounds.lint, after)
-    return judge_green(world.court(state), case)
+    types_before, types_after = _types(world, state, changed)
+    case = GreenCase(
+        state.base_tree,
+        state.tree,
+        world.records(state)["red"],
+        documents["test_suite"],
+        grounds.tests,
+        grounds.flaky,
+        grounds.lint,
+        after,
+        types_before,
+        types_after,
+        strict=_strict(world),
+    )
+    verdict = judge_green(world.court(state), case)
+    return replace(verdict, record={**verdict.record, **_grounds_of(state)})
 
 
-def _review(world: World, state: State) -> Verdict:
-    review = world.documents(state)["review"]
-    findings = objects(review, "findings")
-    if review.get("verdict") == "approve":
-        return Verdict("passed", (), {"verdict": "approve", "findings": list(findings)})
-    blocking = [item for item in findings if item.get("blocking")]
-    lines = [f"{item.get('id')}: {item.get('description')} Remedy: {item.get('remediation', 'see the finding')}" for item in blocking]
-    return Verdict("blocked", tuple(lines) or (str(review.get("summary", "blocked")),), {"verdict": "block", "findings": list(findings)})
+def _types(world: World, state: State, changed: list[str]) -> tuple[TypeRun, TypeRun]:
+    """What the project's type checker says of base and tree. It is asked of the base only once a task, and only where there is one."""
+
+    def check(tree: str) -> TypeRun:
+        return typecheck(world.sandbox, world.environment(state), world.workspace.pristine(tree, state.base_commit), changed)
+
+    before = world.once("types", state.base_tree, *changed, make=lambda: check(state.base_tree))
+    return before, check(state.tree) if before.status == "ran" else before
+
+
+def _grounds_of(state: State) -> dict[str, Json]:
+    """What a green verdict rests on beside the tree."""
+    return {"red": record_refs(state).get("red"), "baseline": state.baseline.ref if state.baseline else None}
+
+
+def _quality(world: World, state: State) -> Verdict:
+    run = state.run
+    assert run is not None
+    world.progress("measuring complexity, copies and coverage of the change")
+    return judge_quality(world.court(state), QualityCase(state.base_tree, run.entry_tree, state.tree, strict=_strict(world)))
+
+
+def _strict(world: World) -> bool:
+    return bool(world.settings.get("strict", False))
+
+
+# ------------------------------------------------------------------ reviews
+
+
+def _review(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+    """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's finals."""
+    stage, run = state.stage, state.run
+    assert run is not None
+    if not stage.reviewers:
+        return judge_review(world.documents(state)["review"]), ()
+    given = {seat.seat: seat.drafts[-1] for seat in state.seats if seat.drafts}
+    if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
+        return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
+    written = {seat: _written(world, ref) for seat, ref in given.items()}
+    verdict = judge_panel(stage.review_mode, {seat: value for seat, value in written.items() if seat != ARBITER}, written.get(ARBITER))
+    if verdict.status != "passed":
+        return verdict, ()
+    facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
+    # One final for each contract; the arbiter sits last, so the word that decided is the one that stands.
+    finals = {ref.contract: (ref, filled(ref.contract, written[seat], facts)) for seat, ref in given.items()}
+    kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
+    return verdict, (*run.finals, *kept)
+
+
+def _written(world: World, ref: ArtifactRef) -> Document:
+    value = world.pack.get_json(ref.hash)
+    assert isinstance(value, dict)
+    return value
+
+
+# ------------------------------------------------------------------ artifacts
 
 
 def _facts(world: World, state: State) -> Facts:
+    reviews, advice, dissent = _told(world, state)
+    remarks = [*advice, *(f"dissent on {line}" for line in dissent), *(f"undone: {line}" for line in state.reverts)]
+    remarks += [f"the lane rose: {line}" for line in state.risen]
+    asked = [item for item in state.escalations if item.kind == "question" and item.answer]
     return Facts(
         state.task_id,
         state.request,
@@ -82,20 +172,61 @@ def _facts(world: World, state: State) -> Facts:
         state.tree,
         world.sandbox.name,
         world.records(state),
+        answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
+        remarks=tuple(remarks),
+        reviews=reviews,
+        dissent=dissent,
     )
 
 
+def _told(world: World, state: State) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
+    """The last word of every review so far: verdicts, advice, and who was overruled."""
+    last = {stage.stage: (stage.stage, ref) for stage in state.accepted for gate, ref in stage.evidence if gate == "review"}
+    reviews: list[Document] = []
+    remarks: list[str] = []
+    dissent: list[str] = []
+    for stage, ref in last.values():
+        record = world.pack.get_json(ref)
+        assert isinstance(record, dict)
+        verdicts, summaries = record.get("verdicts"), record.get("summaries")
+        if not isinstance(verdicts, dict) or not isinstance(summaries, dict):
+            reviews.append({"stage": stage, "role": "reviewer", "verdict": record.get("verdict"), "summary": record.get("summary", "")})
+            continue
+        everybody = {**verdicts, **({ARBITER: record["arbiter"]} if record.get("arbiter") else {})}
+        reviews += [{"stage": stage, "role": seat, "verdict": said, "summary": summaries.get(seat, "")} for seat, said in everybody.items()]
+        remarks += [f"review note on {stage}: {line}" for line in texts(record, "advisory")]
+        dissent += [f"{stage}: {line}" for line in texts(record, "dissent")]
+    return tuple(reviews), tuple(remarks), tuple(dissent)
+
+
 def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
-    """The report, and the last look: what was judged green is what is handed over."""
-    green = world.records(state).get("green")
-    if green is None or green.get("tree") != state.tree:
+    """The whole suite once more on what is handed over, and the report."""
+    run = state.run
+    assert run is not None
+    records = world.records(state)
+    green = records.get("green")
+    if green is None or "red" not in records or (state.stage.role is None and green.get("tree") != state.tree):
         return Verdict("not_run", ("the tree to deliver is not the tree that was judged",), {}), ()
+    if unseen := _unseen(world, state, str(green["tree"])):
+        return Verdict("failed", tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]), {}), ()
+    verdict = _green(world, state)
+    if verdict.status != "passed":
+        return verdict, ()
+    product = state.stage.products[0]
+    words = next((_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {})
     commits = list(dict.fromkeys(item.commit for item in state.accepted if item.commit != state.base_commit))
     branch = world.workspace.branch.removeprefix("refs/heads/")
-    report = delivery_report(_facts(world, state), world.documents(state), branch=branch, base_commit=state.base_commit, commits=commits)
-    product = state.stage.products[0]
+    facts = replace(_facts(world, state), records={**records, "green": verdict.record})
+    report = delivery_report(facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits)
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
-    return Verdict("passed", (), {"tree": state.tree}), (ref,)
+    return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
+
+
+def _unseen(world: World, state: State, judged: str) -> list[str]:
+    """Code and tests that changed after they were judged: a delivery adds words only."""
+    is_test = world.is_test(state)
+    changes = world.workspace.git.diff_names(judged, state.tree)
+    return [change.path for change in changes if change.path.endswith(PYTHON) or is_test(change.path)]
 
 
 def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
@@ -103,18 +234,20 @@ def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, 
     run = state.run
     assert run is not None
     facts, documents = _facts(world, state), world.documents(state)
-    ready = {ref.contract: ref for ref in run.finals}
-    files = frozenset(entry.path for entry in world.workspace.git.ls_tree(state.tree))
-    base = frozenset(entry.path for entry in world.workspace.git.ls_tree(state.base_tree))
+    ready = {ref.contract for ref in run.finals}
     finals: list[ArtifactRef] = []
     reasons: list[str] = []
     done: dict[str, Document] = dict(documents)
     for product in state.stage.products:
         name = product.contract
-        final = documents[name] if name in ready else filled(name, documents[name], facts)
+        draft = documents.get(name) or computed(name, facts)
+        if draft is None:
+            reasons.append(f"{name}: nobody has written it")
+            continue
+        final = draft if name in ready else filled(name, draft, facts)
+        final = {**final, "derived": True} if run.skipped else final
         done[name] = final
-        known = base if name in ("specification", "analysis", "clarification") else files
-        subject = Subject(final, name, {other: value for other, value in done.items() if other != name}, state.request, known)
+        subject = _subject(world, state, name, final, done, facts)
         reasons += [f"{name}: {line}" for line in artifact_problems(world.catalogue.contract(name), final, subject, final=True)]
         version = next((ref.version for ref in (*run.finals, *run.drafts) if ref.contract == name), 1)
         if not reasons:
@@ -122,3 +255,21 @@ def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, 
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
     return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), tuple(finals)
+
+
+def _subject(world: World, state: State, name: str, final: Document, done: dict[str, Document], facts: Facts) -> Subject:
+    git, tree = world.workspace.git, state.base_tree if name in ABOUT_THE_BASE else state.tree
+
+    def read(path: str) -> str | None:
+        data = git.read_blob(tree, path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    return Subject(
+        final,
+        name,
+        {other: value for other, value in done.items() if other != name},
+        state.request,
+        frozenset(entry.path for entry in git.ls_tree(tree)),
+        read,
+        tuple(asked for asked, *_ in facts.answers),
+    )

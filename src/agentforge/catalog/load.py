@@ -6,65 +6,34 @@ Files are read when they are needed. A resolved lane is complete: a task keeps i
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 from agentforge.catalog.contracts import Contract, compile_contract, problems
-from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, extended, merged
-from agentforge.catalog.roles import Role, role_from_json
-from agentforge.catalog.rules import CATALOG_RULES, lane_problems
+from agentforge.catalog.demands import lost, lost_proof, too_free
+from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
+from agentforge.catalog.faults import placed
+from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, roles_named, with_panel
+from agentforge.catalog.modes import USUAL, mode_named
+from agentforge.catalog.orchestration import Orchestration, read_orchestration
+from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
+from agentforge.catalog.roles import Role, outputs_of, role_from_json
+from agentforge.catalog.rules import CATALOG_RULES, condition_problems, ends_problems, known_names, lane_problems
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import Pipeline, Stage, pipeline_from_json
-from agentforge.core.reply import Json
+from agentforge.core.pipeline import pipeline_from_json
 from agentforge.system import strict_yaml
 
 META: Mapping[Kind, str] = {"agents": "agent_definition", "pipelines": "pipeline_template", "stages": "stage_definition"}
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
-OWN_CONTRACTS = frozenset({*META.values(), "settings"})
+OWN_CONTRACTS = frozenset({*META.values(), "settings", "stage_config"})
 """Contracts about our own files; a project cannot replace them."""
 
 _OVERRIDE = re.compile(rf"\.agentforge/({'|'.join(KINDS)})/(.+)")
 _FILE = re.compile(r"([a-z][a-z0-9_]*)\.yaml")
-_ENTRY_KEYS = frozenset({"required", "default_exit", "purpose"})
+_ENTRY_KEYS = frozenset({"required", "default_exit", "purpose", "iterate", "iterate_prompt"})
 """What a lane says about a stage, beside what it changes in the stage's definition."""
-_NOT_RULES = frozenset({"prompt", "description"})
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """One lane of one pipeline with every role, contract and prompt it uses."""
-
-    value: Mapping[str, Any]
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """The copy a task was started with."""
-        return cls(value)
-
-    def to_json(self) -> dict[str, Json]:
-        """What to keep: `{"pipeline", "roles", "contracts", "prompts"}`."""
-        return dict(self.value)
-
-    def pipeline(self) -> Pipeline:
-        """The stages, for the rules."""
-        return pipeline_from_json(self.value["pipeline"])
-
-    def role(self, name: str) -> Role:
-        """A role of this lane."""
-        return role_from_json(self.value["roles"][name])
-
-    def contract(self, name: str) -> Contract:
-        """A contract of this lane, compiled."""
-        return compile_contract(self.value["contracts"][name], f"contract {name}")
-
-    def prompt(self, stage: str) -> str:
-        """What the role is told in a stage; empty where no model is asked."""
-        return str(self.value["prompts"].get(stage, ""))
-
-    def contracts_of(self, stage: Stage) -> tuple[Contract, ...]:
-        """The contracts that a stage owes, in order."""
-        return tuple(self.contract(product.contract) for product in stage.products)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +43,8 @@ class Catalog:
     root: Path
     overrides: Mapping[tuple[Kind, str], str] = field(default_factory=dict)
     """The text of each project file."""
+    orchestration: Orchestration = field(default_factory=Orchestration)
+    """Who works in which stage, where the project says so."""
     _read: dict[tuple[Kind, str], Document] = field(default_factory=dict, repr=False, compare=False)
     """Files seen already: reading one twice gives the same."""
 
@@ -85,7 +56,8 @@ class Catalog:
     def with_overrides(self, files: Mapping[str, str]) -> Self:
         """With the files of a project, by repository-relative path; those of other folders are ignored."""
         found: dict[tuple[Kind, str], str] = {}
-        for path, text in files.items():
+        said = {path: text for path, text in files.items() if not says_nothing(text)}
+        for path, text in said.items():
             if (place := _OVERRIDE.fullmatch(path)) is None:
                 continue
             if (name := _FILE.fullmatch(place[2])) is None:
@@ -94,7 +66,8 @@ class Catalog:
             if kind == "contracts" and name[1] in OWN_CONTRACTS:
                 raise UsageError(f"{path}: this contract is about AgentForge's own files and cannot be replaced.", "Remove the file.")
             found[kind, name[1]] = text
-        return replace(self, overrides=found, _read={})
+        catalog = replace(self, overrides=found, _read={})
+        return replace(catalog, orchestration=read_orchestration(said, self.contract("stage_config"), catalog.names))
 
     def names(self, kind: Kind) -> frozenset[str]:
         """Which files of a kind there are."""
@@ -104,12 +77,23 @@ class Catalog:
     def document(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid under its meta-contract; else a `UsageError` that names it."""
         if (kind, name) not in self._read:
-            source = self._source(kind, name)
-            reference = name if (kind, name) in self.overrides else PACKAGED + name
-            document = extended(reference, lambda wanted: self._file(kind, wanted, source), kind, source)
-            self._validate(kind, name, document, source)
-            self._read[kind, name] = document
+            try:
+                self._read[kind, name] = self._whole(kind, name)
+            except UsageError as error:
+                raise placed(error, self._texts(kind, name)) from None
         return self._read[kind, name]
+
+    def faults(self, kind: Kind, name: str) -> list[str]:
+        """Everything that is wrong with a project's file, each with its line and key; `document` stops at the first."""
+        try:
+            self.document(kind, name)
+        except UsageError as first:
+            if kind == "contracts" or "more like this" not in first.next_step:
+                return [str(first)]
+            source, texts = self._source(kind, name), self._texts(kind, name)
+            wrong = self._wrong(kind, known_names(kind, built(name, lambda wanted: self._file(kind, wanted), kind).document))
+            return [placed(UsageError(f"{source}: {each}."), texts).sentence for each in wrong]
+        return []
 
     def contract(self, name: str) -> Contract:
         """A contract by name."""
@@ -119,30 +103,45 @@ class Catalog:
         """A role by name."""
         return role_from_json(self.document("agents", name))
 
-    def resolve(self, pipeline: str, lane: str) -> Resolved:
-        """One lane of a pipeline, checked as a whole."""
-        source = self._source("pipelines", pipeline)
+    def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> Resolved:
+        """One lane of a pipeline, with those it can rise to, checked as a whole. Without a lane it is the whole line."""
+        way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
-        lanes = template.get("lanes", {})
-        if lane not in lanes:
-            ways = f"its lanes are {', '.join(lanes)}" if lanes else "it has none"
-            raise UsageError(f"The pipeline {pipeline} has no lane {lane}; {ways}.")
-        stages = [self._stage(entry, f"{source}: lane {lane}: {entry['name']}") for entry in lanes[lane]["stages"]]
-        kept = {"name": pipeline, "lane": lane, "stages": [_without(stage, _NOT_RULES) for stage in stages]}
-        roles = {stage["role"]: self.document("agents", stage["role"]) for stage in stages if stage["role"] is not None}
-        resolved = Resolved(
-            {
-                "pipeline": kept,
-                "roles": roles,
-                "contracts": {name: self.document("contracts", name) for name in _contracts_in(stages)},
-                "prompts": {stage["name"]: stage.get("prompt", "") for stage in stages if stage["role"] is not None},
-            }
-        )
-        wrong = list(lane_problems(resolved.pipeline(), {name: role_from_json(role) for name, role in roles.items()}))
-        wrong += _exit_problems(template, lane, stages)
-        if wrong:
-            raise UsageError(f"{source}: lane {lane}: {wrong[0]}.")
-        return resolved
+        try:
+            lines = [self._line(template, name) for name in climb(template, lane)]
+        except UsageError as error:
+            raise placed(error, self._texts("pipelines", pipeline)) from None
+        for line in lines:
+            if refused := read_only_problem(line, pipeline, way):
+                raise refused
+        first, *higher = (line.pipeline(pipeline, way) for line in lines)
+        reviews: dict[str, dict[str, str]] = {}
+        for line in lines:
+            for stage, texts in line.review_prompts().items():
+                reviews.setdefault(stage, {}).update(texts)
+        resolved = {
+            "pipeline": first,
+            "higher": higher,
+            "roles": {name: self.document("agents", name) for line in lines for name in line.roles},
+            "contracts": {name: self.document("contracts", name) for line in lines for name in line.contracts()},
+            "prompts": {stage: text for line in lines for stage, text in line.prompts().items()},
+            "review_prompts": reviews,
+        }
+        return Resolved(resolved)
+
+    def _line(self, template: Mapping[str, Any], lane: str) -> Line:
+        """One lane with everything its stages name, or a `UsageError` that says what cannot work."""
+        source = f"{self._source('pipelines', template['name'])}: lane {lane}"
+        entries = entries_of(template, lane)
+        stages = [self._stage(entry, f"{source}: {entry['name']}") for entry in entries]
+        roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
+        whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}") for stage in stages)
+        line = Line(lane, whole, roles, template.get("lanes", {}).get(lane, {}).get("rises"))
+        pipeline = pipeline_from_json(line.pipeline(template["name"], mode_named(USUAL)))
+        wrong = [*lane_problems(pipeline, roles), *ends_problems(template["exit"], entries, whole)]
+        if wrong := wrong or self._lost_proof(template["name"], lane, stages):
+            raise UsageError(f"{source}: {wrong[0]}.")
+        return line
 
     def _stage(self, entry: Mapping[str, Any], source: str) -> Document:
         base = self.document("stages", entry["name"])
@@ -154,32 +153,117 @@ class Catalog:
         if kind == "contracts":
             own_name: object = compile_contract(document, source).name
         else:
-            meta = compile_contract(_parse(self.root / "contracts" / f"{META[kind]}.yaml"), META[kind])
-            wrong = problems(meta, document, final=True)
-            for rule in () if wrong else meta.rules:
-                wrong += CATALOG_RULES[rule](kind, document, self.names)
-            if wrong:
+            if wrong := self._wrong(kind, document):
                 raise UsageError(f"{source}: {wrong[0]}.", f"{len(wrong) - 1} more like this." if len(wrong) > 1 else "")
             own_name = _own_name(kind, document)
         if own_name != name:
             raise UsageError(f"{source}: calls itself {own_name!r}; a file is named after what it holds.")
 
-    def _file(self, kind: Kind, reference: str, source: str) -> Document:
+    def _wrong(self, kind: Kind, document: Document) -> list[str]:
+        meta = _meta(self.root, kind)
+        wrong = problems(meta, document, final=True)
+        for rule in () if wrong else meta.rules:
+            wrong += CATALOG_RULES[rule](kind, document, self.names)
+        return wrong or list(condition_problems(kind, document))
+
+    def _whole(self, kind: Kind, name: str) -> Document:
+        """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands before."""
+        source = self._source(kind, name)
+        reference = name if (kind, name) in self.overrides else PACKAGED + name
+        document = known_names(kind, built(reference, lambda wanted: self._file(kind, wanted), kind).document)
+        self._validate(kind, name, document, source)
+        for above, base in self._bases(kind, name):
+            if wrong := lost(kind, base, document) or self._freer(kind, base, document):
+                raise UsageError(f"{source}: {wrong[0]}; an override may only add to what `{above}` demands.")
+        return self._seated(name, document) if kind == "stages" else document
+
+    def _seated(self, name: str, stage: Document) -> Document:
+        """A stage with the roles that the project's orchestration gives it."""
+        whole = self.orchestration.over(name, stage)
+        if whole is stage:
+            return stage
+        for wrong in (*lost("stages", stage, whole), *self._freer("stages", stage, whole)):
+            key, _, problem = wrong.partition(": ")
+            raise self.orchestration.wrong(name, key, problem)
+        owed = [item["contract"] for item in stage["produces"]]
+        if whole["role"] is not None and (missing := set(owed) - set(outputs_of(self.document("agents", whole["role"])))):
+            raise self.orchestration.wrong(name, "role", f"{whole['role']} does not produce {min(missing)}, which this stage owes")
+        return whole
+
+    def _freer(self, kind: Kind, base: Document, stage: Document) -> list[str]:
+        """What the role of a stage may do that the one before it may not."""
+        if kind != "stages" or base["role"] in (None, stage["role"]) or stage["role"] is None:
+            return []
+        before = Catalog(self.root).document("agents", base["role"]) if base["role"] in Catalog(self.root).names("agents") else None
+        freer = too_free(before, self.document("agents", stage["role"])) if before else []
+        return [f"role: {stage['role']} {what}" for what in freer]
+
+    def _bases(self, kind: Kind, name: str) -> list[tuple[str, Document]]:
+        """The packaged files that a project's file builds on, or whose place it takes."""
+        if (kind, name) not in self.overrides:
+            return []
+        above = [reference for reference, _ in built(name, lambda wanted: self._file(kind, wanted), kind).above]
+        shipped = Catalog(self.root)
+        named = dict.fromkeys([*(each for each in above if each.startswith(PACKAGED)), PACKAGED + name])
+        return [(each, shipped.document(kind, own)) for each in named if (own := each.removeprefix(PACKAGED)) in shipped.names(kind)]
+
+    def _lost_proof(self, pipeline: str, lane: str, stages: list[Document]) -> list[str]:
+        """What a project's lane no longer proves: that its stages do elsewhere, or the packaged lane it is built on."""
+        if ("pipelines", pipeline) not in self.overrides:
+            return []
+        wrong = [what for new in stages for what in self._opened(self.document("stages", new["name"]), new)]
+        shipped = Catalog(self.root)
+        for above, document in self._bases("pipelines", pipeline):
+            template = document["pipeline"]
+            if "stages" in template or lane in template.get("lanes", {}):
+                base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]
+                like = [(old, new) for old in base for new in stages if old["produces"] == new["produces"]]
+                lost_here = [*lost_proof(base, stages), *(what for old, new in like for what in self._freer("stages", old, new))]
+                wrong += [f"{what}; `{above}` demands it" for what in lost_here]
+        return wrong
+
+    def _opened(self, base: Document, stage: Document) -> list[str]:
+        """What the entry of a lane takes from its stage that no lane of a project may."""
+        panel = [what for what in lost("stages", base, stage) if what.startswith("review")]
+        return [f"{stage['name']}: {what}" for what in (*panel, *self._freer("stages", base, stage))]
+
+    def _file(self, kind: Kind, reference: str) -> Written:
         """A file as written: a bare name is the project's, a prefixed one is packaged."""
         name = reference.removeprefix(PACKAGED)
+        source = f"{'.agentforge' if reference == name else 'catalog'}/{kind}/{name}.yaml"
         if reference == name and (kind, name) in self.overrides:
-            found: object = strict_yaml.load(self.overrides[kind, name], f".agentforge/{kind}/{name}.yaml")
+            found: object = strict_yaml.load(self.overrides[kind, name], source)
         elif reference != name and _FILE.fullmatch(f"{name}.yaml") and (path := self.root / kind / f"{name}.yaml").is_file():
             found = _parse(path)
         else:
-            known = sorted(self.names(kind))
-            raise UsageError(f"{source}: there is no {kind} file `{reference}`; there are {', '.join(known)}.")
+            raise LookupError(f"there is no {kind} file `{reference}`; there are {', '.join(sorted(self.names(kind)))}")
         if not isinstance(found, dict):
             raise UsageError(f"{source}: holds no mapping.")
+        return Written(source, found)
+
+    def _texts(self, kind: Kind, name: str) -> dict[str, str]:
+        """The project's file of this name, and those of the project it builds on."""
+        found: dict[str, str] = {}
+        while (kind, name) in self.overrides and (source := self._source(kind, name)) not in found:
+            found[source] = self.overrides[kind, name]
+            document: object = strict_yaml.load(found[source], source)
+            name = str(document.get("extends")) if isinstance(document, dict) else ""
         return found
 
     def _source(self, kind: Kind, name: str) -> str:
         return f"{'.agentforge' if (kind, name) in self.overrides else 'catalog'}/{kind}/{name}.yaml"
+
+
+def says_nothing(text: str) -> bool:
+    """An example that nobody has uncommented yet. An empty file is none: something cut it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(line.startswith("#") for line in lines)
+
+
+@cache
+def _meta(root: Path, kind: Kind) -> Contract:
+    """The contract about files of a kind, which every one of them is held against."""
+    return compile_contract(_parse(root / "contracts" / f"{META[kind]}.yaml"), META[kind])
 
 
 def _parse(path: Path) -> object:
@@ -196,22 +280,6 @@ def _own_name(kind: Kind, document: Document) -> object:
             return document["name"]
         case "contracts":
             return document["contract"]
-
-
-def _contracts_in(stages: list[Document]) -> list[str]:
-    owed = [item["contract"] for stage in stages for item in stage["produces"]]
-    return list(dict.fromkeys([*owed, *(name for stage in stages for name in stage.get("requires", []))]))
-
-
-def _exit_problems(template: Mapping[str, Any], lane: str, stages: list[Document]) -> list[str]:
-    wrong = [f"{stage['name']} has a role and no prompt" for stage in stages if stage["role"] is not None and not stage.get("prompt")]
-    exits = [entry["name"] for entry in template["lanes"][lane]["stages"] if entry.get("default_exit")]
-    end = template["exit"]
-    if exits != [stages[-1]["name"]] or end["stage"] != stages[-1]["name"]:
-        wrong.append("its last stage, and no other, is the `default_exit`, and `exit.stage` names it")
-    elif end["deliverable"] not in [item["contract"] for item in stages[-1]["produces"]]:
-        wrong.append(f"its last stage does not produce the deliverable {end['deliverable']}")
-    return wrong
 
 
 def _without(document: Mapping[str, Any], keys: frozenset[str]) -> Document:

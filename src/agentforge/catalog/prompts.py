@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.roles import Role
-from agentforge.core.pipeline import Stage
+from agentforge.core.pipeline import Predicate, Stage
 
 _STEP = """\
 Each reply is one step. You remember nothing between steps but what your context shows, so keep what you need in `notes`.
@@ -26,9 +26,9 @@ def system_prompt(role: Role, stage: Stage, tools: Sequence[tuple[str, str]], co
         _section("How you think", role.thinking_style),
         _section("Rules", _list(role.constraints)),
         _section("Tools", _tools(role, tools)),
+        _section("How a step works", _STEP),
         _section("What you produce", _products(role, contracts)),
         _section(f"This stage: {stage.name}", _context(role, instructions)),
-        _section("How a step works", _STEP),
         _END,
     ]
     return "\n\n".join(parts) + "\n"
@@ -61,15 +61,21 @@ def _places(patterns: str) -> str:
 
 def _products(role: Role, contracts: Sequence[Contract]) -> str:
     lines = [_list(f"{contract.name}: {contract.description}" for contract in contracts)]
-    if role.must_verify:
-        lines.append(f"Judged before it counts: {', '.join(name.replace('_', ' ') for name in role.must_verify)}.")
+    if verified := _verified(role, contracts):
+        lines.append(f"Judged before it counts: {', '.join(name.replace('_', ' ') for name in verified)}.")
     return "\n".join(lines)
 
 
+def _verified(role: Role, contracts: Sequence[Contract]) -> list[Predicate]:
+    """What the role answers for here: one that writes several artifacts, only for those of this stage."""
+    rules = {rule for contract in contracts for rule in contract.rules}
+    return [name for name in role.must_verify if len(role.outputs) == 1 or name in rules]
+
+
 def _context(role: Role, instructions: str) -> str:
-    lines = [instructions.strip()]
+    lines = []
     if role.receives_from:
         lines.append(f"You build on the work of: {', '.join(role.receives_from)}.")
     if role.hands_off_to:
         lines.append(f"Your work goes to: {', '.join(role.hands_off_to)}.")
-    return "\n".join(line for line in lines if line)
+    return "\n".join([*lines, instructions.strip()])

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from agentforge.core.pipeline import PREDICATES, Predicate
-
-Tier = Literal["reasoning", "generation", "summarization", "classification"]
+from agentforge.core.pipeline import PREDICATES, Predicate, Tier
 
 RESERVED_TOOLS = frozenset({"deploy", "commit"})
 """Names that nothing can run: merging and releasing are a person's."""

@@ -1,12 +1,17 @@
 """The rules about catalogue files: what their meta-contracts name, and what only a whole lane can show."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, TypeAlias
 
-from agentforge.catalog.extends import Kind
+from agentforge.catalog.extends import Document, Kind
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
-from agentforge.core.pipeline import Pipeline, Predicate
+from agentforge.core.conditions import FACTS, condition_problem, holds
+from agentforge.core.pipeline import Pipeline, Predicate, Stage
+
+CONTRACT_ALIASES: Mapping[str, str] = {"deliverable": "implementation"}
+"""Other names that stages and pipelines may call a contract by."""
 
 Names: TypeAlias = Callable[[Kind], Collection[str]]
 """Which files of a kind there are."""
@@ -32,7 +37,7 @@ def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) 
         case "stages":
             yield from _absent([item["contract"] for item in value["produces"]] + value.get("requires", []), "contracts", names)
         case "pipelines":
-            yield from _absent([value["pipeline"]["exit"]["deliverable"]], "contracts", names)
+            yield from _absent(_contracts_of_template(value["pipeline"]), "contracts", names)
         case "contracts":
             pass
 
@@ -46,11 +51,11 @@ def _verifications_exist(_kind: Kind, value: Mapping[str, Any], _names: Names) -
 
 
 def _named_roles_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterator[str]:
-    if kind == "stages":
-        named = [value["role"]] if value["role"] is not None else []
-    else:
+    if kind == "agents":
         orchestration = value["orchestration"]
         named = [role for key in ("receives_from", "hands_off_to", "reviewed_by", "reviews") for role in orchestration.get(key, [])]
+    else:
+        named = [role for stage in _stages_in(kind, value) for role in _roles_of(stage)]
     yield from _absent(named, "agents", names)
 
 
@@ -59,8 +64,9 @@ def _stages_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterato
         named = [value["orchestration"]["stage"]] if value["orchestration"]["stage"] is not None else []
     else:
         pipeline = value["pipeline"]
-        entries = [*pipeline.get("stages", []), *(entry for lane in pipeline.get("lanes", {}).values() for entry in lane["stages"])]
-        named = [entry["name"] for entry in entries]
+        named = [entry["name"] for entry in all_entries(pipeline)]
+        named += [external["skips_to"] for external in pipeline.get("accepts_external", {}).values()]
+        yield from _absent([pipeline["continuation"]["next_pipeline"]] if "continuation" in pipeline else [], "pipelines", names)
     yield from _absent(named, "stages", names)
 
 
@@ -71,6 +77,52 @@ CATALOG_RULES: Mapping[Predicate, Rule] = {
     "named_roles_exist": _named_roles_exist,
     "stages_exist": _stages_exist,
 }
+
+
+def all_entries(template: Mapping[str, Any]) -> list[Document]:
+    """Every mention of a stage in a template, lane after lane."""
+    return [*template.get("stages", []), *(entry for lane in template.get("lanes", {}).values() for entry in lane["stages"])]
+
+
+def known_names(kind: Kind, document: Document) -> Document:
+    """The same with each contract under its own name. A malformed part stays as it is: the meta-contract will say so."""
+    match kind:
+        case "stages" | "pipelines":
+            return {key: _renamed(value, key) for key, value in document.items()}
+        case "agents" | "contracts":
+            return document
+
+
+def _renamed(value: Any, key: str = "") -> Any:  # noqa: ANN401  a document is any YAML
+    match value:
+        case dict():
+            return {name: _renamed(part, name) for name, part in value.items()}
+        case list():
+            return [_renamed(part, key) for part in value]
+        case str() if key in {"contract", "requires", "deliverable", "provides"}:
+            return CONTRACT_ALIASES.get(value, value)
+        case _:
+            return value
+
+
+def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
+    """Conditions that cannot be read, or that skip what may not be skipped."""
+    for part in _stages_in(kind, value):
+        for key in ("skippable_if", "skip_if"):
+            if key in part and (reason := condition_problem(part[key])):
+                yield f"{key}: {reason}"
+                return
+    if kind == "stages" and (facts := _skips_too_much(value)) is not None:
+        may = value.get("skippable_if", "never")
+        case = f"when {' and '.join(facts)} holds" if facts else "always"
+        yield f"skip_if: `{value['skip_if']}` skips {value['name']} {case}; it may be skipped only if `{may}`"
+
+
+def _skips_too_much(stage: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The first state of affairs in which a stage is skipped that may not be."""
+    cases = [case for size in range(len(FACTS) + 1) for case in combinations(FACTS, size)]
+    wanted, may = stage.get("skip_if", ""), stage.get("skippable_if", "")
+    return next((case for case in cases if holds(wanted, case) and not holds(may, case)), None)
 
 
 def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str]:
@@ -90,8 +142,68 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
             for product in stage.products:
                 if product.contract not in roles[stage.role].outputs:
                     yield f"{stage.name} owes {product.contract}, which its role {stage.role} does not produce"
+        yield from _panel_problems(stage)
         have |= {product.contract for product in stage.products}
         before.append(stage.name)
+
+
+def _panel_problems(stage: Stage) -> Iterator[str]:
+    readers = [reader.role for reader in stage.reviewers]
+    if "review" in stage.gates and not readers and stage.returns_to is None:
+        yield f"{stage.name} has the gate review, and neither `reviewers` nor a stage to return to"
+    if not readers:
+        return
+    if stage.role is None:
+        yield f"{stage.name} is computed: there is nobody to work on what its reviewers find"
+    if stage.returns_to is not None:
+        yield f"{stage.name} has reviewers and returns to {stage.returns_to}; one of them, not both"
+    if stage.gates[-1] != "review":
+        yield f"{stage.name} has reviewers, so review is the last of its gates"
+    if len(set(readers)) < len(readers):
+        yield f"{stage.name} names a reviewer twice"
+    if stage.role in {*readers, *([stage.arbiter.role] if stage.arbiter else [])}:
+        yield f"{stage.name} is reviewed by its own author, {stage.role}"
+
+
+def ends_problems(end: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], stages: Sequence[Document]) -> Iterator[str]:
+    """What is wrong with where a line starts and ends."""
+    first, last = stages[0], stages[-1]
+    yield from (f"{stage['name']} has a role and no prompt" for stage in stages if stage["role"] is not None and not stage.get("prompt"))
+    if not first.get("entry_point"):
+        yield f"cannot start at {first['name']}, which is no entry point"
+    exits = [entry["name"] for entry in entries if entry.get("default_exit")]
+    if exits != [last["name"]] or end["stage"] != last["name"]:
+        yield "its last stage, and no other, is the `default_exit`, and `exit.stage` names it"
+    elif not last.get("exit_point"):
+        legal = [stage["name"] for stage in stages if stage.get("exit_point")]
+        yield f"cannot end at {last['name']}; it may end at {', '.join(legal) or 'none of its stages'}"
+    elif end["deliverable"] not in [item["contract"] for item in last["produces"]]:
+        yield f"its last stage does not produce the deliverable {end['deliverable']}"
+
+
+def _stages_in(kind: Kind, value: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    match kind:
+        case "stages":
+            return [value]
+        case "pipelines":
+            return all_entries(value["pipeline"])
+        case "agents" | "contracts":
+            return []
+
+
+def _roles_of(stage: Mapping[str, Any]) -> list[str]:
+    named = [stage.get("role"), *stage.get("reviewers", []), stage.get("arbiter")]
+    return [name for name in named if name is not None]
+
+
+def _contracts_of_template(template: Mapping[str, Any]) -> list[str]:
+    taken = [*template.get("accepts_external", {}).values(), *template.get("requires_external", {}).values()]
+    named: list[str] = [
+        template["exit"]["deliverable"],
+        *(name for item in taken for name in [item["contract"], *item.get("requires", [])]),
+    ]
+    named += [name for entry in all_entries(template) for name in entry.get("requires", [])]
+    return [*named, *template.get("continuation", {}).get("provides", [])]
 
 
 def _absent(named: Collection[str], kind: Kind, names: Names) -> Iterator[str]:

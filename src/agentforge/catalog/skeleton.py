@@ -25,7 +25,7 @@ def output_guide(contracts: tuple[Contract, ...]) -> str:
 
 def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, node in properties.items():
-        # A filled list or object may still be worth a model's words; a filled scalar never is.
+        # What the engine can fill may still be worth a model's words; an id, a path or a flag never is.
         if node.get("filled") == "only" or (node.get("filled") and not _has_words(node)):
             continue
         mark = "*" if node.get("required") and not node.get("filled") else ""
@@ -64,4 +64,6 @@ def _scalar(node: Mapping[str, Any]) -> str:
 
 
 def _has_words(node: Mapping[str, Any]) -> bool:
-    return any(child.get("type") == "string" for child in node.get("items", {}).get("properties", {}).values())
+    """Lists of things to describe, and text that may not be empty: somebody writes it."""
+    described = any(child.get("type") == "string" for child in node.get("items", {}).get("properties", {}).values())
+    return described or "min_length" in node

@@ -8,14 +8,19 @@ from agentforge.core.state import State
 def step_entry(before: State, events: tuple[Event, ...]) -> dict[str, Json]:
     """The entry's fields (the store adds the timestamp), or nothing where no step closes."""
     closed = next((event for event in events if isinstance(event, StepClosed)), None)
-    run = before.run
-    if closed is None or run is None or closed.outcome.startswith(("gate_", "answered")):
+    if closed is None or before.run is None or closed.outcome.startswith(("gate_", "answered")):
         return {}
-    stage = before.stage
+    before = before.focus(closed.seat)
+    run, stage = before.run, before.stage
+    assert run is not None
     return {
         "step": closed.step,
         "phase": run.name,
-        "agent": {"role": stage.role or "engine", "version": stage.role_version, "mode": "review" if stage.returns_to else "work"},
+        "agent": {
+            "role": stage.role or "engine",
+            "version": stage.role_version,
+            "mode": "review" if stage.returns_to or closed.seat else "work",
+        },
         "context_tokens": run.context_tokens,
         "action": {"type": ", ".join(item.name for item in run.results) or "none", "input_hash": run.reply},
         "result": {"status": closed.outcome, "summary": run.summary, "tree": before.tree},

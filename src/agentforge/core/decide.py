@@ -7,6 +7,7 @@ pending(state)            -> effects, each with a deterministic key
 from dataclasses import dataclass
 from typing import assert_never
 
+from agentforge.core.conditions import holds
 from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
@@ -22,7 +23,9 @@ from agentforge.core.events import (
     Event,
     GateJudged,
     GateOpened,
-    RevisionAsked,
+    LaneRaised,
+    Reverted,
+    ReviewGiven,
     StageAccepted,
     StepClosed,
     TaskCreated,
@@ -56,10 +59,25 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.pending import pending
 from agentforge.core.people import abort, resolve, resume
-from agentforge.core.pipeline import Stage
+from agentforge.core.pipeline import ARBITER, Stage
 from agentforge.core.state import TERMINAL, StageRun, State
-from agentforge.core.story import FEEDBACK_LINES, Story, budget_question, enter, escalate, fail_attempt, next_step, take_place
-from agentforge.core.values import Amount, Question
+from agentforge.core.story import (
+    FEEDBACK_LINES,
+    Story,
+    attempts_left,
+    budget_question,
+    convene,
+    enter,
+    escalate,
+    fail_attempt,
+    give_up,
+    next_step,
+    remaining,
+    send_back,
+    take_place,
+    with_seat,
+)
+from agentforge.core.values import Amount, GateStatus, Question
 
 ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
@@ -106,32 +124,43 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
         case Abort():
             why = abort(story, given)
         case AskStarted(request_hash, model, reserved):
-            if any(isinstance(effect, Ask) and key == f"{effect.key}/sent" for effect in pending(state)):
-                story.tell(AskSent(key.removesuffix("/sent"), request_hash, model, reserved))
+            asked = next((effect for effect in pending(state) if isinstance(effect, Ask) and key == f"{effect.key}/sent"), None)
+            if asked is not None:
+                story.tell(AskSent(asked.key, request_hash, model, reserved, asked.seat))
                 why = "a request is about to leave"
             else:
                 story.tell(Discarded(key, Amount()))
                 why = "this call is no longer owed"
         case _:
             owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
-            why = _discard(story, given, key) if owed is None else _outcome(story, _classified(owed, given), key)
+            if owed is None:
+                why = _discard(story, given, key)
+            else:
+                with story.beside(getattr(owed, "seat", "")):
+                    why = _outcome(story, _classified(owed, given), key)
     why = _stuck(story) or why
     return Decision(tuple(story.events), why)
 
 
 def _classified(effect: Effect, given: Outcome) -> Outcome:
     """The outcome, if it is one that this effect can have."""
-    fits_gate = not isinstance(effect, Judge) or not isinstance(given, Judged) or effect.gate == given.gate
+    fits_gate = not isinstance(effect, Judge) or not isinstance(given, Judged) or _is_verdict_of(effect, given)
     if isinstance(given, Unclassified) or (isinstance(given, _OUTCOMES[type(effect)]) and fits_gate):
         return given
     return Unclassified(f"{type(given).__name__} is no outcome of {effect.key}")
 
 
+def _is_verdict_of(effect: Judge, given: Judged) -> bool:
+    """Only a review can be blocked or split."""
+    return effect.gate == given.gate and (given.gate == "review" or given.status not in ("blocked", "split"))
+
+
 def _discard(story: Story, given: Outcome, key: str) -> str:
     """What is no longer owed changes nothing but the bill."""
+    flight = next((item for item in story.state.flights if item.key == key), None)
     if isinstance(given, Unclassified) or (isinstance(given, AskTrouble) and given.maybe_billed):
         _lose(story, key)
-    story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount()))
+    story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else ""))
     return "this effect is no longer owed"
 
 
@@ -139,7 +168,7 @@ def _lose(story: Story, key: str) -> None:
     """Bills a call that was sent and will have no answer at its worst case."""
     flight = next((item for item in story.state.flights if item.key == key), None)
     if flight is not None:
-        story.tell(AskLost(key, flight.reserved))
+        story.tell(AskLost(key, flight.reserved, flight.seat))
 
 
 def _stuck(story: Story) -> str:
@@ -180,22 +209,24 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
             return _acted(story, given)
         case CheckRan(check, ref):
             story.tell(Checked(check, ref))
-            return _close(story, None)
+            return _undo(story, check.summary, check.failures) if _worse(story) else _close(story, None)
         case Judged():
             return _judged(story, given)
-        case CommitMade(tree, commit):
-            return _accepted(story, tree, commit)
+        case CommitMade():
+            return _accepted(story, given)
         case DeliveryMade(branch, commit, evidence):
             story.tell(TaskDelivered(branch, commit, evidence))
             story.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
             _lose(story, key)
-            return escalate(
-                story, "confused", Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry")
-            )
+            return _confused(story, what)
         case _:
             assert_never(given)
+
+
+def _confused(story: Story, what: str) -> str:
+    return escalate(story, "confused", Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry"))
 
 
 def _create(story: Story, given: Create) -> str:
@@ -214,6 +245,7 @@ def _create(story: Story, given: Create) -> str:
             given.budget,
             given.price,
             given.triage,
+            given.higher,
         )
     )
     story.move("scheduled")
@@ -222,14 +254,14 @@ def _create(story: Story, given: Create) -> str:
 
 def _driver_started(story: Story) -> str:
     for flight in story.state.flights:
-        story.tell(AskLost(flight.key, flight.reserved))
+        story.tell(AskLost(flight.key, flight.reserved, flight.seat))
     return "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
 
 
 def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]) -> str:
     state = story.state
     if state.run is None:
-        enter(story, state.pipeline.stages[len({item.stage for item in state.accepted})], state.tree)
+        enter(story, remaining(state), state.tree)
         return "the worktree stands"
     if human_commit:
         edited = f"A person edited {', '.join(human_paths[:10]) or 'the worktree'} (commit {human_commit[:12]}); go on from there."
@@ -255,6 +287,8 @@ def _trouble(story: Story, given: AskTrouble, key: str) -> str:
 
 def _acted(story: Story, given: Acted) -> str:
     before = story.state.tree
+    if given.tree != before and (story.seat or not story.state.pipeline.writes):
+        return _confused(story, f"{story.run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}")
     story.tell(
         ActionsPerformed(given.ref, given.tree, given.results, given.artifacts, given.opened, given.created, given.seen, given.notes)
     )
@@ -293,7 +327,11 @@ def _close(story: Story, question: Question | None) -> str:
             close("incomplete", (f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each.",), mistaken=True)
             return next_step(story, "artifacts are missing")
         close("submitted", mistaken=False)
+        if story.seat:
+            story.tell(ReviewGiven(story.seat))
+            return f"{story.seat} has read it"
         story.tell(GateOpened())
+        convene(story)
         return "everything owed is handed in: the gates judge"
     if not run.results and not run.model_mistake:
         close("no_action", ("The reply held no action. Act, submit what is owed, or escalate.",), mistaken=True)
@@ -330,16 +368,29 @@ def _give_up(story: Story, signal: str, reason: str) -> str:
 
 
 def _judged(story: Story, given: Judged) -> str:
-    story.tell(GateJudged(given.gate, given.status, given.reasons, given.ref, given.finals))
-    if given.status == "passed":
+    stage = story.state.stage
+    undecided = given.status == "split" and stage.arbiter is not None and all(item.seat != ARBITER for item in story.state.seats)
+    status: GateStatus = "blocked" if given.status == "split" and not undecided else given.status
+    story.tell(GateJudged(given.gate, status, given.reasons, given.ref, given.finals))
+    run = story.run
+    if status == "passed":
+        convene(story)
         return f"gate {given.gate} passed"
-    if given.status == "blocked":
+    if status == "split":
+        with_seat(story, ARBITER, ("The reviewers disagree:", *given.reasons))
+        return "the reviewers disagree: one at a higher tier decides"
+    if status == "blocked":
         return _revise(story, given.reasons)
-    run, stage = story.run, story.state.stage
     words = "could not run, and not run is not passed" if given.status == "not_run" else "failed"
     feedback = (f"Gate {given.gate} {words}:", *given.reasons)[:FEEDBACK_LINES]
+    if run.skipped:
+        again = attempts_left(story.state, run, stage)
+        return enter(story, stage, run.entry_tree, feedback, drafts=run.drafts) if again else give_up(story, "; ".join(feedback))
     if stage.role is None:
         return fail_attempt(story, "; ".join(feedback))
+    if stage.reverts and run.entry_tree != story.state.tree:
+        story.tell(Reverted(run.entry_tree, given.reasons))
+        feedback = (*feedback[: FEEDBACK_LINES - 1], "All edits of this stage were undone.")
     tried = (f"gate {given.gate}: {given.reasons[0] if given.reasons else words}",)
     story.tell(StepClosed(story.state.step, f"gate_{given.gate}_{given.status}", feedback, tried, mistake=False))
     if run.rounds > stage.feedback_rounds:
@@ -347,25 +398,73 @@ def _judged(story: Story, given: Judged) -> str:
     return next_step(story, feedback[0])
 
 
+def _worse(story: Story) -> bool:
+    """Whether an edit must be undone: only where the stage may keep nothing that makes anything worse."""
+    check = story.run.check
+    return story.state.stage.reverts and check is not None and check.status != "passed"
+
+
+def _undo(story: Story, summary: str, failures: tuple[str, ...]) -> str:
+    story.tell(Reverted(story.run.good_tree or story.run.entry_tree, (summary, *failures)))
+    told = (f"Your edit made something worse and was undone: {summary}.", *failures)[:FEEDBACK_LINES]
+    tried = tuple(f"{item.name} {item.target}: undone, {summary}" for item in story.run.results if item.ok)
+    story.tell(StepClosed(story.state.step, "reverted", told, tried))
+    return next_step(story, "the edit made something worse and was undone")
+
+
 def _revise(story: Story, findings: tuple[str, ...]) -> str:
-    stage = story.state.stage
-    target = stage.returns_to
-    if target is None or story.state.revisions >= stage.max_revisions + story.state.grants.count(stage.name):
-        if stage.role is not None:
+    """The work goes back, in a higher lane if this one cannot carry it."""
+    state, run, stage = story.state, story.run, story.state.stage
+    target = stage.returns_to or (stage.name if stage.reviewers else None)
+    given_up = target is None or state.revised_times(target) >= stage.max_revisions + state.grants.count(stage.name)
+    rise = state.pipeline.rises
+    if rise is not None and rise.blocks and state.blocks >= rise.blocks:
+        _rise(story, rise.to, f"a review blocked {state.blocks} times")
+        target, given_up = _maker(story.state), False
+    if given_up or target is None:
+        if stage.role is not None and not run.skipped:
             told = ("The reviewer blocks:", *findings)[:FEEDBACK_LINES]
-            story.tell(StepClosed(story.state.step, "gate_review_blocked", told))
-        text = f"The reviewer still blocks after {story.state.revisions} revisions: {' '.join(findings)[:600]}"
+            story.tell(StepClosed(state.step, "gate_review_blocked", told))
+        text = f"The reviewer still blocks after {state.revised_times(target or stage.name)} revisions: {' '.join(findings)[:600]}"
         return escalate(story, "review", Question(text, ("retry", "abort"), ""))
-    story.tell(RevisionAsked(target, story.state.revisions + 1))
-    back = story.state.pipeline.stages[story.state.pipeline.index(target)]
-    enter(story, back, story.state.tree, ("The reviewer blocks:", *findings), revise=True)
-    return f"the reviewer blocks; revision {story.state.revisions}"
+    send_back(story, target, ("The reviewer blocks:", *findings), findings)
+    return f"the reviewer blocks; revision {story.state.revised_times(target)}"
 
 
-def _accepted(story: Story, tree: str, commit: str) -> str:
-    state, run = story.state, story.run
-    story.tell(StageAccepted(run.name, tree, commit, run.finals))
-    position = state.pipeline.index(run.name) + 1
-    if position == len(state.pipeline.stages):
+def _maker(state: State) -> str:
+    """The stage that works on a block: the first that makes the implementation."""
+    return next(stage.name for stage in state.pipeline.stages if any(item.contract == "implementation" for item in stage.products))
+
+
+def _rise(story: Story, lane: str, why: str) -> None:
+    story.tell(LaneRaised(lane, why))
+
+
+def _accepted(story: Story, given: CommitMade) -> str:
+    run, finals = story.run, story.run.finals
+    story.tell(StageAccepted(run.name, given.tree, given.commit, finals, given.facts))
+    if why := _spreads(story.state, given):
+        _rise(story, story.state.pipeline.rises.to if story.state.pipeline.rises else "", why)
+        return f"the lane rises: {why}; " + _go_to(story, remaining(story.state), given.tree)
+    pipeline = story.state.pipeline
+    position = pipeline.index(run.name) + 1
+    if position == len(pipeline.stages):
         return "the last stage is accepted"
-    return enter(story, state.pipeline.stages[position], tree)
+    return _go_to(story, pipeline.stages[position], given.tree)
+
+
+def _go_to(story: Story, stage: Stage, tree: str) -> str:
+    skipped = stage.skip_if if stage.role is not None and holds(stage.skip_if, story.state.facts) else ""
+    return enter(story, stage, tree, skipped=skipped)
+
+
+def _spreads(state: State, given: CommitMade) -> str:
+    """Why the change is more than its lane can carry; empty if it is not."""
+    rise = state.pipeline.rises
+    if rise is None:
+        return ""
+    if rise.files and given.files > rise.files:
+        return f"the edit spreads over {given.files} files"
+    if rise.lines and given.lines > rise.lines:
+        return f"the edit changes {given.lines} lines"
+    return ""

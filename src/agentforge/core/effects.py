@@ -1,4 +1,7 @@
-"""What the world owes a task: imperative, each with a deterministic key. Performing one is safe to repeat."""
+"""What the world owes a task: imperative, each with a deterministic key. Performing one is safe to repeat.
+
+`seat` names the reviewer of a panel whose step it is; empty for the one who works.
+"""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -31,6 +34,7 @@ class Assemble:
 
     key: str
     uses: Uses = "worktree"
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class Ask:
     ordinal: int
     """How many answers of this stage are on record."""
     uses: Uses = "network"
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Pause:
     key: str
     seconds: int
     uses: Uses = "nothing"
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,7 @@ class Act:
 
     key: str
     uses: Uses = "worktree"
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class TaskCreated:
     price: Price | None
     triage: tuple[str, ...] = ()
     """Why this lane."""
+    higher: tuple[Pipeline, ...] = ()
+    """The lanes it may rise to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,10 @@ class StageEntered:
     feedback: tuple[str, ...] = ()
     drafts: tuple[ArtifactRef, ...] = ()
     """What a revision starts from."""
+    skipped: str = ""
+    """Why nobody is asked to work: the stage goes straight to its gates."""
+    seat: str = ""
+    """A seat of the stage's panel; empty for the one who works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class StepOpened:
     """A step begins; steps are counted over the task."""
 
     step: int
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,7 @@ class ContextAssembled:
     ref: str
     tokens: int
     dropped: tuple[str, ...] = ()
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,7 @@ class AskSent:
     request_hash: str
     model: str
     reserved: Amount
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,7 @@ class AskAnswered:
     signal: Signal | None = None
     mistake: str = ""
     summary: str = ""
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,7 @@ class AskLost:
 
     key: str
     reserved: Amount
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +149,14 @@ class AskFailed:
     message: str
     unaccounted: Amount
     retry: bool
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitEnded:
     """A pause before the next try is over."""
+
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +171,7 @@ class ActionsPerformed:
     created: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     notes: str | None = None
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +191,7 @@ class StepClosed:
     feedback: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     mistake: bool = False
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +211,34 @@ class GateJudged:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewGiven:
+    """A reviewer of the panel has handed in."""
+
+    seat: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """An edit made something worse and was undone: the worktree stands at `tree` again."""
+
+    tree: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRaised:
+    """The work is more than its lane can carry: it goes on in a higher one, with every artifact kept."""
+
+    lane: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptFailed:
     """An attempt is given up, with its report."""
 
     report: FailureReport
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +247,7 @@ class RevisionAsked:
 
     stage: str
     revision: int
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +258,8 @@ class StageAccepted:
     tree: str
     commit: str
     finals: tuple[ArtifactRef, ...]
+    facts: tuple[str, ...] = ()
+    """What conditions may ask about, as it stands now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +323,7 @@ class Discarded:
 
     key: str
     cost: Amount
+    seat: str = ""
 
 
 Event: TypeAlias = (
@@ -300,6 +344,9 @@ Event: TypeAlias = (
     | StepClosed
     | GateOpened
     | GateJudged
+    | ReviewGiven
+    | Reverted
+    | LaneRaised
     | AttemptFailed
     | RevisionAsked
     | StageAccepted

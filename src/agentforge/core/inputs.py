@@ -37,6 +37,7 @@ class Create:
     budget: Budget
     price: Price | None
     triage: tuple[str, ...] = ()
+    higher: tuple[Pipeline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,11 @@ class CommitMade:
 
     tree: str
     commit: str
+    facts: tuple[str, ...] = ()
+    """What conditions may ask about (`core.conditions`), as it stands now."""
+    files: int = 0
+    lines: int = 0
+    """How far the change reaches, tests aside."""
 
 
 @dataclass(frozen=True, slots=True)

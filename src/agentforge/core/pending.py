@@ -23,26 +23,42 @@ def pending(state: State) -> tuple[Effect, ...]:
     owed: list[Effect] = []
     if state.baseline is None:
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
-    if state.run is not None and (effect := _owed_by_stage(state, state.run)) is not None:
+    if state.run is None:
+        return tuple(owed)
+    sitting = [item.seat for item in state.seats if item.point != "given"]
+    promised = Amount()
+    for seat in sitting or ("",):
+        view = state.focus(seat)
+        assert view.run is not None
+        effect = _owed_by_stage(view, view.run, promised)
+        if effect is None:
+            continue
         owed.append(effect)
+        if isinstance(effect, Ask) and not _flying(state, effect.key):
+            promised = promised.plus(worst_case(view, view.stage))
     return tuple(owed)
 
 
-def _owed_by_stage(state: State, run: StageRun) -> Effect | None:
+def _flying(state: State, key: str) -> bool:
+    return any(flight.key == key for flight in state.flights)
+
+
+def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | None:
     stage = state.stage
     if stage.needs_environment and state.baseline is None:
         return None
-    prefix = f"{run.name}/{run.attempt}/{state.step}"
+    prefix, seat = state.prefix, run.seat
     match run.point:
         case "assemble":
-            return Assemble(f"{prefix}/assemble")
+            return Assemble(f"{prefix}/assemble", seat=seat)
         case "ask":
-            flying = any(flight.key == f"{prefix}/ask/{run.asks}" for flight in state.flights)
-            return Ask(f"{prefix}/ask/{run.asks}", state.answered(run.name)) if flying or fits(state, stage) else None
+            key = f"{prefix}/ask/{run.asks}"
+            room = _flying(state, key) or fits(state, stage, promised)
+            return Ask(key, state.answered(run.label), seat=seat) if room else None
         case "pause":
-            return Pause(f"{prefix}/pause/{run.asks}", PAUSES[min(run.troubles, len(PAUSES)) - 1])
+            return Pause(f"{prefix}/pause/{run.asks}", PAUSES[min(run.troubles, len(PAUSES)) - 1], seat=seat)
         case "act":
-            return Act(f"{prefix}/act")
+            return Act(f"{prefix}/act", seat=seat)
         case "check":
             return Check(f"{prefix}/check/{state.segment}")
         case "judge":
@@ -52,6 +68,8 @@ def _owed_by_stage(state: State, run: StageRun) -> Effect | None:
             return Commit(f"{prefix}/commit/{state.segment}")
         case "deliver":
             return Deliver(f"deliver/{state.segment}")
+        case "given":
+            return None
         case _:
             assert_never(run.point)
 
@@ -62,7 +80,7 @@ def worst_case(state: State, stage: Stage) -> Amount:
     return Amount(1, stage.context_tokens + stage.max_output_tokens, money)
 
 
-def fits(state: State, stage: Stage) -> bool:
-    """Whether the next call's worst case is under the cap beside all that is spent, lost and in flight."""
-    total = state.spent.plus(state.unaccounted).plus(state.in_flight()).plus(worst_case(state, stage))
+def fits(state: State, stage: Stage, promised: Amount = Amount()) -> bool:  # noqa: B008  # frozen
+    """Whether the next call's worst case is under the cap beside all that is spent, lost, in flight and promised to others."""
+    total = state.spent.plus(state.unaccounted).plus(state.in_flight()).plus(promised).plus(worst_case(state, stage))
     return state.budget.holds(total)

@@ -1,10 +1,10 @@
 """What people say to a task, and how it goes on from a halt."""
 
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, Resolved, Resumed, RevisionAsked, StepClosed, TaskAborted
+from agentforge.core.events import BudgetRaised, Resolved, Resumed, StepClosed, TaskAborted
 from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.state import LEGAL_MOVES, TERMINAL
-from agentforge.core.story import FEEDBACK_LINES, Story, enter, has_failed, open_step
+from agentforge.core.story import FEEDBACK_LINES, Story, enter, has_failed, open_step, send_back
 from agentforge.core.values import RETRYABLE, Budget, Escalation
 
 
@@ -70,7 +70,14 @@ def _go_on(story: Story, by: str, escalation: Escalation | None = None, answer: 
     if run is None or (escalation is not None and escalation.kind in RETRYABLE):
         return "resumed"
     if escalation is not None:
-        return _reopen(story, (f"A person answered: {answer}",), review=escalation.kind == "review")
+        sitting = {item.seat for item in story.state.seats}
+        if not escalation.seat and sitting and escalation.kind != "review":
+            return "resumed: the panel reads on"
+        with story.beside(escalation.seat if escalation.seat in sitting else ""):
+            return _reopen(story, (f"A person answered: {answer}",), review=escalation.kind == "review")
+    for seat in [item.seat for item in story.state.seats if item.point != "given"]:
+        with story.beside(seat):
+            _reopen(story, ())
     if run.point in ("check", "judge", "commit", "deliver") and not has_failed(story.state, run):
         return "resumed"
     return _reopen(story, ())
@@ -81,12 +88,10 @@ def _reopen(story: Story, words: tuple[str, ...], *, review: bool = False) -> st
     state, run, stage = story.state, story.run, story.state.stage
     if has_failed(state, run):
         enter(story, stage, run.entry_tree, words)
-    elif stage.role is None:
+    elif review and (target := stage.returns_to or (stage.name if stage.reviewers else None)):
+        send_back(story, target, (*words, *(state.findings if run.skipped else run.feedback)), state.findings)
+    elif stage.role is None or run.skipped:
         return "resumed where it stood: a computed stage has nobody to tell"
-    elif review and stage.returns_to:
-        back = state.pipeline.stages[state.pipeline.index(stage.returns_to)]
-        story.tell(RevisionAsked(back.name, state.revisions + 1))
-        enter(story, back, state.tree, (*words, *run.feedback), revise=True)
     else:
         story.tell(StepClosed(state.step, "answered", (*words, *run.feedback)[:FEEDBACK_LINES]))
         open_step(story, "answered")

@@ -1,15 +1,21 @@
 """A resolved pipeline as a value: what the catalogue's YAML means to the rules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from agentforge.core.reply import Json
 
-Lane = Literal["hotfix", "small"]
+Lane = Literal["hotfix", "small", "full"]
 LANES: tuple[Lane, ...] = get_args(Lane)
 
-GateName = Literal["red", "green", "contracts", "review", "delivery"]
+Tier = Literal["classification", "summarization", "generation", "reasoning"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
+"""What kind of model; the last is the highest. Which model it is, is the router's affair."""
+
+ReviewMode = Literal["blocking", "advisory"]
+
+GateName = Literal["red", "green", "quality", "contracts", "review", "delivery"]
 GATES: tuple[GateName, ...] = get_args(GateName)
 
 CheckName = Literal["syntax", "tests", "lint", "types", "conformance"]
@@ -28,6 +34,19 @@ Predicate = Literal[
     "files_exist",
     "original_request_verbatim",
     "findings_block_or_approve",
+    "intent_extracted",
+    "scope_defined",
+    "ambiguities_listed",
+    "all_questions_addressed",
+    "confidence_scores_provided",
+    "evidence_is_in_the_files",
+    "requirements_addressed",
+    "interfaces_defined",
+    "constraints_documented",
+    "review_complete",
+    "issues_categorized",
+    "documentation_complete",
+    "changelog_generated",
     # of what the engine ran: judged on the pristine checkout
     "all_tests_fail",
     "no_implementation_exists",
@@ -35,6 +54,11 @@ Predicate = Literal[
     "conformance_passing",
     "no_regressions",
     "test_lock_held",
+    "type_check_pass",
+    "complexity_acceptable",
+    "no_code_smells",
+    "coverage_acceptable",
+    "deployment_ready",
     # of catalogue files
     "tools_do_not_overlap",
     "output_contract_exists",
@@ -52,6 +76,29 @@ class Product:
     contract: str
     phase: str
     """The stage of the eight whose boundary this artifact is; names its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """One seat of the panel that reads a stage's result."""
+
+    role: str
+    contract: str
+    version: str = "1.0"
+    tier: Tier = "generation"
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """What a lane cannot carry: beyond it, the task goes on in a higher one."""
+
+    to: str
+    files: int = 0
+    """More changed files than this, tests aside."""
+    lines: int = 0
+    """More changed lines than this, tests aside."""
+    blocks: int = 0
+    """So many blocking reviews."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +130,61 @@ class Stage:
     returns_to: str | None = None
     """The stage that works on a block; only for reviews."""
     max_revisions: int = 3
+    reviewers: tuple[Reviewer, ...] = ()
+    """Who reads the result, side by side, before the gate `review` judges. The stage itself works on what they block."""
+    arbiter: Reviewer | None = None
+    """Who decides, at a higher tier, when they disagree."""
+    review_mode: ReviewMode = "blocking"
+    skip_if: str = ""
+    """A condition under which nobody is asked to work: the artifact is computed, and judged all the same."""
+    reverts: bool = False
+    """An edit that makes anything worse is undone, and when nothing helps the stage's entry stands."""
+    tier: Tier = "generation"
+
+    def seated(self, role: str) -> "Stage":
+        """The stage as one reviewer sees it: read, hand in one artifact, no gates."""
+        seat = next(item for item in (*self.reviewers, *((self.arbiter,) if self.arbiter else ())) if seat_name(item, self) == role)
+        return replace(
+            self,
+            role=seat.role,
+            role_version=seat.version,
+            products=(Product(seat.contract, self.products[0].phase),),
+            requires=tuple(dict.fromkeys((*self.requires, *(product.contract for product in self.products)))),
+            gates=(),
+            checks=(),
+            context_tokens=max(self.context_tokens, REVIEW_CONTEXT),
+            max_output_tokens=REVIEW_OUTPUT,
+            max_steps=REVIEW_STEPS,
+            needs_environment=False,
+            reviewers=(),
+            arbiter=None,
+            reverts=False,
+            tier=seat.tier,
+        )
+
+
+REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 12_000, 4000, 6
+"""What a reading takes."""
+
+ARBITER = "arbiter"
+
+
+def seat_name(reviewer: Reviewer, stage: Stage) -> str:
+    """How a seat is called in the journal: by its role, or `arbiter`."""
+    return ARBITER if reviewer is stage.arbiter else reviewer.role
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """An ordered list of stages, fixed for the life of a task."""
+    """An ordered list of stages, fixed for the life of a task, unless its lane rises."""
 
     name: str
     lane: str
     stages: tuple[Stage, ...]
+    rises: Rise | None = None
+    mode: str = "balanced"
+    writes: bool = True
+    """False: no role of this task may change anything, by any tool."""
 
     def index(self, name: str) -> int:
         """The position of a stage by name."""
@@ -120,6 +213,12 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         verifying=bool(value.get("verifying", False)),
         returns_to=None if returns_to is None else str(returns_to),
         max_revisions=_number(value, "max_revisions", 3),
+        reviewers=tuple(_reviewer(item) for item in _objects(value.get("reviewers"))),
+        arbiter=_reviewer(arbiter) if isinstance(arbiter := value.get("arbiter"), dict) else None,
+        review_mode="advisory" if value.get("review_mode") == "advisory" else "blocking",
+        skip_if=str(value.get("skip_if") or ""),
+        reverts=bool(value.get("reverts", False)),
+        tier=_tier(value),
     )
 
 
@@ -129,7 +228,22 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
         name=str(value["name"]),
         lane=str(value["lane"]),
         stages=tuple(stage_from_json(stage) for stage in _objects(value.get("stages"))),
+        rises=_rise(rises) if isinstance(rises := value.get("rises"), dict) else None,
+        mode=str(value.get("mode") or "balanced"),
+        writes=bool(value.get("writes", True)),
     )
+
+
+def _rise(value: Mapping[str, Json]) -> Rise:
+    return Rise(str(value["to"]), _number(value, "files", 0), _number(value, "lines", 0), _number(value, "blocks", 0))
+
+
+def _reviewer(value: Mapping[str, Json]) -> Reviewer:
+    return Reviewer(str(value["role"]), str(value["contract"]), str(value.get("version") or "1.0"), _tier(value))
+
+
+def _tier(value: Mapping[str, Json]) -> Tier:
+    return next((tier for tier in TIERS if tier == value.get("tier")), "generation")
 
 
 def _number(value: Mapping[str, Json], key: str, default: int) -> int:

@@ -21,9 +21,12 @@ from agentforge.core.events import (
     Event,
     GateJudged,
     GateOpened,
+    LaneRaised,
     Moved,
     Resolved,
     Resumed,
+    Reverted,
+    ReviewGiven,
     RevisionAsked,
     StageAccepted,
     StageEntered,
@@ -72,7 +75,8 @@ MAX_WORKING = 48
 MAX_SEEN = 256
 MAX_RECENT = 3
 
-Point = Literal["assemble", "ask", "pause", "act", "check", "judge", "commit", "deliver"]
+Point = Literal["assemble", "ask", "pause", "act", "check", "judge", "commit", "deliver", "given"]
+"""What a run waits for; `given`: a reviewer has handed in and waits for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,22 @@ class StageRun:
     created: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     check: CheckDigest | None = None
+    seat: str = ""
+    """The reviewer of the panel whose run this is; empty for the one who works."""
+    step: int = 0
+    """A reviewer's step under way, counted over the task."""
+    skipped: str = ""
+    """Why nobody was asked to work."""
+    good_tree: str = ""
+    """The last tree whose checks passed."""
+    recent: tuple[str, ...] = ()
+    acts: tuple[str, ...] = ()
+    """A reviewer's own last steps: nobody sees another's."""
+
+    @property
+    def label(self) -> str:
+        """How this run is called in reports and scripts."""
+        return f"{self.name}/{self.seat}" if self.seat else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +151,7 @@ class Flight:
 
     key: str
     reserved: Amount
+    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +167,9 @@ class State:
     sandbox: str = ""
     catalogue: str = ""
     pipeline: Pipeline = Pipeline("", "", ())
+    higher: tuple[Pipeline, ...] = ()
+    risen: tuple[str, ...] = ()
+    """Why the lane rose, each time."""
     price: Price | None = None
     budget: Budget = Budget()
     triage: tuple[str, ...] = ()
@@ -159,12 +183,23 @@ class State:
     baseline: Baseline | None = None
     baselines: int = 0
     run: StageRun | None = None
+    seats: tuple[StageRun, ...] = ()
+    """The panel, while it sits."""
     step: int = 0
     accepted: tuple[Accepted, ...] = ()
     failures: tuple[FailureReport, ...] = ()
     grants: tuple[str, ...] = ()
     """Stages that a person gave one more attempt."""
     revisions: int = 0
+    revised: tuple[tuple[str, int], ...] = ()
+    """Revisions per stage that worked on them."""
+    findings: tuple[str, ...] = ()
+    """What the last revision was asked for."""
+    blocks: int = 0
+    """Blocking reviews."""
+    reverts: tuple[str, ...] = ()
+    """What was undone, and why."""
+    facts: tuple[str, ...] = ()
     escalations: tuple[Escalation, ...] = ()
     recent: tuple[str, ...] = ()
     acts: tuple[str, ...] = ()
@@ -187,14 +222,34 @@ class State:
 
     @property
     def stage(self) -> Stage:
-        """The stage under way."""
+        """The stage under way, as its run sees it."""
         assert self.run is not None
-        return self.pipeline.stages[self.pipeline.index(self.run.name)]
+        stage = self.pipeline.stages[self.pipeline.index(self.run.name)]
+        return stage.seated(self.run.seat) if self.run.seat else stage
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of the step under way begin with."""
+        assert self.run is not None
+        return f"{self.run.label}/{self.run.attempt}/{self.step}"
+
+    def focus(self, seat: str) -> "State":
+        """The task as one reviewer of the panel sees it: the result under review stands as if accepted, and nobody's steps but their own show."""
+        if not seat:
+            return self
+        assert self.run is not None
+        run = next(item for item in self.seats if item.seat == seat)
+        result = Accepted(self.run.name, self.tree, self.commit, self.run.finals or self.run.drafts, self.run.judged)
+        return replace(self, run=run, step=run.step, accepted=(*self.accepted, result), recent=run.recent, acts=run.acts)
 
     @property
     def open_escalation(self) -> Escalation | None:
         """The question a person owes an answer to."""
         return next((item for item in reversed(self.escalations) if item.answer is None), None)
+
+    def revised_times(self, stage: str) -> int:
+        """How often this stage was sent back to work."""
+        return dict(self.revised).get(stage, 0)
 
     def answered(self, stage: str) -> int:
         """How many answers of this stage are on record."""
@@ -226,8 +281,31 @@ def replay(events: tuple[Event, ...] | list[Event]) -> State:
     return reduce(evolve, events, State())
 
 
-def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915  # one arm per event is the point
+def evolve(state: State, event: Event) -> State:
     """The next state. Total over events; the one illegal input is an illegal move."""
+    seat: str = getattr(event, "seat", "")
+    if not seat:
+        return _evolve(state, event)
+    if isinstance(event, StageEntered):
+        run = StageRun(event.stage, event.attempt, event.entry_tree, feedback=event.feedback, seat=seat)
+        return replace(state, seats=(*(item for item in state.seats if item.seat != seat), run))
+    if all(item.seat != seat for item in state.seats):  # the panel rose while this was under way: only the bill is left
+        return replace(_evolve(replace(state, run=None), event), run=state.run)
+    after = _evolve(state.focus(seat), event)
+    assert after.run is not None
+    own = replace(after.run, step=after.step, recent=after.recent, acts=after.acts)
+    return replace(
+        after,
+        run=state.run,
+        seats=tuple(own if item.seat == seat else item for item in state.seats),
+        step=max(state.step, after.step),
+        accepted=state.accepted,
+        recent=state.recent,
+        acts=state.acts,
+    )
+
+
+def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915  # one arm per event is the point
     match event:
         case TaskCreated():
             return replace(
@@ -243,6 +321,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
                 budget=event.budget,
                 price=event.price,
                 triage=event.triage,
+                higher=event.higher,
                 tree=event.base_tree,
                 commit=event.base_commit,
             )
@@ -276,11 +355,11 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
                 signal=None,
                 summary="",
             )
-            return replace(state, step=step, run=run)
+            return replace(state, step=step, run=run, seats=() if not run.seat else state.seats)
         case ContextAssembled(ref, tokens):
             return replace(state, run=replace(_run(state), point="ask", context=ref, context_tokens=tokens))
         case AskSent(key, _, _, reserved):
-            return replace(state, flights=(*state.flights, Flight(key, reserved)))
+            return replace(state, flights=(*state.flights, Flight(key, reserved, event.seat)))
         case AskAnswered():
             return _answered(state, event)
         case AskLost(key, reserved):
@@ -296,25 +375,39 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
         case ActionsPerformed():
             return _performed(state, event)
         case Checked(check):
-            return replace(state, run=replace(_run(state), check=check))
+            good = state.tree if check.status == "passed" else _run(state).good_tree
+            return replace(state, run=replace(_run(state), check=check, good_tree=good))
         case StepClosed():
             return _closed(state, event)
         case GateOpened():
             return replace(state, run=replace(_run(state), point="judge", gate=0, judged=(), finals=()))
         case GateJudged(gate, status, _, ref, finals):
             run = _run(state)
+            if status == "split":
+                return replace(state, run=replace(run, rounds=run.rounds + 1))
             if status != "passed":
-                return replace(state, run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
+                blocks = state.blocks + (1 if status == "blocked" else 0)
+                return replace(state, blocks=blocks, seats=(), run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
             last = run.gate + 1 >= len(state.stage.gates)
             run = replace(run, gate=run.gate + 1, judged=(*run.judged, (gate, ref)), finals=finals or run.finals)
             return replace(state, run=replace(run, point="commit" if last else "judge"))
+        case ReviewGiven():
+            return replace(state, run=replace(_run(state), point="given"))
+        case Reverted(tree, reasons):
+            undone = (*state.reverts, f"{_run(state).name}: {reasons[0] if reasons else 'it made something worse'}")
+            return replace(state, tree=tree, reverts=undone, run=replace(_run(state), check=None))
+        case LaneRaised(lane, why):
+            pipeline = next(item for item in state.higher if item.lane == lane)
+            return replace(state, pipeline=pipeline, risen=(*state.risen, why))
         case AttemptFailed(report):
             return replace(state, failures=(*state.failures, report))
-        case RevisionAsked():
-            return replace(state, revisions=state.revisions + 1)
-        case StageAccepted(stage, tree, commit, finals):
+        case RevisionAsked(stage, _, findings):
+            revised = {**dict(state.revised), stage: state.revised_times(stage) + 1}
+            return replace(state, revisions=state.revisions + 1, revised=tuple(sorted(revised.items())), findings=findings)
+        case StageAccepted(stage, tree, commit, finals, facts):
             done = Accepted(stage, tree, commit, finals, _run(state).judged)
-            return replace(state, accepted=(*state.accepted, done), run=replace(_run(state), point="deliver"), tree=tree, commit=commit)
+            run = replace(_run(state), point="deliver")
+            return replace(state, accepted=(*state.accepted, done), run=run, seats=(), tree=tree, commit=commit, facts=facts, findings=())
         case TaskDelivered():
             return replace(state, delivered=event, run=None)
         case Escalated(escalation):
@@ -327,7 +420,8 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR0915
         case BudgetRaised(budget):
             return replace(state, budget=budget)
         case Resumed(segment):
-            return replace(state, segment=segment, prepared=False, failure="", run=_rested(state.run))
+            seats = tuple(rested for item in state.seats if (rested := _rested(item)) is not None)
+            return replace(state, segment=segment, prepared=False, failure="", run=_rested(state.run), seats=seats)
         case TaskAborted():
             return state
         case TaskFailed(reason):
@@ -352,12 +446,15 @@ def _enter(state: State, event: StageEntered) -> State:
         event.stage,
         event.attempt,
         event.entry_tree,
-        point="judge" if stage.role is None else "assemble",
+        point="judge" if stage.role is None or event.skipped else "assemble",
         feedback=event.feedback,
         drafts=event.drafts,
         tried=same.tried if same else (),
+        skipped=event.skipped,
     )
-    return replace(state, run=run, tree=event.entry_tree)
+    if same is None:  # another role begins: it sees nothing of what the one before did
+        state = replace(state, recent=(), acts=())
+    return replace(state, run=run, seats=(), tree=event.entry_tree)
 
 
 def _land(state: State, key: str) -> State:
@@ -376,7 +473,7 @@ def _rested(run: StageRun | None) -> StageRun | None:
 def _answered(state: State, event: AskAnswered) -> State:
     landed = _land(state, event.key)
     run = _run(state)
-    counts = {**dict(state.answers), run.name: state.answered(run.name) + 1}
+    counts = {**dict(state.answers), run.label: state.answered(run.label) + 1}
     run = replace(
         run,
         point="act",

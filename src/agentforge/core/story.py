@@ -1,28 +1,85 @@
 """Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask a person."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import AttemptFailed, Escalated, Event, Moved, StageEntered, StepOpened
+from agentforge.core.events import (
+    ActionsPerformed,
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskSent,
+    AttemptFailed,
+    ContextAssembled,
+    Discarded,
+    Escalated,
+    Event,
+    Moved,
+    Reverted,
+    ReviewGiven,
+    RevisionAsked,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+    WaitEnded,
+)
 from agentforge.core.pending import fits
-from agentforge.core.pipeline import Stage
+from agentforge.core.pipeline import Stage, seat_name
 from agentforge.core.state import LEGAL_MOVES, StageRun, State, evolve
-from agentforge.core.values import Escalation, EscalationKind, FailureReport, Question, Status
+from agentforge.core.values import ArtifactRef, Escalation, EscalationKind, FailureReport, Question, Status
 
 FEEDBACK_LINES = 12
 """What a role is told at once; more would bury the first."""
+
+_SEATED = (
+    ActionsPerformed,
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskSent,
+    AttemptFailed,
+    ContextAssembled,
+    Discarded,
+    ReviewGiven,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+    WaitEnded,
+)
+"""Events of a run: they say whose."""
 
 
 class Story:
     """Events as they are decided, with the state they lead to."""
 
-    def __init__(self, state: State) -> None:
-        self.state = state
+    def __init__(self, state: State, seat: str = "") -> None:
+        self.whole = state
+        self.seat = seat
+        """The reviewer of the panel whose story this is; empty for the one who works."""
         self.events: list[Event] = []
+
+    @property
+    def state(self) -> State:
+        """The task, as the one whose story this is sees it."""
+        return self.whole.focus(self.seat)
 
     def tell(self, *events: Event) -> None:
         """It happened."""
         for event in events:
-            self.state = evolve(self.state, event)
-            self.events.append(event)
+            seated = replace(event, seat=self.seat) if self.seat and isinstance(event, _SEATED) else event
+            self.whole = evolve(self.whole, seated)
+            self.events.append(seated)
+
+    @contextmanager
+    def beside(self, seat: str) -> Iterator[None]:
+        """The same story, told of one seat."""
+        before, self.seat = self.seat, seat
+        try:
+            yield
+        finally:
+            self.seat = before
 
     def move(self, target: Status) -> None:
         """Goes to `target` by legal moves only; the table is small enough to search."""
@@ -40,7 +97,8 @@ def escalate(story: Story, kind: EscalationKind, question: Question, reports: tu
     """Asks a person; the task waits."""
     state = story.state
     identity = f"ESC-{len(state.escalations) + 1:03d}"
-    story.tell(Escalated(Escalation(identity, kind, state.run.name if state.run else "prepare", question, reports)))
+    label = state.run.label if state.run else "prepare"
+    story.tell(Escalated(Escalation(identity, kind, label, question, reports, seat=story.seat)))
     story.move("blocked")
     return f"{kind}: {question.text}"
 
@@ -56,35 +114,101 @@ def next_step(story: Story, why: str) -> str:
 
 
 def open_step(story: Story, why: str) -> str:
-    """A step begins, if its call fits the budget."""
-    if not fits(story.state, story.state.stage):
+    """A step begins, if its call fits the budget. A reviewer's is asked when it is owed: the others may land before."""
+    if not story.seat and not fits(story.state, story.state.stage):
         return escalate(story, "budget", budget_question(story.state))
-    story.tell(StepOpened(story.state.step + 1))
+    story.tell(StepOpened(story.whole.step + 1))
     return why
 
 
 def fail_attempt(story: Story, reason: str) -> str:
     """Gives an attempt up; the next one starts from a fresh checkout, and after the last a person is asked."""
     state, run, stage = story.state, story.run, story.state.stage
-    story.tell(AttemptFailed(FailureReport(stage.name, run.attempt, state.step, reason, run.feedback)))
-    if _failures(story.state, stage.name) < stage.attempts + story.state.grants.count(stage.name):
+    story.tell(AttemptFailed(FailureReport(run.label, run.attempt, state.step, reason, run.feedback)))
+    if attempts_left(story.state, run, stage):
         return enter(story, stage, run.entry_tree, (f"An earlier attempt failed: {reason}. Take another way.",))
-    reports = tuple(report for report in story.state.failures if report.stage == stage.name)[-2:]
-    text = f"Stage {stage.name} failed {len(reports)} times; the last reason: {reason}. How should it go on?"
+    if stage.reverts:
+        story.tell(Reverted(run.entry_tree, (reason,)))
+        return enter(story, stage, run.entry_tree, skipped="no attempt made it better")
+    return give_up(story, reason)
+
+
+def give_up(story: Story, reason: str) -> str:
+    """Asks a person how to go on, with the reports of the last two attempts."""
+    run = story.run
+    reports = tuple(report for report in story.state.failures if report.stage == run.label)[-2:]
+    text = f"Stage {run.label} failed {len(reports)} times; the last reason: {reason}. How should it go on?"
     return escalate(story, "exhausted", Question(text, ("retry", "abort"), ""), reports)
 
 
-def enter(
-    story: Story, stage: Stage, tree: str, feedback: tuple[str, ...] = (), *, keep_attempt: bool = False, revise: bool = False
+def attempts_left(state: State, run: StageRun, stage: Stage) -> bool:
+    """Whether this run may be tried once more."""
+    return _failures(state, run.label) < stage.attempts + state.grants.count(run.label)
+
+
+def enter(  # noqa: PLR0913  # what an attempt begins with
+    story: Story,
+    stage: Stage,
+    tree: str,
+    feedback: tuple[str, ...] = (),
+    *,
+    keep_attempt: bool = False,
+    drafts: tuple[ArtifactRef, ...] = (),
+    skipped: str = "",
 ) -> str:
-    """An attempt at a stage begins. A revision starts from the artifacts that were accepted: only what changes is handed in again."""
-    accepted = next((item.finals for item in reversed(story.state.accepted) if item.stage == stage.name), ()) if revise else ()
-    attempt = story.run.attempt if keep_attempt else _failures(story.state, stage.name) + 1
-    take_place(story, stage)
-    story.tell(StageEntered(stage.name, attempt, tree, feedback[:FEEDBACK_LINES], accepted))
-    if stage.role is None:
-        return f"stage {stage.name} is computed"
-    return open_step(story, f"stage {stage.name}, attempt {attempt}")
+    """An attempt at a stage begins. A revision starts from the artifacts it had: only what changes is handed in again."""
+    label = f"{stage.name}/{story.seat}" if story.seat else stage.name
+    attempt = story.run.attempt if keep_attempt else _failures(story.state, label) + 1
+    if skipped:
+        drafts = tuple(ref for product in stage.products if (ref := story.state.artifact(product.contract)) is not None)
+    if not story.seat:
+        take_place(story, stage)
+    story.tell(StageEntered(stage.name, attempt, tree, feedback[:FEEDBACK_LINES], drafts, skipped))
+    if stage.role is None or skipped:
+        convene(story)
+        return f"stage {stage.name} is computed" + (f": {skipped}" if skipped else "")
+    return open_step(story, f"stage {label}, attempt {attempt}")
+
+
+def send_back(story: Story, target: str, words: tuple[str, ...], findings: tuple[str, ...]) -> str:
+    """A revision: the stage that made the work takes it up again, from what it had handed in."""
+    state, run = story.state, story.run
+    had = run.drafts if run.name == target else next((item.finals for item in reversed(state.accepted) if item.stage == target), ())
+    back = state.pipeline.stages[state.pipeline.index(target)]
+    owed = {product.contract for product in back.products}
+    drafts = tuple(ref for ref in had or _made(state) if ref.contract in owed)
+    story.tell(RevisionAsked(target, state.revised_times(target) + 1, findings[:FEEDBACK_LINES]))
+    return enter(story, back, state.tree, words, drafts=drafts)
+
+
+def remaining(state: State) -> Stage:
+    """The first stage of the pipeline whose artifacts are not all accepted."""
+    have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
+    stages = state.pipeline.stages
+    return next((stage for stage in stages if any((item.contract, item.phase) not in have for item in stage.products)), stages[-1])
+
+
+def _made(state: State) -> tuple[ArtifactRef, ...]:
+    return tuple({ref.contract: ref for item in state.accepted for ref in item.finals}.values())
+
+
+def convene(story: Story) -> None:
+    """Opens the panel's seats where the next gate is the review."""
+    state, run = story.state, story.run
+    stage = state.stage
+    if story.seat or run.point != "judge" or stage.gates[run.gate] != "review" or state.seats:
+        return
+    told = ("The version before was sent back for:", *state.findings) if state.findings else ()
+    for reviewer in stage.reviewers:
+        with_seat(story, seat_name(reviewer, stage), told)
+
+
+def with_seat(story: Story, seat: str, told: tuple[str, ...]) -> None:
+    """Seats one reviewer, who starts to read."""
+    stage, tree = story.state.stage, story.state.tree
+    with story.beside(seat):
+        story.tell(StageEntered(stage.name, _failures(story.whole, f"{stage.name}/{seat}") + 1, tree, told[:FEEDBACK_LINES]))
+        open_step(story, "a reviewer reads")
 
 
 def take_place(story: Story, stage: Stage) -> None:
@@ -95,7 +219,7 @@ def take_place(story: Story, stage: Stage) -> None:
 
 def has_failed(state: State, run: StageRun) -> bool:
     """Whether this attempt was given up."""
-    return any(report.stage == run.name and report.attempt == run.attempt for report in state.failures)
+    return any(report.stage == run.label and report.attempt == run.attempt for report in state.failures)
 
 
 def _failures(state: State, stage: str) -> int:

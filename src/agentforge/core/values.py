@@ -20,7 +20,8 @@ EscalationKind = Literal[
 RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
 
-GateStatus = Literal["passed", "failed", "not_run", "blocked"]
+GateStatus = Literal["passed", "failed", "not_run", "blocked", "split"]
+"""`blocked`: a reviewer demands a revision. `split`: reviewers disagree, and an arbiter decides."""
 CheckStatus = Literal["passed", "failed", "not_run"]
 
 
@@ -140,6 +141,8 @@ class Escalation:
     reports: tuple[FailureReport, ...] = ()
     answer: str | None = None
     by: str = ""
+    seat: str = ""
+    """The reviewer who asks, where it is one."""
 
 
 @dataclass(frozen=True, slots=True)

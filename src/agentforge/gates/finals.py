@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.core.reply import Json
 from agentforge.gates.court import objects
-from agentforge.gates.predicates import ARTIFACT_RULES, Subject
+from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
+from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.red import declared_tests
+from agentforge.gates.subject import fold
 from agentforge.system.git import Git
 
 Document = dict[str, Json]
+
+TARGET_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,15 @@ class Facts:
     records: Mapping[str, Mapping[str, Json]]
     """The record of each gate that has passed, in this stage or an earlier one."""
     affected_tests: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    """What was computed about the change, a line each."""
+    answers: tuple[tuple[str, str, str, str], ...] = ()
+    """What persons were asked, what they said, who, and when."""
+    remarks: tuple[str, ...] = ()
+    """What a person should know before merging: advice of reviewers, dissent, what was undone or skipped."""
+    reviews: tuple[Mapping[str, Json], ...] = ()
+    """Every last verdict of a reviewer: stage, role, verdict, summary."""
+    dissent: tuple[str, ...] = ()
 
 
 def artifact_problems(contract: Contract, document: Document, subject: Subject, *, final: bool) -> list[str]:
@@ -42,22 +55,65 @@ def filled(contract: str, draft: Mapping[str, Json], facts: Facts) -> Document:
         case "intake_record":
             document |= {"request_id": facts.task_id, "original_request": facts.request, "metadata": {"intake_timestamp": facts.created_at}}
         case "clarification":
-            document.setdefault("questions", [])
+            document = _clarification(draft, facts)
         case "analysis":
             document.setdefault("impacted_files", [])
-            document.setdefault("affected_tests", list(facts.affected_tests))
+            document["affected_tests"] = [*dict.fromkeys((*_texts(draft.get("affected_tests")), *facts.affected_tests))]
+            if facts.facts:
+                document["facts"] = list(facts.facts)
         case "specification":
             document["spec_id"] = f"SPEC-{facts.task_id}"
         case "test_suite":
             document |= _test_suite(draft, facts)
         case "implementation":
             document |= _implementation(draft, facts)
-        case "review":
-            document["review_id"] = f"REVIEW-{facts.task_id}"
-            document.setdefault("findings", [])
+        case "review" | "security_review":
+            document["review_id"] = f"{'REVIEW' if contract == 'review' else 'SECURITY'}-{facts.task_id}"
+            if contract == "review":
+                document.setdefault("findings", [])
+                document |= {"dissent": list(facts.dissent)} if facts.dissent else {}
         case _:
             pass
     return document
+
+
+def computed(contract: str, facts: Facts) -> Document | None:
+    """An artifact that a stage owes and nobody was asked for; None where only a role can write it."""
+    match contract:
+        case "intake_record":
+            target = " ".join(facts.request.split())[:TARGET_CHARS] or "the repository"
+            return {"extracted_intent": {"action": "analyze", "target": target, "scope": "system"}, "derived": True}
+        case "clarification":
+            return {"questions": [], "derived": True}
+        case _:
+            return None
+
+
+def _clarification(draft: Mapping[str, Json], facts: Facts) -> Document:
+    """Persons' answers stand under their names; what is not sure and does not block is an assumption on record."""
+    questions = [dict(item) for item in objects(draft, "questions")]
+    blocking = _texts(draft.get("blocking"))
+    for asked, answer, by, at in facts.answers:
+        told: Document = {"answer": answer, "source": "human_escalation", "confidence": 100, "resolved_by": by}
+        told |= {"resolved_at": at} if at else {}
+        questions = [{**item, **told} if asked_of(asked, str(item.get("question", ""))) else item for item in questions]
+        known = {fold(str(item.get("question", ""))) for item in questions}
+        mine = [line for line in blocking if asked_of(asked, line)]
+        questions += [{"question": line, **told} for line in mine if fold(line) not in known]
+        blocking = [line for line in blocking if line not in mine]
+    unsure = [item for item in questions if not item.get("resolved_by") and _percent(item) < SURE]
+    assumed = [f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item)})" for item in unsure]
+    document: Document = {**draft, "questions": [*questions]}
+    if assumptions := list(dict.fromkeys((*_texts(draft.get("assumptions")), *assumed))):
+        document["assumptions"] = [*assumptions]
+    if "blocking" in draft:
+        document["blocking"] = [*blocking]
+    return document
+
+
+def _percent(question: Document) -> int:
+    found = question.get("confidence")
+    return found if isinstance(found, int) else 0
 
 
 def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -109,38 +165,46 @@ def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
         "files_created": created,
         "files_modified": modified,
         "files_deleted": deleted,
-        "verification": {**{name: green[name] for name in names}, "tree": facts.tree, "sandbox": facts.sandbox},
+        "verification": {
+            **{name: green[name] for name in names},
+            **{name: green[name] for name in ("reused", "type_check_pass") if name in green},
+            **_quality(facts),
+            "tree": facts.tree,
+            "sandbox": facts.sandbox,
+        },
     }
 
 
-def delivery_report(facts: Facts, finals: Mapping[str, Document], *, branch: str, base_commit: str, commits: list[str]) -> Document:
-    """The report, computed from what is on record; nothing in it is a model's claim."""
-    specification, green = finals["specification"], facts.records["green"]
-    title = str(specification.get("title", facts.request))[:100]
-    counts = {lines.path: lines for lines in facts.git.numstat(facts.base_tree, facts.tree)}
-    files: list[Json] = []
-    for change in facts.git.diff_names(facts.base_tree, facts.tree):
-        lines = counts.get(change.path)
-        word = {"A": "created", "D": "deleted"}.get(change.status, "modified")
-        added, removed = (lines.added, lines.removed) if lines else (0, 0)
-        files.append({"path": change.path, "change": word, "lines_added": added, "lines_removed": removed})
-    open_points: list[Json] = [f"assumed: {line}" for line in _texts(finals.get("clarification", {}).get("assumptions"))]
-    open_points += [f"flaky, counted for nobody: {line}" for line in _texts(green["flaky"])]
-    open_points += [f"not configured, so not checked: {line}" for line in _texts(green["not_configured"])]
-    open_points += [f"review note: {item.get('description')}" for item in objects(finals.get("review", {}), "findings")]
-    if facts.sandbox == "none":
-        open_points.append("everything ran without a sandbox")
+def _quality(facts: Facts) -> Document:
+    """The numbers of the quality gate, if it judged this very tree; what was not measured is not configured."""
+    record = facts.records.get("quality", {})
+    if record.get("tree") != facts.tree:
+        return {}
+    names = ("complexity_acceptable", "no_code_smells", "coverage_acceptable", "complexity", "duplicates", "coverage")
+    return {**{name: record[name] for name in names if name in record}, "not_configured": [*_not_configured(facts)]}
+
+
+def delivery_report(
+    facts: Facts, finals: Mapping[str, Document], words: Mapping[str, Json], *, branch: str, base_commit: str, commits: list[str]
+) -> Document:
+    """The report, computed from what is on record. Of a role only its words are taken: no number in it is a model's claim."""
+    specification, green = finals.get("specification", {}), facts.records["green"]
+    title = str(specification.get("title") or " ".join(facts.request.split()))[:100]
+    description = str(specification.get("description") or title)
+    written = {name: str(words[name]) for name in ("summary", "changelog_entry", "release_notes") if str(words.get(name) or "").strip()}
     return {
         "request_id": facts.task_id,
         "branch": branch,
         "base": base_commit,
         "commits": list(commits),
         "title": title,
-        "summary": str(specification.get("description", "")),
-        "changelog_entry": f"- {title}",
-        "release_notes": str(specification.get("description", title)),
-        "files": files,
-        "readiness": {"ready": True, "open_points": open_points},
+        "summary": written.get("summary", description),
+        "changelog_entry": written.get("changelog_entry", f"- {title}"),
+        "release_notes": written.get("release_notes", description),
+        "files": _files(facts),
+        "readiness": {"ready": True, "open_points": _open_points(facts, finals)},
+        **({"reviews": [dict(item) for item in facts.reviews]} if facts.reviews else {}),
+        **({"dissent": list(facts.dissent)} if facts.dissent else {}),
         "verification": {
             "all_tests_pass": green["all_tests_pass"],
             "no_regressions": green["no_regressions"],
@@ -149,9 +213,38 @@ def delivery_report(facts: Facts, finals: Mapping[str, Document], *, branch: str
             "sandbox": facts.sandbox,
             "tests_passed": green["passed"],
             "tests_failed_before": green["baseline_failing"],
-            "not_configured": green["not_configured"],
+            "not_configured": [*_not_configured(facts)],
         },
     }
+
+
+def _files(facts: Facts) -> list[Json]:
+    counts = {lines.path: lines for lines in facts.git.numstat(facts.base_tree, facts.tree)}
+    files: list[Json] = []
+    for change in facts.git.diff_names(facts.base_tree, facts.tree):
+        lines = counts.get(change.path)
+        word = {"A": "created", "D": "deleted"}.get(change.status, "modified")
+        added, removed = (lines.added, lines.removed) if lines else (0, 0)
+        files.append({"path": change.path, "change": word, "lines_added": added, "lines_removed": removed})
+    return files
+
+
+def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
+    """What a person should know before merging."""
+    points = [f"assumed: {line}" for line in _texts(finals.get("clarification", {}).get("assumptions"))]
+    points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"not configured, so not checked: {line}" for line in _not_configured(facts)]
+    if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
+        points += [f"review note: {item.get('description')}" for item in objects(finals.get("review", {}), "findings")]
+    points += facts.remarks
+    if facts.sandbox == "none":
+        points.append("everything ran without a sandbox")
+    return [*dict.fromkeys(points)]
+
+
+def _not_configured(facts: Facts) -> list[str]:
+    found = [*_texts(facts.records["green"]["not_configured"]), *_texts(facts.records.get("quality", {}).get("not_configured"))]
+    return list(dict.fromkeys(found))
 
 
 def _texts(value: Json) -> list[str]:

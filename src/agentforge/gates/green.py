@@ -9,6 +9,8 @@ from agentforge.analysis.lint import LintRun, worse
 from agentforge.analysis.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
 from agentforge.analysis.testguard import weakened
 from agentforge.analysis.testrun import foreign
+from agentforge.analysis.typecheck import TypeRun
+from agentforge.analysis.typecheck import worse as worse_types
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
 
@@ -30,6 +32,10 @@ class GreenCase:
     flaky: frozenset[str]
     lint_before: LintRun
     lint_after: LintRun
+    types_before: TypeRun = TypeRun("not_configured")
+    types_after: TypeRun = TypeRun("not_configured")
+    strict: bool = False
+    """Findings count wherever they were before, and what is not configured has not passed."""
 
 
 def judge_green(court: Court, case: GreenCase) -> Verdict:
@@ -58,16 +64,18 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     regressions = [item for item in compare(case.baseline, run, case.flaky, superseded) if item.id not in failing]
     real, flaky = _settle(court, case, regressions)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
-    conformance = worse(case.lint_before, case.lint_after)
-    reasons += [f"lint: {line}" for line in conformance]
-    if case.lint_before.status == "ran" and case.lint_after.status != "ran":
-        return Verdict("not_run", (f"lint did not run: {case.lint_after.reason}",), {"runs": list(court.runs)})
+    if (gap := _unchecked(case)) is not None:
+        return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
+    conformance = worse(LintRun("ran") if case.strict else case.lint_before, case.lint_after)
+    types = worse_types(TypeRun("ran") if case.strict else case.types_before, case.types_after)
+    reasons += [f"lint: {line}" for line in conformance] + [f"types: {line}" for line in types]
     record: dict[str, Json] = {
         "tree": case.tree,
         "all_tests_pass": not failing,
         "no_regressions": not real,
         "conformance_passing": not conformance,
         "test_lock_held": True,
+        **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "not_configured": _not_configured(case),
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
@@ -86,6 +94,16 @@ def _settle(court: Court, case: GreenCase, regressions: list[Regression]) -> tup
     before = rerun_flaky(lambda wanted: court.run(case.base_tree, wanted), ids, times=3)
     flaky = now | before
     return [item for item in regressions if item.id not in flaky], flaky
+
+
+def _unchecked(case: GreenCase) -> Verdict | None:
+    """A check that ran on the base and does not run now has not passed; one that nobody configured only counts when strict."""
+    checks = (("lint", case.lint_before, case.lint_after), ("types", case.types_before, case.types_after))
+    for name, before, after in checks:
+        if before.status == "ran" and after.status != "ran":
+            return Verdict("not_run", (f"{name} did not run: {after.reason}",), {})
+    missing = tuple(f"{name}: demanded by `strict`, and {before.reason}" for name, before, _ in checks if before.status != "ran")
+    return Verdict("failed", missing, {}) if case.strict and missing else None
 
 
 def _broken_lock(court: Court, case: GreenCase) -> list[str]:
@@ -159,7 +177,9 @@ _SECTIONS: Mapping[str, Callable[[str], object]] = {
 
 
 def _not_configured(case: GreenCase) -> list[Json]:
-    names: list[Json] = ["types"]
+    names: list[Json] = []
+    if case.types_before.status != "ran":
+        names.append("types")
     if case.lint_before.status != "ran":
         names.append("lint")
     if not case.baseline.results:

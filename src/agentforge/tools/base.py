@@ -1,7 +1,7 @@
 """The shape of a tool: a function from arguments and a workbench to a result, with a description a model can read."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -13,7 +13,11 @@ Effect = Literal["read", "write", "execute", "control"]
 RESULT_CHARS = 6000
 """No result is longer: a step's context has a fixed size, and one answer may not take it all."""
 
-WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"})
+KEEPING_TOOLS = frozenset({"generate_changelog", "create_release_notes"})
+"""Writing tools that know their own files: they add to one that exists, of one kind. A role is given them to touch just that, so what it
+may otherwise write does not bind them; what is closed to it does."""
+
+WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING_TOOLS
 """The tools that path limits bind. A test holds this equal to the table's own `effect`."""
 
 
@@ -56,14 +60,26 @@ class ToolSpec:
     """The arguments that name a path this tool changes."""
 
 
+Run: TypeAlias = Callable[[Mapping[str, Json]], ToolResult]
+"""A check that the engine runs for a tool, from the tool's arguments."""
+
+
+def _nothing() -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """Where tools work: a tree, and a way to run its tests."""
+    """Where tools work: a tree, and a way to run its tests and checks."""
 
     root: Path
     run_tests: Callable[[Sequence[str]], ToolResult]
     created: frozenset[str] = frozenset()
     """Paths that this role created in this stage: it may overwrite those."""
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    """By tool: the checks that the engine can run here. A tool whose check is missing says "not configured"."""
+    changed: Callable[[], Sequence[str]] = _nothing
+    """The paths that differ from the base of the task; asked only by the tools that need them."""
 
     def after(self, result: ToolResult) -> "Workbench":
         """The bench for the next action of the same role."""
@@ -71,6 +87,7 @@ class Workbench:
 
 
 Call: TypeAlias = Callable[[Mapping[str, Json], Workbench], ToolResult]
+Targets: TypeAlias = Callable[[Mapping[str, Json], Workbench], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +96,8 @@ class Tool:
 
     spec: ToolSpec
     call: Call
+    targets: Targets | None = None
+    """The paths that a call would change, for a writing tool that finds them itself. The bridge asks before the call."""
 
 
 def object_schema(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None) -> dict[str, Json]:
@@ -105,6 +124,16 @@ def number_of(args: Mapping[str, Json], key: str, default: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ModelMistake("bad_arguments", f"`{key}` is a whole number")
     return value
+
+
+def texts_of(args: Mapping[str, Json], key: str) -> tuple[str, ...]:
+    """A list of texts; empty when it is left out."""
+    value = args.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ModelMistake("bad_arguments", f"`{key}` is a list of texts")
+    return tuple(str(each) for each in value)
 
 
 def bounded(text: str, limit: int = RESULT_CHARS) -> str:

@@ -1,7 +1,7 @@
 """Between a role and the tools: what it may use, where it may write. Every action passes here, and a refusal is an answer.
 
-The order of the questions: is there such a tool, may this role use it, are the arguments right, and then for each path that would
-change, made real first: is it protected, locked, or outside the role's limits.
+The order of the questions: is there such a tool, may this role use it, may this task, are the arguments right, and then for each path
+that would change, made real first: is it protected, locked, or outside the role's limits.
 """
 
 import errno
@@ -13,15 +13,21 @@ from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.system.files import relative_to, resolve_inside
+from agentforge.tools.analysing import ANALYSING
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
+from agentforge.tools.checking import CHECKING
+from agentforge.tools.documentation import DOCUMENTATION
 from agentforge.tools.paths import Glob, PathLimits, glob, matches_any
 from agentforge.tools.reading import READING
-from agentforge.tools.running import CONTROL, RUNNING
+from agentforge.tools.releasing import RELEASING
+from agentforge.tools.running import CONTROL, RUNNING, shown_control
+from agentforge.tools.scanning import SCANNING
 from agentforge.tools.searching import SEARCHING
 from agentforge.tools.source import read_source
 from agentforge.tools.writing import WRITING, link_place
 
-TOOLS: Mapping[str, Tool] = MappingProxyType({tool.spec.name: tool for tool in (*READING, *SEARCHING, *WRITING, *RUNNING)})
+_TABLES = (READING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, WRITING, RELEASING, RUNNING, CHECKING)
+TOOLS: Mapping[str, Tool] = MappingProxyType({tool.spec.name: tool for table in _TABLES for tool in table})
 """Every tool there is."""
 
 PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
@@ -29,6 +35,9 @@ PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 
 RESERVED = frozenset({"commit", "deploy"})
 """Names that nothing can run."""
+
+_LOOKS = frozenset({"read", "control"})
+"""What a read-only task may do."""
 
 _CONTROL: Mapping[str, ToolSpec] = MappingProxyType({spec.name: spec for spec in CONTROL})
 
@@ -51,6 +60,8 @@ class Bridge:
     """Test files by path, with their hashes, that RED has proved and nobody may change since."""
     protected: tuple[Glob, ...]
     check: Check
+    read_only: bool = False
+    """Nothing may be written or run in this task, whatever the role may do elsewhere."""
 
     @classmethod
     def of(
@@ -61,17 +72,23 @@ class Bridge:
         *,
         locked: Mapping[str, str] | None = None,
         protected: tuple[str, ...] = PROTECTED,
+        read_only: bool = False,
     ) -> "Bridge":
         """The bridge of a role, from its agent definition."""
         tools = _object(_object(role, "capabilities"), "tools")
         forbidden = frozenset(_names(tools, "forbidden"))
         allowed = tuple(name for name in _names(tools, "allowed") if name not in forbidden)
         name = str(_object(role, "agent").get("role", "this role"))
-        return cls(name, allowed, forbidden, limits, dict(locked or {}), tuple(glob(each.casefold()) for each in protected), check)
+        closed = tuple(glob(each.casefold()) for each in protected)
+        return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What this role is shown: its tools, then the control actions."""
-        return (*(TOOLS[name].spec for name in self.allowed if name in TOOLS), *CONTROL)
+        own = (TOOLS[name].spec for name in self.allowed if name in TOOLS)
+        return (*(spec for spec in own if not self._is_closed(spec)), *shown_control(self.allowed))
+
+    def _is_closed(self, spec: ToolSpec) -> bool:
+        return self.read_only and spec.effect not in _LOOKS
 
     def refusal(self, action: Action, bench: Workbench) -> ToolResult | None:
         """Why the action may not be done; None if it may. For control actions this is the whole check."""
@@ -88,6 +105,9 @@ class Bridge:
             raise ValueError(f"{action.name} is a control action: the caller performs it")
         if (refused := self.refusal(action, bench)) is not None:
             return refused
+        if self.read_only:
+            # A reading tool may let the engine run something for it; here it may not.
+            bench = replace(bench, runs={})
         try:
             result = TOOLS[action.name].call(action.args, bench)
         except ModelMistake as mistake:
@@ -98,7 +118,13 @@ class Bridge:
 
     def _refused_tool(self, action: Action) -> ToolResult | None:
         name = action.name
-        if name in _CONTROL or (name in self.allowed and name in TOOLS):
+        if name in _CONTROL:
+            return None
+        if name in TOOLS and self._is_closed(TOOLS[name].spec):
+            return _refused(
+                "forbidden_tool", f"this task is read-only: its mode lets nobody use {name}, which would write or run something"
+            )
+        if name in self.allowed and name in TOOLS:
             return None
         offered = ", ".join(spec.name for spec in self.specs())
         if name in self.forbidden or name in TOOLS or name in RESERVED:
@@ -115,8 +141,9 @@ class Bridge:
     def _refused_paths(self, action: Action, bench: Workbench) -> ToolResult | None:
         if action.name in _CONTROL:
             return None
-        for argument in TOOLS[action.name].spec.writes:
-            given = text_of(action.args, argument)
+        tool = TOOLS[action.name]
+        named = [text_of(action.args, argument) for argument in tool.spec.writes]
+        for given in (*named, *(tool.targets(action.args, bench) if tool.targets is not None else ())):
             target = relative_to(bench.root, resolve_inside(bench.root, given))
             # A link has two places: where its name lies and what it leads to. Both must be free.
             for path in dict.fromkeys((target, relative_to(bench.root, link_place(bench.root, given)))):

@@ -3,7 +3,8 @@
 A pattern list is split on commas. `**` stands for any number of directories, `*` stays within one name, so `*.md` is the
 root only. A path is allowed if a positive pattern matches (or none is given) and no negative one (`!`) does.
 A negative pattern binds every writing tool; a tool without a positive one of its own is held to those of the others:
-otherwise "create only in tests" would still let a role edit or delete everything else.
+otherwise "create only in tests" would still let a role edit or delete everything else. The tools that keep one kind of file
+are the exception: their files are known, so only a pattern of their own narrows them.
 """
 
 import fnmatch
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentforge.core.errors import UsageError
-from agentforge.tools.base import WRITING_TOOLS
+from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 
 DEFAULT_TESTS = ("tests/**/*",)
 DEFAULT_DOCS = ("docs/**/*",)
@@ -85,9 +86,10 @@ class PathLimits:
             )
         layout = {"tests": tuple(tests) or DEFAULT_TESTS, "docs": tuple(docs) or DEFAULT_DOCS}
         split = {tool: _split(text, layout) for tool, text in constraints.items()}
-        shared = tuple(dict.fromkeys(each for tool in sorted(split) for each in split[tool].allowed))
+        shared = tuple(dict.fromkeys(each for tool in sorted(set(split) - KEEPING_TOOLS) for each in split[tool].allowed))
         denied = tuple(dict.fromkeys(each for tool in sorted(split) for each in split[tool].denied))
-        return cls({tool: Rule(split[tool].allowed if tool in split and split[tool].allowed else shared, denied) for tool in WRITING_TOOLS})
+        own = {tool: rule.allowed for tool, rule in split.items() if rule.allowed}
+        return cls({tool: Rule(own.get(tool, () if tool in KEEPING_TOOLS else shared), denied) for tool in WRITING_TOOLS})
 
     def allows(self, tool: str, path: str) -> str | None:
         """None if the tool may touch the path, else the reason."""

@@ -1,19 +1,15 @@
 """The tool that runs tests, and the control actions, which the caller performs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, texts_of
 
 
 def run_tests(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Run tests by id or file, or those that matter here when none is named."""
-    ids = args.get("ids") or []
-    if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):
-        raise ModelMistake("bad_arguments", "`ids` is a list of test ids or files")
-    result = bench.run_tests([str(each) for each in ids])
+    result = bench.run_tests(texts_of(args, "ids"))
     return replace(result, text=bounded(result.text))
 
 
@@ -29,24 +25,30 @@ RUNNING: tuple[Tool, ...] = (
     ),
 )
 
-CONTROL: tuple[ToolSpec, ...] = (
-    ToolSpec(
-        "submit_artifact",
-        "Hand in a finished document under its contract.",
-        object_schema({"contract": {"type": "string", "minLength": 1}, "artifact": {"type": "object"}}),
-        "control",
-    ),
-    ToolSpec(
-        "escalate",
-        "Ask a person one precise question; the work stops until it is answered.",
-        object_schema(
-            {"question": {"type": "string", "minLength": 1, "maxLength": 2000}},
-            {
-                "options": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 10},
-                "recommendation": {"type": "string"},
-            },
-        ),
-        "control",
-    ),
+_QUESTION = object_schema(
+    {"question": {"type": "string", "minLength": 1, "maxLength": 2000}},
+    {
+        "options": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 10},
+        "recommendation": {"type": "string"},
+    },
 )
+
+SUBMIT = ToolSpec(
+    "submit_artifact",
+    "Hand in a finished document under its contract.",
+    object_schema({"contract": {"type": "string", "minLength": 1}, "artifact": {"type": "object"}}),
+    "control",
+)
+ESCALATE = ToolSpec("escalate", "Ask a person one precise question; the work stops until it is answered.", _QUESTION, "control")
+ESCALATE_QUESTION = ToolSpec("escalate_question", ESCALATE.description, _QUESTION, "control")
+
+CONTROL: tuple[ToolSpec, ...] = (SUBMIT, ESCALATE, ESCALATE_QUESTION)
 """Every role has these. They change the task, not the tree, so the one who decides about tasks performs them."""
+
+ESCALATES = frozenset({ESCALATE.name, ESCALATE_QUESTION.name})
+"""Two names of one action. A role is shown the one that its definition uses, and is heard by both."""
+
+
+def shown_control(allowed: Sequence[str]) -> tuple[ToolSpec, ...]:
+    """The control actions as a role with these tools is told of them."""
+    return (SUBMIT, ESCALATE_QUESTION if ESCALATE_QUESTION.name in allowed else ESCALATE)

@@ -3,15 +3,19 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake
 from agentforge.system.files import relative_to, resolve_inside
+from agentforge.tools.base import Workbench
 
 MAX_BYTES = 2_000_000
 """Files beyond this are data or generated: nobody reads them through a tool."""
 
 MAX_FILES = 50_000
+MAX_PYTHON = 3000
+"""Python files that one call parses: more would take longer than a step may."""
 LINE_CHARS = 400
 
 _NOISE = frozenset(
@@ -80,6 +84,18 @@ def walk(root: Path, start: Path) -> Iterator[str]:
             budget -= 1
             if not budget:
                 return
+
+
+def present(bench: Workbench) -> list[str]:
+    """The changed paths that are regular files of the tree now, sorted."""
+    places = ((path, bench.root / path) for path in sorted(set(bench.changed())))
+    return [path for path, place in places if place.is_file() and not place.is_symlink()]
+
+
+def python_texts(root: Path, limit: int = MAX_PYTHON) -> dict[str, str]:
+    """The Python files of a tree with their texts: the first ones, if there are more than the limit."""
+    paths = islice((path for path in walk(root, root) if path.endswith(".py")), limit)
+    return {path: read_source(root, path).text for path in paths}
 
 
 def _short(line: str) -> str:

@@ -15,42 +15,84 @@ if TYPE_CHECKING:
 Examples:
   agentforge init
   agentforge init --force
+  agentforge init --with-catalog
 
 Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it is right."""
 )
 @click.option("--force", is_flag=True, help="Write the settings anew over the ones that are there.")
+@click.option("--with-catalog", is_flag=True, help="Write commented examples of roles, stages, pipelines and contracts of your own.")
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
-def init(*, force: bool, as_data: bool) -> int:
+def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     """Show what was detected here and write settings you can correct."""
-    from agentforge.core.errors import UsageError
-    from agentforge.settings import SETTINGS_FILE
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
-    from agentforge.surfaces.cli.settings_file import spell
-    from agentforge.system.files import write_atomic
     from agentforge.wiring import EXCLUDED
 
     site = Site.open(Path.cwd())
     head = site.git.head()
-    path = site.git.top / SETTINGS_FILE
-    if path.exists() and not force:
-        raise UsageError(f"{SETTINGS_FILE} is there already.", "Correct it by hand, or write it anew with `agentforge init --force`.")
     plan = _plan(site, head)
-    facts = _facts(site, head, plan)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, spell(plan).encode())
+    settings = _write_settings(site, plan, force=force, or_leave=with_catalog)
+    written, left = _write_examples(site) if with_catalog else ([], [])
     for pattern in EXCLUDED:
         site.git.exclude_locally(pattern)
+    facts = _facts(site, head, plan)
     if as_data:
-        print_json({**dict(facts), "settings": SETTINGS_FILE})
+        print_json({**dict(facts), "settings": settings, **({"examples": written, "left": left} if with_catalog else {})})
         return 0
     click.echo(f"Detected in {site.git.top} at {head[:12]}:")
     for name, found in facts:
         for at, line in enumerate(found or ["none"]):
             click.echo(f"  {name if at == 0 else '':<14}{line}")
-    click.echo(f"\nWritten: {SETTINGS_FILE}. Run state is kept out of git by .git/info/exclude; nothing was committed.")
-    click.echo(f'Next:\n  correct {SETTINGS_FILE} where the above is wrong, and commit it\n  agentforge start "what you want"')
+    for text in _told(settings, written, left):
+        click.echo(text)
     return 0
+
+
+def _write_settings(site: "Site", plan: "Plan", *, force: bool, or_leave: bool) -> str | None:
+    """The path of the settings, if they were written; what is there already is somebody's."""
+    from agentforge.core.errors import UsageError
+    from agentforge.settings import SETTINGS_FILE
+    from agentforge.surfaces.cli.settings_file import spell
+    from agentforge.system.files import write_atomic
+
+    path = site.git.top / SETTINGS_FILE
+    if path.exists() and not force:
+        if or_leave:
+            return None
+        raise UsageError(f"{SETTINGS_FILE} is there already.", "Correct it by hand, or write it anew with `agentforge init --force`.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, spell(plan).encode())
+    return SETTINGS_FILE
+
+
+def _write_examples(site: "Site") -> tuple[list[str], list[str]]:
+    """Which examples were written, and which were left because a file is there. None is ever written over, `--force` or not."""
+    from agentforge.catalog.check import examples
+    from agentforge.system.files import write_atomic
+
+    written, left = [], []
+    for name, text in examples().items():
+        path = site.git.top / name
+        if path.exists() or path.is_symlink():
+            left.append(name)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, text.encode())
+        written.append(name)
+    return written, left
+
+
+def _told(settings: str | None, written: list[str], left: list[str]) -> list[str]:
+    from agentforge.settings import SETTINGS_FILE
+
+    told = ["", f"Written: {settings}." if settings else f"Left as it is: {SETTINGS_FILE}."]
+    if written:
+        told += ["Examples written, every line a comment, so nothing changes yet:", *(f"  {name}" for name in written)]
+    told += [f"Left as it is: {name}." for name in left]
+    told += ["Run state is kept out of git by .git/info/exclude; nothing was committed."]
+    told += ["Next:", f"  correct {SETTINGS_FILE} where the above is wrong, and commit it"]
+    told += ["  agentforge pipelines validate FILE   after you uncommented an example"] if written else []
+    return [*told, '  agentforge start "what you want"']
 
 
 def _plan(site: "Site", head: str) -> "Plan":

@@ -30,6 +30,7 @@ COMMANDS = {
     "diff": Entry(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
+    "pipelines": Entry(f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"),
     "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, packages from the index alone"),
 }
 

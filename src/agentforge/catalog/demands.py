@@ -1,0 +1,151 @@
+"""What a base demands of everything that builds on it or takes its place: an override may add to it, never take away."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from agentforge.catalog.dialect import types_of
+from agentforge.catalog.extends import Kind
+from agentforge.catalog.roles import verifications_of
+
+Document: TypeAlias = Mapping[str, Any]
+
+WRITERS = frozenset({"create_file", "edit_file", "delete_file"})
+"""The tools that a role is limited in by paths; those that keep one kind of file are bound by what is closed alone."""
+
+_SWITCHES = ("reverts", "needs_environment", "verifying")
+_FLOORS, _CEILINGS = ("minimum", "min_length", "min_items"), ("maximum", "max_length", "max_items")
+
+
+def lost(kind: Kind, base: Document, result: Document) -> list[str]:
+    """What `result` takes away from its base, as `key: what`. Both are valid."""
+    match kind:
+        case "agents":
+            return [*_of_agent(base, result)]
+        case "contracts":
+            kept = result.get("validation") or []
+            rules = [f"validation: drops the rule {name}" for name in base.get("validation") or [] if name not in kept]
+            return [*rules, *_looser_all(base["schema"], result["schema"], "schema")]
+        case "stages":
+            return [*_of_stage(base, result)]
+        case "pipelines":
+            return []  # a lane is compared when its stages are known
+
+
+def too_free(base: Document, role: Document) -> list[str]:
+    """What a role may do that the one whose place it takes in a stage may not."""
+    tools = role["capabilities"]["tools"]
+    forbidden = base["capabilities"]["tools"].get("forbidden", ())
+    return [*(f"may use {name}, which is forbidden there" for name in tools["allowed"] if name in forbidden), *_wider(base, role)]
+
+
+def lost_proof(base: Sequence[Document], stages: Sequence[Document]) -> list[str]:
+    """What a lane no longer proves that its base did: artifacts, gates and blocking reviews."""
+    had, has = dict(_proof(base)), dict(_proof(stages))
+    return [text for fact, text in had.items() if fact not in has]
+
+
+def _proof(stages: Sequence[Document]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for stage in stages:
+        readers = stage.get("reviewers", ()) if stage.get("review_mode", "blocking") == "blocking" else ()
+        for item in stage["produces"]:
+            phase = item["phase"]
+            yield ("artifact", item["contract"], phase), f"drops the artifact {item['contract']} of {stage['name']}"
+            yield from ((("gate", gate, phase), f"drops the gate {gate} of {stage['name']}") for gate in stage["gates"])
+            yield from ((("reader", role, phase), f"drops the blocking reviewer {role} of {stage['name']}") for role in readers)
+
+
+def _of_agent(base: Document, result: Document) -> Iterator[str]:
+    tools = result["capabilities"]["tools"]
+    for name in base["capabilities"]["tools"].get("forbidden", ()):
+        if name not in tools.get("forbidden", ()):
+            yield f"capabilities.tools.forbidden: drops the forbidden tool {name}"
+    for what in _wider(base, result):
+        yield f"capabilities.tools.path_constraints: {what}"
+    kept = {name for name, _ in verifications_of(result)}
+    for name, _ in verifications_of(base):
+        if name not in kept:
+            yield f"capabilities.output.must_verify: drops {name}"
+
+
+def _wider(base: Document, result: Document) -> Iterator[str]:
+    """A path closed to any tool is closed to all; a tool without places of its own is held to those of the others."""
+    before, now = (document["capabilities"]["tools"].get("path_constraints", {}) for document in (base, result))
+    writers = [name for name in result["capabilities"]["tools"]["allowed"] if name in WRITERS]
+    if not writers:
+        return
+    closed = {pattern for patterns in now.values() for pattern in _closed(patterns)}
+    for tool, patterns in before.items():
+        kept = _closed(now.get(tool, "")) if tool in writers else closed
+        for pattern in _closed(patterns):
+            if pattern not in kept:
+                yield f"drops the path limit {pattern} of {tool}"
+    for tool in writers:
+        open_before, open_now = _open(before, tool), _open(now, tool)
+        if open_before and (wider := [pattern for pattern in open_now or ["**"] if pattern not in open_before]):
+            yield f"lets {tool} write {wider[0]}, and the base only {', '.join(open_before)}; narrow with `!`, or set `tests:` and `docs:`"
+
+
+def _open(limits: Mapping[str, str], tool: str) -> list[str]:
+    own = [pattern for pattern in _split(limits.get(tool, "")) if not pattern.startswith("!")]
+    return own or [pattern for patterns in limits.values() for pattern in _split(patterns) if not pattern.startswith("!")]
+
+
+def _closed(patterns: str) -> list[str]:
+    return [pattern for pattern in _split(patterns) if pattern.startswith("!")]
+
+
+def _split(patterns: str) -> list[str]:
+    return [part.strip() for part in patterns.split(",") if part.strip()]
+
+
+def _of_stage(base: Document, result: Document) -> Iterator[str]:
+    for key, word in (("gates", "gate"), ("requires", "required artifact")):
+        for name in base.get(key, ()):
+            if name not in result.get(key, ()):
+                yield f"{key}: drops the {word} {name}"
+    for item in base["produces"]:
+        if item not in result["produces"]:
+            yield f"produces: drops the artifact {item['contract']}"
+    for key in _SWITCHES:
+        if base.get(key) and not result.get(key):
+            yield f"{key}: cannot be switched off"
+    if base.get("reviewers") and base.get("review_mode", "blocking") == "blocking":
+        yield from _of_panel(base["reviewers"], result)
+
+
+def _of_panel(readers: Sequence[str], result: Document) -> Iterator[str]:
+    for name in readers:
+        if name not in result.get("reviewers", ()):
+            yield f"reviewers: drops the blocking reviewer {name}; `+reviewers` adds to those that are there"
+    if result.get("review_mode", "blocking") != "blocking":
+        yield "review_mode: makes a blocking review advisory"
+
+
+def _looser_all(base: Mapping[str, Any], result: Mapping[str, Any], where: str) -> Iterator[str]:
+    for name, node in base.items():
+        if name not in result:
+            yield f"{where}: drops the field {name}"
+        else:
+            yield from _looser(node, result[name], f"{where}.{name}")
+
+
+def _looser(base: Mapping[str, Any], result: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Where a definition lets more through than its base."""
+    if base.get("required") and not result.get("required"):
+        yield f"{where}.required: drops what the base demands"
+    for key in ("filled", "format", "pattern", "const"):
+        if key in base and result.get(key) != base[key]:
+            yield f"{where}.{key}: changes what the base demands"
+    if not set(types_of(result)) <= set(types_of(base)) or base.get("any_of", result.get("any_of")) != result.get("any_of"):
+        yield f"{where}: takes other types than the base"
+    if "enum" in base and not set(result.get("enum", ["…"])) <= set(base["enum"]):
+        yield f"{where}.enum: takes values that the base refuses"
+    for key in (*_FLOORS, *_CEILINGS):
+        sign = 1 if key in _FLOORS else -1
+        if key in base and (key not in result or sign * result[key] < sign * base[key]):
+            yield f"{where}.{key}: asks for less than {base[key]}, which the base demands"
+    if result.get("additionalProperties") and not base.get("additionalProperties") and "properties" in base:
+        yield f"{where}.additionalProperties: lets in keys that the base refuses"
+    yield from _looser_all(base.get("properties", {}), result.get("properties", {}), f"{where}.properties")
+    if isinstance(base.get("items"), dict):
+        yield from _looser(base["items"], result.get("items", {}), f"{where}.items")

@@ -1,0 +1,161 @@
+"""One line of a template, turned into what a task keeps: stages with their panels, scaled by a mode."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agentforge.catalog.extends import Document
+from agentforge.catalog.modes import Mode
+from agentforge.catalog.roles import Role
+from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import ARBITER, LANES, GateName, stage_from_json
+from agentforge.system import strict_yaml
+
+WHOLE = LANES[-1]
+"""The lane of a template that has no others."""
+
+USUAL_ARBITER = "reviewer"
+"""Who decides between readers who disagree, when nobody is named."""
+
+_WRITING: frozenset[GateName] = frozenset({"red", "green", "quality", "delivery"})
+"""Gates that judge a change: a stage with one of them makes it."""
+
+_NOT_RULES = frozenset({"prompt", "description"})
+_PROMPTS = Path(__file__).parent / "policies" / "review_prompts.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One lane with its stages in full, and the roles of their work and their panels by name."""
+
+    lane: str
+    stages: tuple[Document, ...]
+    roles: Mapping[str, Role]
+    rises: Document | None = None
+
+    def pipeline(self, name: str, mode: Mode) -> Document:
+        """The form that the rules read."""
+        kept = {"name": name, "lane": self.lane, "stages": [_for_rules(stage, mode) for stage in self.stages]}
+        settled = {"mode": mode.name, "writes": mode.writes}
+        return {**kept, **settled} if self.rises is None else {**kept, "rises": self.rises, **settled}
+
+    def contracts(self) -> Iterator[str]:
+        """Every contract that its stages and panels name; one may come twice."""
+        for stage in self.stages:
+            yield from (item["contract"] for item in stage["produces"])
+        for stage in self.stages:
+            yield from stage.get("requires", [])
+            yield from (seat["contract"] for seat in _seats(stage).values())
+
+    def prompts(self) -> dict[str, str]:
+        """What each role is told, by stage."""
+        return {stage["name"]: stage.get("prompt", "") for stage in self.stages if stage["role"] is not None}
+
+    def review_prompts(self) -> dict[str, dict[str, str]]:
+        """What each reader is told, by stage and seat."""
+        return {
+            stage["name"]: {name: _review_prompt(name, seat["contract"]) for name, seat in seats.items()}
+            for stage in self.stages
+            if (seats := _seats(stage))
+        }
+
+
+def entries_of(template: Mapping[str, Any], lane: str) -> Sequence[Mapping[str, Any]]:
+    """The entries of a lane, as written."""
+    found: Sequence[Mapping[str, Any]] = template["stages"] if "stages" in template else template["lanes"][lane]["stages"]
+    return found
+
+
+def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
+    """The lane to start in, and those that a task may rise to from there, in order."""
+    name, lanes = template["name"], template.get("lanes", {})
+    if bool(lanes) == ("stages" in template):
+        raise UsageError(f"The pipeline {name} has {'both' if lanes else 'neither'} `stages` and `lanes`; it needs one of them.")
+    if not lanes:
+        if lane not in {None, WHOLE}:
+            raise UsageError(f"The pipeline {name} has no lane {lane}; it has none.", "Leave the lane out.")
+        return [WHOLE]
+    if lane is not None and lane not in lanes:
+        raise UsageError(f"The pipeline {name} has no lane {lane}; its lanes are {', '.join(lanes)}.")
+    way = [lane or next((known for known in lanes if known == WHOLE), list(lanes)[-1])]
+    while (above := lanes[way[-1]].get("rises")) is not None:
+        if above["to"] not in lanes:
+            raise UsageError(f"The lane {way[-1]} of {name} rises to {above['to']}, which it does not have.", f"It has {', '.join(lanes)}.")
+        if above["to"] in way:
+            raise UsageError(f"The lanes of {name} rise in a circle: {' -> '.join([*way, above['to']])}.")
+        way.append(above["to"])
+    return way
+
+
+def with_panel(stage: Document, roles: Mapping[str, Role], source: str) -> Document:
+    """A stage whose readers are told in full, and whose last gate hears them. `roles` has every role it names."""
+    named: list[str] = stage.get("reviewers", [])
+    arbiter = arbiter_of(stage)
+    whole = dict(stage)
+    if (author := stage["role"]) is not None:
+        whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
+    whole.pop("arbiter", None)
+    if named:
+        whole["reviewers"] = [_seat(roles[name], source) for name in named]
+        whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]
+    if arbiter is not None:
+        whole["arbiter"] = {**_seat(roles[arbiter], source), "tier": "reasoning"}
+    return whole
+
+
+def roles_named(stage: Document) -> list[str]:
+    """Every role that a stage asks, readers included."""
+    named = [stage["role"], *stage.get("reviewers", []), arbiter_of(stage)]
+    return [name for name in dict.fromkeys(named) if name is not None]
+
+
+def arbiter_of(stage: Document) -> str | None:
+    """Who decides when the readers of a stage disagree; one reader alone cannot."""
+    if len(stage.get("reviewers", [])) < 2:
+        return None
+    return str(stage.get("arbiter") or USUAL_ARBITER)
+
+
+def read_only_problem(line: Line, pipeline: str, mode: Mode) -> UsageError | None:
+    """Why a mode that changes nothing cannot run this line."""
+    writing = [stage["name"] for stage in line.stages if _WRITING & set(stage["gates"])]
+    if mode.writes or not writing:
+        return None
+    instead = f"Use the pipeline {mode.pipeline} with it, or another mode." if mode.pipeline else "Use another mode."
+    return UsageError(f"The mode {mode.name} changes nothing, and the stage {writing[0]} of the pipeline {pipeline} does.", instead)
+
+
+def _for_rules(stage: Document, mode: Mode) -> Document:
+    kept = {key: value for key, value in stage.items() if key not in _NOT_RULES}
+    return kept if stage["role"] is None else {**kept, "max_steps": mode.scaled(stage_from_json(kept).max_steps)}
+
+
+def _seat(role: Role, source: str) -> Document:
+    contract = next((name for name in role.outputs if name in _readers()), None)
+    if contract is None:
+        known = " or ".join(_readers())
+        raise UsageError(f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not {known}.")
+    return {"role": role.name, "contract": contract, "version": role.version, "tier": role.tier}
+
+
+def _seats(stage: Document) -> dict[str, Document]:
+    """By the name that the journal gives a seat."""
+    seats = {seat["role"]: seat for seat in stage.get("reviewers", [])}
+    return seats | ({ARBITER: stage["arbiter"]} if "arbiter" in stage else {})
+
+
+def _review_prompt(seat: str, contract: str) -> str:
+    texts = _review_texts()
+    return f"{texts[ARBITER]}\n{texts[contract]}" if seat == ARBITER else texts[contract]
+
+
+def _readers() -> list[str]:
+    return [name for name in _review_texts() if name != ARBITER]
+
+
+@cache
+def _review_texts() -> Mapping[str, str]:
+    found: Any = strict_yaml.load(_PROMPTS.read_text(encoding="utf-8"), f"catalog/policies/{_PROMPTS.name}")
+    return {str(name): str(text) for name, text in found.items()}

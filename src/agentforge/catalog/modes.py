@@ -1,0 +1,72 @@
+"""The modes: how much a task may spend on a stage, and whether it may change anything. The numbers are data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from agentforge.core.errors import UsageError
+from agentforge.system import strict_yaml
+
+ModeName = Literal["fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit"]
+MODE_NAMES: tuple[ModeName, ...] = get_args(ModeName)
+
+USUAL: ModeName = "balanced"
+
+USUAL_STEPS = 4
+"""The cap under which a stage has just the steps that its definition gives it."""
+
+MAX_STEPS = 100
+"""No stage has more, in whatever mode."""
+
+_FILE = Path(__file__).parent / "policies" / "modes.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way of working."""
+
+    name: ModeName
+    description: str
+    steps: int
+    """Steps of one plan node; the steps of a stage grow and shrink with it."""
+    retries: int
+    """Validation retries of one plan node."""
+    writes: bool = True
+    """False: nothing in the repository is changed, by any tool."""
+    local_only: bool = False
+    """True: only models on this machine are asked."""
+    pipeline: str | None = None
+    """The pipeline that this mode runs when nobody names one."""
+
+    def scaled(self, max_steps: int) -> int:
+        """The steps of a stage in this mode."""
+        return max(1, min(MAX_STEPS, -(-max_steps * self.steps // USUAL_STEPS)))
+
+
+def mode_named(name: str) -> Mode:
+    """A mode, or a `UsageError` that lists them."""
+    found = next((known for known in MODE_NAMES if known == name), None)
+    if found is None:
+        raise UsageError(f"There is no mode {name!r}.", f"The modes are {', '.join(MODE_NAMES)}.")
+    return modes()[found]
+
+
+@cache
+def modes() -> Mapping[ModeName, Mode]:
+    """Every mode, read when first asked for."""
+    document = strict_yaml.load(_FILE.read_text(encoding="utf-8"), f"catalog/policies/{_FILE.name}")
+    return modes_from(document)
+
+
+def modes_from(document: Any) -> Mapping[ModeName, Mode]:  # noqa: ANN401  a document is any YAML
+    """The modes of a document: all nine, and no key that has no meaning."""
+    entries = document["modes"]
+    if list(entries) != list(MODE_NAMES):
+        raise UsageError(f"catalog/policies/{_FILE.name}: the modes are {', '.join(MODE_NAMES)}, in this order.")
+    known = {item.name for item in fields(Mode)} - {"name"}
+    for name, entry in entries.items():
+        if unknown := sorted(set(entry) - known):
+            raise UsageError(f"catalog/policies/{_FILE.name}: {name}: unknown key `{unknown[0]}`; known: {', '.join(sorted(known))}.")
+    return {name: Mode(name=name, **entries[name]) for name in MODE_NAMES}

@@ -1,0 +1,54 @@
+"""A resolved pipeline with everything it names: what a task keeps, and reads instead of the catalogue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from agentforge.catalog.contracts import Contract, compile_contract
+from agentforge.catalog.roles import Role, role_from_json
+from agentforge.core.pipeline import Pipeline, Stage, pipeline_from_json
+from agentforge.core.reply import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """One lane of one pipeline with every role, contract and prompt it uses."""
+
+    value: Mapping[str, Any]
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """The copy a task was started with."""
+        return cls(value)
+
+    def to_json(self) -> dict[str, Json]:
+        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`."""
+        return dict(self.value)
+
+    def pipeline(self) -> Pipeline:
+        """The stages, for the rules."""
+        return pipeline_from_json(self.value["pipeline"])
+
+    def higher(self) -> tuple[Pipeline, ...]:
+        """The lanes that the task may rise to, in order."""
+        return tuple(pipeline_from_json(value) for value in self.value.get("higher", ()))
+
+    def role(self, name: str) -> Role:
+        """A role of this lane."""
+        return role_from_json(self.value["roles"][name])
+
+    def contract(self, name: str) -> Contract:
+        """A contract of this lane, compiled."""
+        return compile_contract(self.value["contracts"][name], f"contract {name}")
+
+    def prompt(self, stage: str) -> str:
+        """What the role is told in a stage; empty where no model is asked."""
+        return str(self.value["prompts"].get(stage, ""))
+
+    def review_prompt(self, stage: str, seat: str) -> str:
+        """What a reader of a stage's result is told; a seat is the role's name, or `arbiter`."""
+        return str(self.value.get("review_prompts", {}).get(stage, {}).get(seat, ""))
+
+    def contracts_of(self, stage: Stage) -> tuple[Contract, ...]:
+        """The contracts that a stage owes, in order."""
+        return tuple(self.contract(product.contract) for product in stage.products)

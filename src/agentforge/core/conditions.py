@@ -1,0 +1,93 @@
+"""Conditions of a pipeline: a closed vocabulary of facts, joined by AND, OR and NOT."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Literal, get_args
+
+Fact = Literal["no_ambiguities", "trivial_change", "spec_provided", "tests_provided"]
+FACTS: tuple[Fact, ...] = get_args(Fact)
+
+ALIASES: Mapping[str, str] = {"external_spec_provided": "spec_provided", "external_tests_provided": "tests_provided"}
+"""Other names that mean the same."""
+
+_CONSTANTS = {"never": False, "always": True}
+_TOKEN = re.compile(r"\s*([()]|[A-Za-z_]+)")
+
+
+def condition_problem(text: str) -> str:
+    """What is wrong with a condition; empty if nothing is."""
+    try:
+        _Reader(text, frozenset()).read()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def holds(text: str, facts: Collection[str]) -> bool:
+    """Whether a condition is true. One without words never is; a wrong one raises `ValueError`."""
+    return bool(text.strip()) and _Reader(text, frozenset(facts)).read()
+
+
+class _Reader:
+    """OR binds weakest, then AND, then NOT."""
+
+    def __init__(self, text: str, facts: frozenset[str]) -> None:
+        self._text, self._facts = text, facts
+        self._words = _words(text)
+
+    def read(self) -> bool:
+        value = self._either()
+        if self._words:
+            raise ValueError(f"`{self._words[0]}` is too much in the condition `{self._text}`")
+        return value
+
+    def _either(self) -> bool:
+        value = self._both()
+        while self._take("OR"):
+            value = self._both() or value
+        return value
+
+    def _both(self) -> bool:
+        value = self._one()
+        while self._take("AND"):
+            value = self._one() and value
+        return value
+
+    def _one(self) -> bool:
+        if self._take("NOT"):
+            return not self._one()
+        if self._take("("):
+            value = self._either()
+            if not self._take(")"):
+                raise ValueError(f"a `)` is missing in the condition `{self._text}`")
+            return value
+        if not self._words:
+            raise ValueError(f"the condition `{self._text}` ends too early")
+        return self._fact(self._words.pop(0))
+
+    def _fact(self, word: str) -> bool:
+        name = ALIASES.get(word, word)
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        if name not in FACTS:
+            known = ", ".join((*FACTS, *ALIASES, *_CONSTANTS))
+            raise ValueError(f"`{word}` is no known condition; there are {known}")
+        return name in self._facts
+
+    def _take(self, word: str) -> bool:
+        found = bool(self._words) and self._words[0].upper() == word
+        if found:
+            self._words.pop(0)
+        return found
+
+
+def _words(text: str) -> list[str]:
+    found, position = [], 0
+    stripped = text.strip()
+    while position < len(stripped):
+        match = _TOKEN.match(stripped, position)
+        if match is None:
+            raise ValueError(f"`{stripped[position]}` has no meaning in the condition `{text}`")
+        found.append(match[1])
+        position = match.end()
+    return found

@@ -1,0 +1,122 @@
+"""The quality verdict: what a change touches is no harder to read, no more written twice, and tested; a ratchet, or strict."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.analysis.complexity import LIMIT, complexity, worse_complexity
+from agentforge.analysis.coverage import CoverageRun, Covered, added_lines, covered, measure, uncovered
+from agentforge.analysis.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
+from agentforge.analysis.symbols import PYTHON, decode
+from agentforge.core.reply import Json
+from agentforge.gates.court import Court, Verdict
+from agentforge.sandbox.environment import lay_generated
+
+MAX_REASONS = 10
+MAX_FILES = 3000
+"""Files beyond which copies are looked for among the changed ones only."""
+
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCase:
+    """What is to be judged."""
+
+    base_tree: str
+    entry_tree: str
+    """The tree that the stage began with: nothing may be worse than there either."""
+    tree: str
+    strict: bool = False
+    """The limits hold for all of the touched files, and what is not configured has not passed."""
+
+
+def judge_quality(court: Court, case: QualityCase) -> Verdict:
+    """Complexity and copies are computed; coverage runs the suite, where the project has the tool."""
+    paths = _changed(court, case)
+    if not paths:
+        return Verdict("passed", (), {"tree": case.tree, "complexity": None, "duplicates": None, "coverage": None, "not_configured": []})
+    place = court.workspace.pristine(case.tree, court.base_commit)
+    lay_generated(court.env, place)
+    now = _texts(court, case.tree, paths)
+    before = [_texts(court, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
+    knotty, highest = _knotty(before, now, strict=case.strict)
+    copied, lines = _copied(court, place, before, now, strict=case.strict)
+    run, part = _measured(court, case, place, now)
+    untested = uncovered(part, of="these files" if case.strict else "the changed lines") if run.status == "ran" else []
+    record: dict[str, Json] = {
+        "tree": case.tree,
+        "strict": case.strict,
+        "complexity_acceptable": not knotty,
+        "no_code_smells": not copied,
+        "complexity": highest,
+        "duplicates": lines,
+        "coverage": part.percent if run.status == "ran" else None,
+        "not_configured": ["coverage"] if run.status == "not_configured" else [],
+    }
+    if run.status == "ran":
+        record["coverage_acceptable"] = not untested
+    elif case.strict and run.status == "not_configured":
+        untested = [f"coverage is demanded by `strict` and not configured: {run.reason}"]
+    reasons = [*knotty, *copied, *untested]
+    if reasons:
+        return Verdict("failed", tuple(reasons[:MAX_REASONS]), record)
+    if run.status == "not_run":
+        return Verdict("not_run", (run.reason,), record)
+    return Verdict("passed", (), record)
+
+
+def _changed(court: Court, case: QualityCase) -> list[str]:
+    """The source files of this change, gone ones too; tests and generated files are judged by nobody here."""
+    changes = court.workspace.git.diff_names(case.base_tree, case.tree) + court.workspace.git.diff_names(case.entry_tree, case.tree)
+    paths = sorted({change.path for change in changes if change.path.endswith(PYTHON)})
+    return [path for path in paths if not court.is_test(path) and path not in court.env.generated]
+
+
+def _texts(court: Court, tree: str, paths: list[str]) -> dict[str, str]:
+    found = {path: court.workspace.git.read_blob(tree, path) for path in paths}
+    return {path: decode(data) for path, data in found.items() if data is not None}
+
+
+def _knotty(before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[list[str], int | None]:
+    """Functions that are too complex and worse than they were, and the highest number of all."""
+    after = _numbers(now)
+    known = [{}] if strict else [_numbers(texts) for texts in before]
+    named: dict[str, str] = {}
+    for numbers in known:
+        for line in worse_complexity(numbers, after, LIMIT):
+            named.setdefault(line.partition(" has complexity")[0], line)
+    return [*named.values()], max(after.values(), default=None)
+
+
+def _numbers(texts: Texts) -> dict[str, int]:
+    return {f"{path}: {name}": count for path, text in texts.items() for name, count in complexity(text, path).items()}
+
+
+def _copied(court: Court, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[list[str], int]:
+    """Blocks written twice that are new, and how many lines they are with the old ones."""
+    touched = {path for texts in (*before, now) for path in texts}
+    rest = _untouched(court, place, touched)
+    after = duplicates({**rest, **now})
+    mine = touching(after, touched)
+    lines = sum(item.lines for item in mine)
+    if strict:
+        return [spelled(item) for item in mine], lines
+    known: list[tuple[Duplicate, ...]] = [duplicates({**rest, **texts}) for texts in before]
+    return list(dict.fromkeys(line for found in known for line in worse_duplicates(found, after, touched))), lines
+
+
+def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
+    """The project's other source files; a copy of one of them is a copy."""
+    paths = [path.relative_to(place).as_posix() for path in place.rglob("*.py") if path.is_file() and not path.is_symlink()]
+    mine = [path for path in paths if path not in touched and not court.is_test(path) and path not in court.env.generated]
+    return {path: decode((place / path).read_bytes()) for path in mine} if len(mine) <= MAX_FILES else {}
+
+
+def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple[CoverageRun, Covered]:
+    git = court.workspace.git
+    changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
+    if not now:
+        return CoverageRun("ran", "no line to run"), Covered(0, 0, {})
+    run = measure(court.sandbox, court.env, place, sorted(now), command=court.command, scratch=court.scratch, timeout_s=court.timeout_s)
+    return run, covered(run, now, None if case.strict else changed)

@@ -1,0 +1,94 @@
+"""The review verdict: what a panel of reviewers, or one reviewer, said about a stage's result."""
+
+from collections.abc import Mapping
+
+from agentforge.core.pipeline import ReviewMode
+from agentforge.core.reply import Json
+from agentforge.gates.court import Verdict, objects
+
+Document = Mapping[str, Json]
+
+
+def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Document | None = None) -> Verdict:
+    """All approve, and it passes; all block, and it is blocked; where they differ the arbiter decides, once there is one."""
+    if not seats:
+        return Verdict("not_run", ("nobody has reviewed it",), {})
+    blockers = [seat for seat, document in seats.items() if _blocks(document)]
+    everybody = {**seats, **({"arbiter": arbiter} if arbiter is not None else {})}
+    split = 0 < len(blockers) < len(seats)
+    decided = arbiter if split else None
+    blocked = _blocks(decided) if decided is not None else bool(blockers)
+    # Where a panel only advises, what would have blocked is advice.
+    advisory = [line for seat, document in seats.items() for line in blocking_lines(seat, document)] if mode == "advisory" else []
+    advisory += [line for seat, document in everybody.items() for line in advisory_lines(seat, document)]
+    record: dict[str, Json] = {
+        "mode": mode,
+        "verdicts": {seat: document.get("verdict") for seat, document in seats.items()},
+        "summaries": {seat: document.get("summary", "") for seat, document in everybody.items()},
+        "findings": {seat: [*findings(document)] for seat, document in everybody.items()},
+        "advisory": [*advisory],
+        "arbiter": decided.get("verdict") if decided is not None else None,
+        "dissent": [*_dissent(seats, blocked=blocked)] if decided is not None and mode == "blocking" else [],
+    }
+    if mode == "advisory":
+        return Verdict("passed", (), record)
+    reasons = tuple(dict.fromkeys(line for seat, document in reversed(everybody.items()) for line in blocking_lines(seat, document)))
+    if split and decided is None:
+        return Verdict("split", reasons, record)
+    return Verdict("blocked", reasons, record) if blocked else Verdict("passed", (), record)
+
+
+def judge_review(review: Document) -> Verdict:
+    """The verdict of a stage that is a review itself."""
+    record: dict[str, Json] = {
+        "verdict": "block" if _blocks(review) else "approve",
+        "findings": [*findings(review)],
+        "advisory": [*advisory_lines("", review)],
+        "summary": review.get("summary", ""),
+    }
+    return Verdict("blocked", tuple(blocking_lines("", review)), record) if _blocks(review) else Verdict("passed", (), record)
+
+
+def findings(document: Document) -> list[dict[str, Json]]:
+    """What a review of either contract found, each with `blocking`."""
+    found = [*objects(document, "findings")]
+    found += [{**item, "blocking": True} for item in objects(document, "blocking_issues")]
+    return found + [{**item, "blocking": False} for item in objects(document, "advisory_issues")]
+
+
+def blocking_lines(seat: str, document: Document) -> list[str]:
+    """What must change, a line each; a block without a finding is its summary."""
+    if not _blocks(document):
+        return []
+    lines = [
+        f"{_head(seat, item)} Remedy: {item.get('remediation') or 'see the finding'}" for item in findings(document) if item.get("blocking")
+    ]
+    return lines or [f"{seat}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
+
+
+def advisory_lines(seat: str, document: Document) -> list[str]:
+    """What is worth knowing and blocks nothing."""
+    return [_head(seat, item) for item in findings(document) if not item.get("blocking")]
+
+
+def _head(seat: str, item: Mapping[str, Json]) -> str:
+    who = f"{item.get('id')} ({seat})" if seat else str(item.get("id"))
+    return f"{who}: {item.get('description')}"
+
+
+def _dissent(seats: Mapping[str, Document], *, blocked: bool) -> list[str]:
+    """Who was overruled, a line for each of their findings."""
+    lines = []
+    for seat, document in seats.items():
+        if _blocks(document) == blocked:
+            continue
+        if blocked:
+            lines.append(f"{seat} approved and was overruled: {document.get('summary', '')}")
+        else:
+            lines += [f"{seat} blocked and was overruled: {line}" for line in blocking_lines(seat, document)]
+    return lines
+
+
+def _blocks(document: Document) -> bool:
+    """Anything that is not an approval."""
+    return document.get("verdict") != "approve"

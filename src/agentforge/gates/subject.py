@@ -1,0 +1,65 @@
+"""What a rule about artifacts judges, and how it reads it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+MAX_NAMED = 8
+"""How many offenders one message names."""
+
+Artifact: TypeAlias = Mapping[str, Any]
+
+
+def _unread(_path: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One artifact, valid under its contract's schema, and what it is judged beside."""
+
+    artifact: Artifact
+    contract: str
+    inputs: Mapping[str, Artifact] = field(default_factory=dict)
+    """By contract: earlier artifacts, and those of the same stage that are already submitted."""
+    request: str = ""
+    files: frozenset[str] = frozenset()
+    """Every path of the tree at this moment."""
+    read: Callable[[str], str | None] = _unread
+    """The text of a file of that tree; None where it cannot be had, and then what it says is not judged."""
+    answered: tuple[str, ...] = ()
+    """What a person was asked and has answered."""
+
+
+Rule: TypeAlias = Callable[[Subject], list[str]]
+
+
+def parts(value: Artifact, key: str) -> list[Any]:
+    """The list at a key; empty where there is none."""
+    found = value.get(key)
+    return found if isinstance(found, list) else []
+
+
+def name_of(part: Artifact) -> str:
+    """Its id."""
+    return str(part.get("id", "one without an id"))
+
+
+def names_of(items: list[Artifact]) -> str:
+    """Their ids, the first few."""
+    return ", ".join(name_of(part) for part in items[:MAX_NAMED])
+
+
+def fold(text: str) -> str:
+    """Text as it is compared: case, spacing and a last full stop aside."""
+    return " ".join(text.casefold().split()).rstrip(".")
+
+
+def cut(text: str) -> str:
+    """Text as it is quoted."""
+    return text if len(text) <= 90 else f"{text[:87]}…"
+
+
+def missing(contract: str) -> str:
+    """What is said where there is nothing to compare with."""
+    return f"there is no {contract} to compare with; submit it first"

@@ -1,0 +1,46 @@
+"""A small project and a court over it: real git, real pytest, the interpreter that runs these tests."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.gates.court import Court
+from agentforge.sandbox.environment import Environment
+from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.worktree import Workspace
+from agentforge.system.git import Git
+
+QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest")
+WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A repository with one commit, and trees beside it."""
+
+    git: Git
+    court: Court
+    base: str
+    """The tree of that commit."""
+
+    def tree(self, files: Mapping[str, str | None], on: str = "") -> str:
+        """`on`, or the base, with some files changed, added or, with None, gone."""
+        entries = {path: None if text is None else ("100644", self.git.hash_blob(text.encode())) for path, text in files.items()}
+        return self.git.overlay_tree(on or self.base, entries)
+
+
+def make_site(place: Path, files: Mapping[str, str]) -> Site:
+    top = place / "checkout"
+    for path, text in files.items():
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).write_text(text)
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "first")):
+        subprocess.run(["git", *WHO, *words], cwd=top, check=True)
+    git = Git.open(top)
+    (place / "source").mkdir()
+    env = Environment(Path(sys.prefix), Path(sys.executable), place / "source", (".",), (), "test", "", Path(sys.base_prefix))
+    space = Workspace(git, place / "space", "task-1")
+    court = Court(space, NoSandbox(), env, git.head(), QUICK, place / "scratch", 60, lambda path: path.startswith("tests/"))
+    return Site(git, court, git.tree_of(git.head()))

@@ -1,0 +1,68 @@
+"""The checks beside the suite: what a change may not make worse, and what strict does not forgive."""
+
+from pathlib import Path
+
+import pytest
+
+from agentforge.analysis.lint import LintRun
+from agentforge.analysis.testrun import TestRun
+from agentforge.analysis.typecheck import TypeRun
+from agentforge.core.reply import Json
+from agentforge.gates.court import Verdict
+from agentforge.gates.green import GreenCase, judge_green
+from tests.gates.bench_of_judges import Site, make_site
+
+pytestmark = pytest.mark.slow
+
+TEST = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
+NAME = "tests/test_shop.py::test_add"
+KEY = ("shop.py", "arg-type")
+CLEAN = TypeRun("ran")
+ONE = TypeRun("ran", findings={KEY: 1}, samples={KEY: "1: wrong"})
+TWO = TypeRun("ran", findings={KEY: 2}, samples={KEY: "1: wrong"})
+LINTED = LintRun("ran")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return make_site(tmp_path, {"shop.py": ""})
+
+
+def verdict(
+    site: Site, types: tuple[TypeRun, TypeRun], lint: tuple[LintRun, LintRun] = (LINTED, LINTED), *, strict: bool = False
+) -> Verdict:
+    red = site.tree({"tests/test_shop.py": TEST})
+    tree = site.tree({"shop.py": "def add(a, b):\n    return a + b\n"}, red)
+    proof: dict[str, Json] = {"red_tree": red, "tests": {NAME: {"guard": False}}, "locked": {}}
+    case = GreenCase(site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), *lint, *types, strict=strict)
+    return judge_green(site.court, case)
+
+
+def test_no_type_finding_may_be_new(site: Site) -> None:
+    found = verdict(site, (ONE, TWO))
+    assert (found.status, found.reasons) == ("failed", ("types: shop.py:1: wrong (arg-type, 2 now, 1 before)",))
+    assert found.record["type_check_pass"] is False
+
+
+def test_an_old_type_finding_is_forgiven_but_not_by_strict(site: Site) -> None:
+    found = verdict(site, (ONE, ONE))
+    assert (found.status, found.record["type_check_pass"], found.record["not_configured"]) == ("passed", True, ["existing tests"])
+    assert verdict(site, (ONE, ONE), strict=True).reasons == ("types: shop.py:1: wrong (arg-type, 1 now, 0 before)",)
+    assert verdict(site, (CLEAN, CLEAN), strict=True).status == "passed"
+
+
+def test_a_checker_that_ran_before_and_does_not_now_has_not_passed(site: Site) -> None:
+    found = verdict(site, (CLEAN, TypeRun("not_run", "it crashed")))
+    assert (found.status, found.reasons) == ("not_run", ("types did not run: it crashed",))
+
+
+def test_what_is_not_configured_is_on_record_and_only_strict_minds(site: Site) -> None:
+    none = TypeRun("not_configured", "the project configures none")
+    unlinted = LintRun("not_configured", "the project configures none")
+    found = verdict(site, (none, none), (unlinted, unlinted))
+    assert found.status == "passed"
+    assert found.record["not_configured"] == ["types", "lint", "existing tests"]
+    assert "type_check_pass" not in found.record
+    strict = verdict(site, (none, none), (unlinted, unlinted), strict=True)
+    assert strict.status == "failed"
+    assert len(strict.reasons) == 2

@@ -1,0 +1,271 @@
+"""The gates as a task meets them: records in a real pack, trees in a real repository, a suite that really runs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.activities.judge import judge
+from agentforge.activities.world import World
+from agentforge.analysis.testrun import TestRun
+from agentforge.catalog.load import Catalog
+from agentforge.core.effects import Judge
+from agentforge.core.inputs import Judged
+from agentforge.core.pipeline import GateName, Pipeline, Product, Reviewer, Stage
+from agentforge.core.reply import Json
+from agentforge.core.state import Accepted, StageRun, State
+from agentforge.core.values import ArtifactRef, Baseline, Escalation, Question
+from agentforge.gates.court import Court
+from agentforge.models.scripted import ScriptedModel
+from agentforge.store.layout import TaskFiles
+from agentforge.store.pack import Pack
+from tests.gates.bench_of_judges import QUICK, Site, make_site
+
+pytestmark = pytest.mark.slow
+
+CODE = "def add(a, b):\n    return a + b\n"
+TEST = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
+SUITE: dict[str, Any] = {"test_files": [{"path": "tests/test_shop.py", "tests": [{"name": "test_add", "requirement_ref": "REQ-001"}]}]}
+SPEC: dict[str, Any] = {"title": "Add", "description": "It adds.", "requirements": []}
+PANEL = Stage(
+    "refactor",
+    "senior_developer",
+    (Product("implementation", "refactor"),),
+    gates=("green", "review"),
+    reviewers=(Reviewer("security_architect", "security_review"), Reviewer("reviewer", "review")),
+    arbiter=Reviewer("reviewer", "review", tier="reasoning"),
+)
+DELIVER = Stage("deliver", None, (Product("delivery_report", "deliver"),), gates=("delivery", "contracts"))
+SAFE = {"verdict": "approve", "summary": "Safe."}
+UNSAFE = {"verdict": "block", "summary": "No.", "blocking_issues": [{"id": "SEC-001", "description": "It runs.", "remediation": "Do not."}]}
+GOOD = {"verdict": "approve", "summary": "Good.", "findings": []}
+
+
+@dataclass
+class Bench:
+    """A world, and a task that has come as far as a proved red and a passed green."""
+
+    site: Site
+    world: World
+    state: State
+
+    def judge(self, gate: GateName, **changes: Any) -> tuple[Judged, dict[str, Any]]:  # noqa: ANN401  # fields of the state
+        judged = judge(self.world, Judge("key", gate), replace(self.state, **changes))
+        record = self.world.pack.get_json(judged.ref)
+        assert isinstance(record, dict)
+        return judged, dict(record)
+
+    def ref(self, contract: str, value: dict[str, Json], phase: str = "refactor") -> ArtifactRef:
+        return self.world.keep_version(contract, phase, 1, value)
+
+    def seat(self, name: str, contract: str, value: dict[str, Any]) -> StageRun:
+        return StageRun("refactor", 1, self.state.tree, point="given", seat=name, drafts=(self.ref(contract, value),))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    site = make_site(tmp_path, {"shop.py": "", "README.md": "A shop.\n"})
+    red = site.tree({"tests/test_shop.py": TEST})
+    tree = site.tree({"shop.py": CODE}, red)
+    files = TaskFiles(tmp_path / "task-1")
+    files.root.mkdir()
+    world = World(
+        files,
+        Pack(files.pack),
+        site.court.workspace,
+        site.court.sandbox,
+        ScriptedModel("nothing", ()),
+        Catalog.packaged().resolve("implement", "small"),
+        {"commands": {"test": " ".join(QUICK)}, "tests": ["tests/**/*"]},
+        tmp_path / "cache",
+        "2026-01-02T03:04:05Z",
+        lambda _key, _given: None,
+        lambda: "head",
+    )
+    world._environment = site.court.env
+    baseline: dict[str, Json] = {
+        "tests": TestRun((), "ran").to_json(),
+        "flaky": [],
+        "lint": {"status": "not_configured", "reason": "none", "findings": []},
+    }
+    base = Baseline(world.pack.put_json(baseline), "env", "none", 0, 0, 0, 0, "no tests")
+    entries = {entry.path: entry for entry in site.git.ls_tree(red)}
+    locked = entries["tests/test_shop.py"]
+    proof = world.pack.put_json(
+        {
+            "gate": "red",
+            "status": "passed",
+            "reasons": [],
+            "red_tree": red,
+            "same_author": False,
+            "tests": {"tests/test_shop.py::test_add": {"guard": False, "reason": "AttributeError", "outcome": "failed", "phase": "call"}},
+            "locked": {locked.path: [locked.mode, locked.oid]},
+            "runs": [],
+        }
+    )
+    finals = (world.keep_version("specification", "spec", 1, SPEC), world.keep_version("test_suite", "red", 1, SUITE))
+    commit = site.git.head()
+    state = State(
+        task_id="task-1",
+        request="Add two numbers",
+        base_commit=commit,
+        base_tree=site.base,
+        tree=tree,
+        commit=commit,
+        baseline=base,
+        pipeline=Pipeline("implement", "full", (PANEL, DELIVER)),
+        run=StageRun("refactor", 1, tree, point="judge"),
+        accepted=(Accepted("red", red, commit, finals, (("red", proof),)),),
+    )
+    return Bench(site, world, state)
+
+
+def greened(bench: Bench) -> Bench:
+    judged, _ = bench.judge("green")
+    assert judged.status == "passed", judged
+    done = Accepted("green", bench.state.tree, bench.state.commit, (), (("green", judged.ref),))
+    return Bench(bench.site, bench.world, replace(bench.state, accepted=(*bench.state.accepted, done)))
+
+
+def test_a_tree_that_was_judged_green_is_not_run_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = greened(bench)
+    first = known.world.records(known.state)["green"]
+    monkeypatch.setattr(Court, "run", None)
+    judged, record = known.judge("green")
+    assert (judged.status, record["reused"], record["runs"]) == ("passed", True, first["runs"])
+
+
+@pytest.mark.parametrize("what", ["tree", "red", "baseline"])
+def test_another_tree_proof_or_baseline_is_judged_anew(bench: Bench, what: str) -> None:
+    known = greened(bench)
+    match what:
+        case "tree":
+            known.state = replace(known.state, tree=known.site.tree({"shop.py": CODE + "\n"}, known.state.tree))
+        case "red":
+            again = known.world.pack.put_json({**known.world.records(known.state)["red"], "again": True})
+            known.state = replace(known.state, run=replace(known.state.run or StageRun("", 1, ""), judged=(("red", again),)))
+        case _:
+            assert known.state.baseline is not None
+            other: Any = known.world.pack.get_json(known.state.baseline.ref)
+            ref = known.world.pack.put_json({**other, "environment": "another"})
+            known.state = replace(known.state, baseline=replace(known.state.baseline, ref=ref))
+    judged, record = known.judge("green")
+    assert judged.status == "passed"
+    assert "reused" not in record
+
+
+def deliver(bench: Bench, tree: str = "", role: str | None = None, words: dict[str, Any] | None = None) -> tuple[Judged, dict[str, Any]]:
+    drafts = () if words is None else (bench.ref("delivery_report", words, "deliver"),)
+    pipeline = Pipeline("implement", "full", (PANEL, replace(DELIVER, role=role)))
+    run = StageRun("deliver", 1, bench.state.tree, point="judge", drafts=drafts)
+    return bench.judge("delivery", pipeline=pipeline, run=run, tree=tree or bench.state.tree)
+
+
+def test_a_delivery_runs_the_suite_once_more_and_writes_the_report(bench: Bench) -> None:
+    known = greened(bench)
+    judged, record = deliver(known)
+    assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == ("passed", True, True, 1)
+    (ref,) = judged.finals
+    report: Any = known.world.pack.get_json(ref.hash)
+    assert (report["changelog_entry"], report["verification"]["tree"], report["verification"]["tests_passed"]) == (
+        "- Add",
+        known.state.tree,
+        1,
+    )
+    contracts, _ = known.judge("contracts", run=StageRun("deliver", 1, known.state.tree, finals=judged.finals))
+    assert (contracts.status, contracts.reasons) == ("passed", ())
+
+
+def test_a_role_may_add_words_to_a_delivery_and_no_code(bench: Bench) -> None:
+    known = greened(bench)
+    noted = known.site.tree({"CHANGELOG.md": "- It adds.\n"}, known.state.tree)
+    judged, record = deliver(known, noted, "devops_engineer", {"changelog_entry": "- It adds.", "release_notes": "Call add."})
+    assert (judged.status, record["tree"]) == ("passed", noted)
+    report: Any = known.world.pack.get_json(judged.finals[0].hash)
+    assert (report["changelog_entry"], report["release_notes"], report["summary"]) == ("- It adds.", "Call add.", "It adds.")
+    coded = known.site.tree({"more.py": "a = 1\n"}, known.state.tree)
+    judged, _ = deliver(known, coded, "devops_engineer", {})
+    assert (judged.status, judged.reasons) == ("failed", ("`more.py` is code that nobody reviewed; take it back",))
+
+
+def test_a_delivery_fails_closed(bench: Bench) -> None:
+    assert deliver(bench)[0].status == "not_run"  # nothing is green yet
+    known = greened(bench)
+    noted = known.site.tree({"README.md": "Another.\n"}, known.state.tree)
+    assert deliver(known, noted)[0].status == "not_run"  # computed, and yet another tree
+    broken = known.site.tree({"pytest.ini": "[pytest]\naddopts = --no-such\n"}, known.state.tree)
+    assert deliver(known, broken, "devops_engineer", {})[0].status != "passed"
+
+
+def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: Bench) -> None:
+    own = bench.ref("implementation", {"summary": "Done."})
+    run = StageRun("refactor", 1, bench.state.tree, point="judge", finals=(own,))
+    seats = (bench.seat("security_architect", "security_review", SAFE), bench.seat("reviewer", "review", GOOD))
+    judged, record = bench.judge("review", run=run, seats=seats)
+    assert (judged.status, record["verdicts"]) == ("passed", {"security_architect": "approve", "reviewer": "approve"})
+    assert [ref.contract for ref in judged.finals] == ["implementation", "security_review", "review"]
+    final: Any = bench.world.pack.get_json(judged.finals[1].hash)
+    assert final["review_id"] == "SECURITY-task-1"
+
+
+def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(bench: Bench) -> None:
+    seats = (bench.seat("security_architect", "security_review", UNSAFE), bench.seat("reviewer", "review", GOOD))
+    judged, _ = bench.judge("review", seats=seats)
+    assert (judged.status, judged.finals) == ("split", ())
+    arbiter = bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})
+    judged, record = bench.judge("review", seats=(*seats, arbiter))
+    assert (judged.status, record["arbiter"]) == ("passed", "approve")
+    final: Any = bench.world.pack.get_json(judged.finals[-1].hash)
+    assert (final["summary"], final["dissent"]) == ("It is fine.", record["dissent"])
+    accepted = (*greened(bench).state.accepted, Accepted("refactor", bench.state.tree, bench.state.commit, (), (("review", judged.ref),)))
+    bench.state = replace(bench.state, accepted=accepted)
+    report: Any = bench.world.pack.get_json(deliver(bench)[0].finals[0].hash)
+    said = {item["role"]: item["verdict"] for item in report["reviews"]}
+    assert said == {"security_architect": "block", "reviewer": "approve", "arbiter": "approve"}
+    assert any(
+        line.startswith("dissent on refactor: security_architect blocked and was overruled") for line in report["readiness"]["open_points"]
+    )
+
+
+def test_a_panel_with_an_empty_seat_has_not_run(bench: Bench) -> None:
+    judged, _ = bench.judge("review", seats=(bench.seat("reviewer", "review", GOOD),))
+    assert (judged.status, judged.reasons) == ("not_run", ("security_architect handed in no review",))
+
+
+def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:
+    stage = Stage("clarify", "business_analyst", (Product("clarification", "clarify"),), gates=("contracts",))
+    intake = bench.ref("intake_record", {"identified_ambiguities": []}, "intake")
+    done = Accepted("intake", bench.state.base_tree, bench.state.commit, (intake,), ())
+    judged, _ = bench.judge(
+        "contracts",
+        pipeline=Pipeline("implement", "full", (stage,)),
+        run=StageRun("clarify", 1, bench.state.tree, skipped="no_ambiguities"),
+        accepted=(done,),
+    )
+    assert (judged.status, judged.reasons) == ("passed", ())
+    assert bench.world.pack.get_json(judged.finals[0].hash) == {"questions": [], "derived": True}
+
+
+def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
+    stage = Stage("clarify", "business_analyst", (Product("clarification", "clarify"),), gates=("contracts",))
+    intake = bench.ref("intake_record", {"identified_ambiguities": [{"area": "a", "question": "Why?", "impact": "blocking"}]}, "intake")
+    draft = bench.ref("clarification", {"questions": [{"question": "Why?", "answer": "?", "confidence": 10}]}, "clarify")
+    told: dict[str, Any] = {
+        "pipeline": Pipeline("implement", "full", (stage,)),
+        "run": StageRun("clarify", 1, bench.state.tree, drafts=(draft,)),
+        "accepted": (Accepted("intake", bench.state.base_tree, bench.state.commit, (intake,), ()),),
+    }
+    judged, _ = bench.judge("contracts", **told)
+    assert "answered below 80" in judged.reasons[0]
+    judged, _ = bench.judge(
+        "contracts", **told, escalations=(Escalation("ESC-001", "question", "clarify", Question("Why?"), (), "So.", "ann"),)
+    )
+    final: Any = bench.world.pack.get_json(judged.finals[0].hash)
+    assert (judged.status, final["questions"][0]["resolved_by"], final["questions"][0]["answer"]) == ("passed", "ann", "So.")
+    misquoted: dict[str, Any] = {
+        "questions": [{"question": "Why?", "answer": "?", "confidence": 90, "evidence": [{"file": "README.md", "snippet": "A bank."}]}]
+    }
+    told["run"] = StageRun("clarify", 1, bench.state.tree, drafts=(bench.ref("clarification", misquoted, "clarify"),))
+    judged, _ = bench.judge("contracts", **told)
+    assert 'evidence: "A bank." does not stand in README.md' in judged.reasons[0]
