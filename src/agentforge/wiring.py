@@ -2,28 +2,31 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast, get_args
+from urllib.parse import urlsplit
 
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
+from agentforge.analysis.goals import classify_goal
 from agentforge.analysis.triage import Triage, tree_facts, triage
 from agentforge.catalog.load import Catalog, Resolved
-from agentforge.core.errors import UsageError, UserError
+from agentforge.catalog.modes import USUAL, mode_named
+from agentforge.core.errors import PolicyError, UsageError, UserError
 from agentforge.core.events import Event, StepClosed
 from agentforge.core.inputs import Abort, Create, Message
-from agentforge.core.pipeline import LANES, PREDICATES
+from agentforge.core.pipeline import PREDICATES
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Price
 from agentforge.engines.local import Ports, drive
-from agentforge.gates.predicates import ARTIFACT_RULES
+from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.base import Answer, Model, Request, Reservation
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.ladder import Wanted, choose
@@ -56,23 +59,21 @@ class StartOptions:
     model: str | None = None
     sandbox: str | None = None
     budget_usd: str | None = None
+    pipeline: str | None = None
+    mode: str | None = None
 
 
 def start(site: Site, options: StartOptions) -> TaskFiles:
     """Records the task. Everything that can be wrong with a request is said before anything is written."""
     if not options.request.strip():
         raise UsageError("The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.')
-    if options.lane is not None and options.lane not in LANES:
-        raise UsageError(f"There is no lane {options.lane!r}.", f"The lanes are {', '.join(LANES)}.")
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
     model = open_model(settings.need_model())
     sandbox = choose(sandbox_name(settings.sandbox))
     tree = git.tree_of(base)
-    found = look(site, options.request, tree)
-    lane = options.lane or found.lane
-    resolved = Catalog.packaged().with_overrides(settings.overrides).resolve("implement", lane)
+    resolved, reasons = _choose_line(site, options, settings, tree)
     price = price_of(model)
     if settings.budget.micro_usd is not None and price is None:
         raise UsageError(
@@ -89,7 +90,6 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     pack = Pack(files.pack)
     catalogue = pack.put(canonical(resolved.to_json()))
     pack.sync()
-    reasons = ("asked for with --lane",) if options.lane else found.reasons
     create = Create(
         task_id,
         options.request,
@@ -102,12 +102,36 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
         settings.budget,
         price,
         reasons,
+        resolved.higher(),
     )
     with Journal.create(files, create, site.clock) as journal:
         artifacts.write_inputs(files, create, journal.times.created_at, "local")
         with closing(_Views(site, journal, lambda _: None)) as shown:
             shown.show()
     return files
+
+
+def _choose_line(site: Site, options: StartOptions, settings: Settings, tree: str) -> tuple[Resolved, tuple[str, ...]]:
+    """The pipeline, its lane and the mode: what a person said, else what the request and the tree say; with the reasons."""
+    mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
+    if mode.local_only and not is_local(settings.need_model(), os.environ):
+        raise PolicyError(
+            f"Mode {mode.name} asks models on this machine only, and {settings.need_model()} is not known to be on it.",
+            "Set OPENAI_BASE_URL to a server on 127.0.0.1 or localhost, or choose another mode.",
+        )
+    goal, why = classify_goal(options.request)
+    name = options.pipeline or mode.pipeline or goal
+    reasons = [f"asked for with --pipeline {name}" if options.pipeline else f"mode {mode.name}" if mode.pipeline else why]
+    catalog = Catalog.packaged().with_overrides(settings.overrides)
+    lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {}) if name in catalog.names("pipelines") else {}
+    lane = options.lane
+    if lane is not None:
+        reasons.append("asked for with --lane")
+    elif lanes:
+        found = look(site, options.request, tree)
+        reasons += found.reasons
+        lane = found.lane if found.lane in lanes else None
+    return catalog.resolve(name, lane, mode.name), tuple(reason for reason in reasons if reason)
 
 
 def look(site: Site, request: str, tree: str) -> Triage:
@@ -250,6 +274,14 @@ def open_model(spec: str) -> Model:
     raise UsageError(f"{kind!r} is not a kind of model.", "The kinds are openai and scripted.")
 
 
+def is_local(spec: str, environ: Mapping[str, str]) -> bool:
+    """Whether a model answers from this machine: a script, or a server on the loopback."""
+    if spec.partition(":")[0] == "scripted":
+        return True
+    host = urlsplit(environ.get("OPENAI_BASE_URL", "")).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
 def price_of(model: Model) -> Price | None:
     """What the budget reckons with; None where nobody knows the price."""
     from agentforge.models.openai_chat import OpenAIChat
@@ -271,8 +303,7 @@ def check_registry() -> None:
     """Every named predicate has an implementation, or the program does not start."""
     from agentforge.catalog.rules import CATALOG_RULES
 
-    judged = {"all_tests_fail", "no_implementation_exists", "all_tests_pass", "conformance_passing", "no_regressions", "test_lock_held"}
-    if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - judged:
+    if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - JUDGED:
         raise AssertionError(f"predicates without an implementation: {sorted(missing)}")
 
 

@@ -1,28 +1,32 @@
 """`Act`: the reply's actions, in order, through the role's bridge, on the recorded tree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.check import run_affected
+from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
 from agentforge.core.inputs import Acted
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, ArtifactRef, Opened, Question
-from agentforge.gates.court import texts
+from agentforge.gates.court import objects, texts
 from agentforge.gates.finals import artifact_problems
-from agentforge.gates.predicates import Subject
+from agentforge.gates.predicates import unanswered
+from agentforge.gates.subject import Subject, fold
 from agentforge.store import artifacts
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
 from agentforge.tools.base import ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
+from agentforge.tools.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
-SUBMIT, ESCALATE = "submit_artifact", "escalate"
+CONTROL = frozenset({SUBMIT.name, *ESCALATES})
 
 
 @dataclass(slots=True)
@@ -44,7 +48,7 @@ def act(world: World, state: State) -> Acted:
     assert run is not None
     world.stand(state)
     reply = _reply(world, run.reply)
-    doing = _Doing(Workbench(world.workspace.worktree, lambda ids: _run_tests(world, state, ids), frozenset(run.created)))
+    doing = _Doing(_bench(world, state))
     doing.documents = world.documents(state)
     bridge = bridge_of(world, state)
     seen = []
@@ -52,7 +56,7 @@ def act(world: World, state: State) -> Acted:
         mark = digest_value([state.tree, action.name, dict(action.args), [item.name for item, _ in doing.results if item.name in _WRITES]])[
             :16
         ]
-        repeated = mark in run.seen and action.name not in (SUBMIT, ESCALATE)
+        repeated = mark in run.seen and action.name not in CONTROL
         result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
         seen.append(mark)
         doing.results.append((action, result))
@@ -80,12 +84,12 @@ def _reply(world: World, ref: str) -> Reply:
 def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
     if doing.stopped and action.name in _WRITES | _RUNS:
         return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake="skipped")
-    if action.name not in (SUBMIT, ESCALATE):
+    if action.name not in CONTROL:
         result = bridge.perform(action, doing.bench)
         return ToolResult(**{**_fields(result), "text": redact(result.text)[0]})
     if (refused := bridge.refusal(action, doing.bench)) is not None:
         return refused
-    if action.name == ESCALATE:
+    if action.name in ESCALATES:
         options = tuple(texts(dict(action.args), "options"))
         doing.question = Question(str(action.args["question"]), options, str(action.args.get("recommendation", "")))
         return ToolResult(ok=True, text="a person is asked")
@@ -98,13 +102,25 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
     if name not in owed:
         return ToolResult(ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract")
     assert isinstance(document, dict)
-    wrong = artifact_problems(world.catalogue.contract(name), document, _subject(world, state, name, document, doing), final=False)
+    subject = _subject(world, state, name, document, doing)
+    wrong = artifact_problems(world.catalogue.contract(name), document, subject, final=False)
+    if name == "clarification" and (asked := unanswered(subject)) and not problems(world.catalogue.contract(name), document, final=False):
+        return _ask_a_person(document, asked, doing)
     if wrong:
         return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid")
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
     doing.documents[name] = document
     return ToolResult(ok=True, text=f"{name} v{version} is taken in; the gates judge it")
+
+
+def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolResult:
+    """What blocks and cannot be answered from the repository is a person's to say; the role hands in again with the answer."""
+    said = {fold(str(item.get("question"))): str(item.get("answer", "")) for item in objects(document, "questions")}
+    guesses = [said[fold(question)] for question in asked if said.get(fold(question))]
+    text = asked[0] if len(asked) == 1 else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
+    doing.question = Question(text, (), "; ".join(guesses)[:500])
+    return ToolResult(ok=True, text="a person is asked what only a person can answer; hand in again with the answer")
 
 
 def _subject(world: World, state: State, name: str, document: Document, doing: _Doing) -> Subject:
@@ -114,7 +130,39 @@ def _subject(world: World, state: State, name: str, document: Document, doing: _
     base = {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)} if name in ("specification", "analysis") else None
     files = base or ({path for path in there | wrote if (world.workspace.worktree / path).exists()} if wrote else there)
     inputs = {contract: value for contract, value in doing.documents.items() if contract != name}
-    return Subject(document, name, inputs, state.request, frozenset(files))
+    asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
+    return Subject(document, name, inputs, state.request, frozenset(files), partial(_plain_text, world), asked)
+
+
+def _plain_text(world: World, path: str) -> str | None:
+    """A file of the worktree; one that leads elsewhere is not read."""
+    place = world.workspace.worktree / path
+    inside = place.is_file() and place.resolve().is_relative_to(world.workspace.worktree.resolve())
+    return place.read_bytes().decode("utf-8", "replace") if inside else None
+
+
+def _bench(world: World, state: State) -> Workbench:
+    assert state.run is not None
+
+    def changed() -> list[str]:
+        git = world.workspace.git
+        return [change.path for change in git.diff_names(state.base_tree, world.workspace.snapshot()) if change.status != "D"]
+
+    return Workbench(
+        world.workspace.worktree,
+        lambda ids: _run_tests(world, state, ids),
+        frozenset(state.run.created),
+        runs={
+            "run_conformance_check": lambda args: conformance(world, state, _paths(args) or changed()),
+            "run_type_check": lambda args: type_check(world, state, _paths(args) or changed()),
+            "analyze_coverage": lambda _: coverage(world, state, changed()),
+        },
+        changed=changed,
+    )
+
+
+def _paths(args: Mapping[str, Json]) -> list[str]:
+    return texts(dict(args), "paths")
 
 
 def _derive(world: World, state: State, doing: _Doing) -> None:

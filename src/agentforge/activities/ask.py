@@ -59,7 +59,7 @@ def _request(world: World, effect: Ask, state: State) -> Request:
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs())
     rest = tuple(Block(name, text) for name, text in blocks if name != "system")
-    return Request(effect.key, run.name, system, rest, tools, state.stage.max_output_tokens, effect.ordinal)
+    return Request(effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.stage.tier)
 
 
 def _hash(request: Request, state: State) -> str:

@@ -5,6 +5,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.world import World, document_refs, record_refs
+from agentforge.analysis.reach import Reach, render
 from agentforge.analysis.symbols import find_symbol, repo_map
 from agentforge.analysis.triage import tree_facts
 from agentforge.catalog.contracts import schema_problems
@@ -24,6 +25,7 @@ from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
 
 MAP_CHARS = 12_000
+REACH_CHARS = 6_000
 DIFF_CHARS = 20_000
 SEED_LINES = 400
 USUAL_BYTES = 200_000
@@ -34,7 +36,8 @@ SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 def bridge_of(world: World, state: State) -> Bridge:
     """The role's way to the tools in this stage."""
-    return world.once("bridge", state.stage.name, record_refs(state).get("red", ""), make=lambda: _bridge(world, state))
+    assert state.run is not None
+    return world.once("bridge", state.run.label, record_refs(state).get("red", ""), make=lambda: _bridge(world, state))
 
 
 def _bridge(world: World, state: State) -> Bridge:
@@ -46,7 +49,7 @@ def _bridge(world: World, state: State) -> Bridge:
     )
     # A stage that proves red itself proves it again with whatever tests it leaves.
     locked = {} if "red" in state.stage.gates else world.locked(state)
-    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=locked)
+    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=locked, read_only=not state.pipeline.writes)
 
 
 def assemble_step(world: World, state: State) -> Assembled:
@@ -63,7 +66,7 @@ def _view(world: World, state: State) -> StepView:
     run, stage = state.run, state.stage
     assert run is not None
     assert stage.role is not None
-    system, guide = world.once("prompts", stage.name, make=lambda: _prompts(world, state))
+    system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
     refs = document_refs(state)
     specification = documents.get("specification", {})
@@ -105,7 +108,10 @@ def _prompts(world: World, state: State) -> tuple[str, str]:
     assert stage.role is not None
     contracts = world.catalogue.contracts_of(stage)
     tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
-    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, world.catalogue.prompt(stage.name))
+    assert state.run is not None
+    seat = state.run.seat
+    words = world.catalogue.review_prompt(stage.name, seat) if seat else world.catalogue.prompt(stage.name)
+    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
     return system, output_guide(contracts)
 
 
@@ -159,9 +165,26 @@ def _facts(world: World, state: State) -> str:
     lines = [f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: {', '.join(plan.import_roots)}."]
     if state.baseline is not None:
         lines.append(f"Measured: {state.baseline.summary}.")
-    if state.stage.returns_to is not None:
+    if _reviews(state):
         lines += _measured(world, state)
+    elif (reach := _reach(world, state)) is not None:
+        lines.append(render(reach, REACH_CHARS))
     return "\n".join(lines)
+
+
+def _reviews(state: State) -> bool:
+    """Whether the one whose step it is judges the work of another."""
+    return state.stage.returns_to is not None or (state.run is not None and bool(state.run.seat))
+
+
+def _reach(world: World, state: State) -> Reach | None:
+    """Files, symbols, importers and tests, for those who say what the change touches."""
+    if not any(product.contract == "analysis" for product in state.stage.products):
+        return None
+    paths = [place.path for place in world.named_places(lambda: _named_in_request(world, state))]
+    cited = objects(world.documents(state).get("clarification", {}), "questions")
+    paths += [str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")]
+    return world.reach(state, paths)
 
 
 def _measured(world: World, state: State) -> list[str]:
@@ -174,6 +197,11 @@ def _measured(world: World, state: State) -> list[str]:
         lines.append(
             f"After it: {green['passed']} tests pass, no regression; not configured: {', '.join(green['not_configured']) or 'nothing'}."
         )
+    if (quality := records.get("quality")) is not None:
+        numbers = [f"{name} {quality[name]}" for name in ("complexity", "duplicates", "coverage") if quality.get(name) is not None]
+        lines.append(f"Measured on what it touches: {'; '.join(numbers) or 'nothing is configured'}.")
+    if state.tree == state.base_tree:
+        return lines
     patch = world.workspace.git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
     shown = redact(patch if len(patch) <= DIFF_CHARS else patch[:DIFF_CHARS] + "\n[… cut; open the files for the rest]")[0]
     return [*lines, "The whole change:", shown]
@@ -188,7 +216,7 @@ def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) 
     items: tuple[Item, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
-    if state.stage.returns_to is None:
+    if not _reviews(state):
         seeds = [Opened(path, 1, SEED_LINES) for path in named if path and (world.workspace.worktree / path).is_file()]
         seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
         items, left = merge(items, seeds, 0, pinned)

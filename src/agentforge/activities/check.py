@@ -1,7 +1,6 @@
 """`Check`: the steering checks after an edit, cheapest first. They guide the role; a verdict is the gates' affair."""
 
 from agentforge.activities.world import World
-from agentforge.analysis.imports import ImportGraph
 from agentforge.analysis.lint import lint, worse
 from agentforge.analysis.outcomes import GOOD, TestRun
 from agentforge.analysis.symbols import syntax_error
@@ -12,8 +11,6 @@ from agentforge.gates.red import declared_tests
 
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25
-MAX_GRAPH = 3000
-"""Python files beyond which tests at risk are not computed: the exit of the stage runs them all anyway."""
 
 
 def check(world: World, state: State) -> CheckRan:
@@ -81,19 +78,9 @@ def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
 
 
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
-    is_test = world.is_test(state)
-    git = world.workspace.git
-    paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
-    if len(paths) > MAX_GRAPH:
-        return ()
-    graph = world.import_graph(lambda: ImportGraph.build({path: _text(world, path) for path in paths}, world.plan(state).import_roots))
+    is_test, paths = world.is_test(state), world.python(state)
     tests = [path for path in paths if is_test(path) and path.rpartition("/")[2].startswith(("test_", "test")) and "conftest" not in path]
-    return graph.reaches(tests, [path for path in changed if not is_test(path)])
-
-
-def _text(world: World, path: str) -> str:
-    place = world.workspace.worktree / path
-    return place.read_bytes().decode("utf-8", "replace") if place.is_file() and not place.is_symlink() else ""
+    return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 
 def _new_failures(world: World, state: State, run: TestRun) -> list[str]:

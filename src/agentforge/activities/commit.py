@@ -2,13 +2,20 @@
 
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.world import World
+from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.state import State
+from agentforge.gates.court import objects
 from agentforge.store import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
 
 SUBJECT_CHARS = 72
+
+TRIVIAL_LINES = 10
+"""So many changed lines, tests aside, can be trivial; `limits.trivial_lines` says otherwise."""
+
+COMPLEXITY = (("intake_record", "initial_complexity"), ("specification", "estimated_complexity"))
 
 
 def commit_stage(world: World, state: State) -> CommitMade:
@@ -17,9 +24,31 @@ def commit_stage(world: World, state: State) -> CommitMade:
     commit = state.commit
     if space.git.tree_of(commit) != state.tree:
         commit = space.commit(state.tree, state.commit, _message(world, state), world.created_at)
-    space.point_branch(commit)
+    if commit != state.base_commit:
+        space.point_branch(commit)
     save(world, state)
-    return CommitMade(state.tree, commit)
+    files, lines = _size(world, state)
+    return CommitMade(state.tree, commit, _facts(world, state, files, lines), files, lines)
+
+
+def _size(world: World, state: State) -> tuple[int, int]:
+    """How far the change reaches: files and lines, tests aside."""
+    is_test = world.is_test(state)
+    touched = [count for count in world.workspace.git.numstat(state.base_tree, state.tree) if not is_test(count.path)]
+    return len(touched), sum(count.added + count.removed for count in touched)
+
+
+def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
+    """What conditions of the pipeline may ask about, as it stands now."""
+    documents = world.documents(state)
+    found: list[Fact] = []
+    if (intake := documents.get("intake_record")) is not None and not objects(intake, "identified_ambiguities"):
+        found.append("no_ambiguities")
+    said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}
+    limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
+    if files and lines <= limit and "trivial" in said and said <= {"trivial", ""}:
+        found.append("trivial_change")
+    return tuple(found)
 
 
 def save(world: World, state: State) -> None:
@@ -29,19 +58,23 @@ def save(world: World, state: State) -> None:
 
 
 def deliver(world: World, state: State) -> DeliveryMade:
-    """Puts the evidence in place. The branch stands since the last stage was accepted."""
+    """Puts the evidence in place. The branch stands since the last stage was accepted; what changed nothing has none."""
     space = world.workspace
-    space.point_branch(state.commit)
+    changed = state.commit != state.base_commit
+    if changed:
+        space.point_branch(state.commit)
     evidence = canonical(build_evidence(world, state))
     write_atomic(world.files.evidence, evidence + b"\n")
     save(world, state)
-    return DeliveryMade(space.branch.removeprefix("refs/heads/"), state.commit, digest(evidence))
+    return DeliveryMade(space.branch.removeprefix("refs/heads/") if changed else "", state.commit, digest(evidence))
 
 
 def _message(world: World, state: State) -> str:
     specification = world.documents(state).get("specification", {})
     title = str(specification.get("title") or state.request.splitlines()[0])
-    verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix"}.get(state.stage.name, state.stage.name.capitalize())
+    verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix", "deliver": "Note"}.get(
+        state.stage.name, state.stage.name.capitalize()
+    )
     subject = f"{verb}: {title}"
     subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
     request = " ".join(state.request.split())[:500]

@@ -22,15 +22,21 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "format": FORMAT,
         "task_id": state.task_id,
         "request": state.request,
+        "pipeline": state.pipeline.name,
         "lane": state.pipeline.lane,
+        "mode": state.pipeline.mode,
+        "risen": list(state.risen),
+        "skipped": {item.stage: item.skipped for item in state.accepted if item.skipped},
+        "reverted": list(state.reverts),
         "model": state.model,
         "sandbox": {"name": world.sandbox.name, "guarantee": dict(world.sandbox.guarantee())},
         "base": {"commit": state.base_commit, "tree": state.base_tree},
-        "result": {"commit": state.commit, "tree": state.tree, "branch": world.workspace.branch.removeprefix("refs/heads/")},
+        "result": {"commit": state.commit, "tree": state.tree, "branch": _branch(world, state)},
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
         "requirements": _requirements(documents, records),
         "review": _review(documents),
+        "panels": _panels(world, state),
         "artifacts": {ref.contract: {"version": ref.version, "hash": ref.hash} for item in state.accepted for ref in item.finals},
         "rows": rows,
         "not_checked": records.get("green", {}).get("not_configured", []),
@@ -63,9 +69,11 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
     }
     if gate == "red":
         row |= {"tree": value["red_tree"], "tests": value["tests"], "locked": value["locked"]}
-    if gate == "green":
+    if gate in ("green", "delivery"):
         names = ("tree", "all_tests_pass", "no_regressions", "conformance_passing", "test_lock_held", "flaky")
-        row |= {name: value[name] for name in names}
+        row |= {name: value[name] for name in names if name in value}
+    if gate == "quality":
+        row |= {name: value[name] for name in ("tree", "complexity", "duplicates", "coverage", "not_configured") if name in value}
     return {**row, "hash": digest_value(row)}
 
 
@@ -87,6 +95,21 @@ def _requirements(documents: dict[str, dict[str, Json]], records: dict[str, dict
         }
         rows.append({**row, "hash": digest_value(row)})
     return rows
+
+
+def _branch(world: World, state: State) -> str:
+    return "" if state.commit == state.base_commit else world.workspace.branch.removeprefix("refs/heads/")
+
+
+def _panels(world: World, state: State) -> dict[str, Json]:
+    """By stage: who read its result, what they said, and who was overruled."""
+    found: dict[str, Json] = {}
+    for stage in state.accepted:
+        for gate, ref in stage.evidence:
+            value: Any = world.pack.get_json(ref)
+            if gate == "review" and "verdicts" in value:
+                found[stage.stage] = {name: value.get(name) for name in ("mode", "verdicts", "arbiter", "advisory", "dissent")}
+    return found
 
 
 def _review(documents: dict[str, dict[str, Json]]) -> Json:

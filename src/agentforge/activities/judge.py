@@ -5,6 +5,7 @@ from typing import assert_never
 
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.analysis.lint import LintRun, lint
+from agentforge.analysis.reach import render
 from agentforge.analysis.symbols import PYTHON
 from agentforge.analysis.typecheck import TypeRun, typecheck
 from agentforge.core.effects import Judge
@@ -13,13 +14,15 @@ from agentforge.core.pipeline import ARBITER
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.court import Verdict, texts
+from agentforge.gates.court import Verdict, objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+
+FACTS_CHARS = 4000
 
 ABOUT_THE_BASE = ("specification", "analysis", "clarification")
 """Contracts that speak of the repository as it was."""
@@ -162,7 +165,10 @@ def _facts(world: World, state: State) -> Facts:
     reviews, advice, dissent = _told(world, state)
     remarks = [*advice, *(f"dissent on {line}" for line in dissent), *(f"undone: {line}" for line in state.reverts)]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}" for item in state.accepted if item.skipped]
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
+    impacted = objects(world.documents(state).get("analysis", {}), "impacted_files")
+    reach = world.reach(state, [str(item.get("path", "")) for item in impacted])
     return Facts(
         state.task_id,
         state.request,
@@ -172,6 +178,8 @@ def _facts(world: World, state: State) -> Facts:
         state.tree,
         world.sandbox.name,
         world.records(state),
+        affected_tests=reach.tests if reach else (),
+        facts=tuple(render(reach, FACTS_CHARS).splitlines()) if reach else (),
         answers=tuple((item.question.text, item.answer or "", item.by, "") for item in asked),
         remarks=tuple(remarks),
         reviews=reviews,

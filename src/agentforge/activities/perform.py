@@ -20,7 +20,7 @@ from agentforge.core.state import State
 def perform(world: World, effect: Effect, state: State) -> Outcome:
     """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a question."""
     try:
-        return _perform(world, effect, state)
+        return _perform(world, effect, state.focus(getattr(effect, "seat", "")))
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001  # the border where an effect becomes an outcome: halt when confused

@@ -1,6 +1,6 @@
 """Everything an effect may touch, wired once per task."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from agentforge.analysis.imports import ImportGraph
 from agentforge.analysis.lint import LintRun
 from agentforge.analysis.outcomes import TestRun
+from agentforge.analysis.reach import Reach, change_facts
 from agentforge.catalog.load import Resolved
 from agentforge.core.inputs import Input
 from agentforge.core.reply import Json
@@ -30,6 +31,8 @@ Document = dict[str, Json]
 T = TypeVar("T")
 
 MOST_KNOWN = 32
+MAX_GRAPH = 3000
+"""Python files beyond which imports are not followed: the exit of a stage runs every test anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class World:
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
     _named: tuple[Opened, ...] | None = field(default=None, init=False)
+    _python: dict[str, str] | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
@@ -176,11 +180,35 @@ class World:
         found: T = self._known[key]
         return found
 
-    def import_graph(self, make: Callable[[], ImportGraph]) -> ImportGraph:
+    def import_graph(self, state: State) -> ImportGraph:
         """Who imports whom on the base, computed once."""
         if self._graph is None:
-            self._graph = make()
+            self._graph = ImportGraph.build(self.python(state), self.plan(state).import_roots)
         return self._graph
+
+    def python(self, state: State) -> dict[str, str]:
+        """The base's Python by path, read once; empty where there is too much of it to follow.
+
+        Read from the worktree, which differs little and where a file costs no process.
+        """
+
+        def read(path: str) -> str:
+            place = self.workspace.worktree / path
+            return place.read_bytes().decode("utf-8", "replace") if place.is_file() and not place.is_symlink() else ""
+
+        if self._python is None:
+            paths = [entry.path for entry in self.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
+            self._python = {path: read(path) for path in paths} if len(paths) <= MAX_GRAPH else {}
+        return self._python
+
+    def reach(self, state: State, paths: Sequence[str]) -> Reach | None:
+        """What files of the base define, import and are imported by, and the tests that reach them."""
+        texts = self.python(state)
+        asked = [path for path in dict.fromkeys(paths) if path in texts]
+        if not asked:
+            return None
+        graph, is_test = self.import_graph(state), self.is_test(state)
+        return self.once("reach", state.base_tree, *asked, make=lambda: change_facts(graph, texts, asked, filter(is_test, texts)))
 
     def locked(self, state: State) -> dict[str, str]:
         """Test files that RED has proved, with their blobs."""

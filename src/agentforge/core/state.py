@@ -143,6 +143,8 @@ class Accepted:
     commit: str
     finals: tuple[ArtifactRef, ...]
     evidence: tuple[tuple[str, str], ...]
+    skipped: str = ""
+    """Why nobody was asked to work on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,10 @@ class State:
         return f"{self.run.label}/{self.run.attempt}/{self.step}"
 
     def focus(self, seat: str) -> "State":
-        """The task as one reviewer of the panel sees it: the result under review stands as if accepted, and nobody's steps but their own show."""
+        """The task as one reviewer of the panel sees it.
+
+        The result under review stands as if accepted, and nobody's steps but their own show.
+        """
         if not seat:
             return self
         assert self.run is not None
@@ -405,7 +410,7 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             revised = {**dict(state.revised), stage: state.revised_times(stage) + 1}
             return replace(state, revisions=state.revisions + 1, revised=tuple(sorted(revised.items())), findings=findings)
         case StageAccepted(stage, tree, commit, finals, facts):
-            done = Accepted(stage, tree, commit, finals, _run(state).judged)
+            done = Accepted(stage, tree, commit, finals, _run(state).judged, _run(state).skipped)
             run = replace(_run(state), point="deliver")
             return replace(state, accepted=(*state.accepted, done), run=run, seats=(), tree=tree, commit=commit, facts=facts, findings=())
         case TaskDelivered():

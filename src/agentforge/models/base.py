@@ -63,12 +63,15 @@ class Request:
     key: str
     """The effect's key, `<stage>/<attempt>/<step>/ask/<n>`."""
     stage: str
+    """The stage, or `<stage>/<seat>` for a reviewer of its panel."""
     system: str
     blocks: tuple[Block, ...]
     tools: tuple[ToolSpec, ...]
     max_output_tokens: int
     ordinal: int = 0
     """How many answers of this stage the journal held before this call. A call that is sent again after a crash has the same one."""
+    tier: str = "generation"
+    """What kind of model the role needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
     replies:
       - stage: red                      # consumed in order, per stage
+        role: reviewer                  # optional: a seat of the stage's panel (its role, or `arbiter`)
         expects: ["REQ-001", {not: "secret"}]   # patterns that must (must not) be in the context
         reply: {thought: …, actions: […]}       # or a raw text
         stop: length                    # optional: as if the length limit had cut the text here
@@ -35,7 +36,7 @@ from agentforge.models.base import (
 from agentforge.models.reply_text import recorded
 from agentforge.system.strict_yaml import load
 
-_KEYS = frozenset({"stage", "reply", "expects", "stop", "usage"})
+_KEYS = frozenset({"stage", "role", "reply", "expects", "stop", "usage"})
 _USAGE_KEYS = frozenset({"input_tokens", "output_tokens", "cached_tokens"})
 
 
@@ -152,6 +153,10 @@ def _entry(item: object, number: int, place: _Place) -> ScriptedReply:
     stop = item.get("stop", "end")
     if not _is_stop(stop):
         raise place.fault(f"`stop` is {stop!r}; one of {', '.join(get_args(Stop))}", near="stop")
+    role = item.get("role", "")
+    if not isinstance(role, str):
+        raise place.fault("`role` is not a text", near="role")
+    stage = f"{stage}/{role}" if role else stage
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return ScriptedReply(number, stage, text, _expectations(item.get("expects"), place), stop, _usage(item.get("usage"), place))
 

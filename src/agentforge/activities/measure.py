@@ -1,0 +1,61 @@
+"""What the engine runs when a role asks for it: lint, types and coverage, on a pristine checkout of the worktree as it is now."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentforge.activities.world import World
+from agentforge.analysis import lint, typecheck
+from agentforge.analysis.coverage import covered, measure, uncovered
+from agentforge.analysis.symbols import decode
+from agentforge.core.state import State
+from agentforge.sandbox.environment import lay_generated
+from agentforge.tools.base import ToolResult
+
+
+def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
+    """The project's own linter: what is new since the base."""
+    before = world.grounds(state).lint
+    if before.status != "ran":
+        return _absent(f"no linter: {before.reason}")
+    now = lint.lint(world.sandbox, world.environment(state), _place(world, state), paths)
+    return _told(now.status, now.reason, lint.worse(before, now), "nothing new")
+
+
+def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
+    """The project's own type checker: what is new since the base."""
+    environment = world.environment(state)
+    base = world.workspace.pristine(state.base_tree, state.base_commit)
+    before = typecheck.typecheck(world.sandbox, environment, base, paths)
+    if before.status == "not_configured":
+        return _absent(before.reason)
+    now = typecheck.typecheck(world.sandbox, environment, _place(world, state), paths)
+    return _told(now.status, now.reason, typecheck.worse(before, now), "nothing new")
+
+
+def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
+    """Which lines of the changed files the suite reaches."""
+    court, place = world.court(state), _place(world, state)
+    files = [path for path in paths if path.endswith(".py") and not court.is_test(path)]
+    if not files:
+        return ToolResult(ok=True, text="no code has changed yet")
+    lay_generated(court.env, place)
+    run = measure(world.sandbox, court.env, place, files, command=court.command, scratch=court.scratch, timeout_s=world.timeout_s)
+    if run.status == "not_configured":
+        return _absent(run.reason)
+    texts = {path: decode((place / path).read_bytes()) for path in files if (place / path).is_file()}
+    part = covered(run, texts)
+    return _told(run.status, run.reason, uncovered(part, of="these files"), f"{part.percent} % of the lines of these files are reached")
+
+
+def _place(world: World, state: State) -> Path:
+    return world.workspace.pristine(world.workspace.snapshot(), state.base_commit)
+
+
+def _absent(reason: str) -> ToolResult:
+    return ToolResult(ok=False, text=f"not configured: {reason}", mistake="not_configured")
+
+
+def _told(status: str, reason: str, found: Sequence[str], fine: str) -> ToolResult:
+    if status != "ran":
+        return ToolResult(ok=False, text=f"not run: {reason}", mistake="not_run")
+    return ToolResult(ok=True, text="\n".join(found) or fine, failures=tuple(found))
