@@ -100,7 +100,9 @@ def test_a_role_of_the_line_works_in_its_stage_and_is_verified(name: str) -> Non
 def test_writers_stay_out_of_the_tests_and_the_one_who_delivers_writes_documents() -> None:
     for name in ("software_developer", "senior_developer"):
         assert CATALOG.role(name).path_constraints == dict.fromkeys(("edit_file", "create_file", "delete_file"), "!{tests}")
-    assert CATALOG.role("devops_engineer").path_constraints == {"create_file": "{docs},docs/**/*,deploy/**/*,*.md,!{tests}"}
+    assert CATALOG.role("devops_engineer").path_constraints == {
+        "create_file": "{docs},docs/**/*,deploy/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
+    }
 
 
 def test_the_full_lane_has_the_eight_stages_and_each_gets_what_it_needs() -> None:
@@ -554,3 +556,16 @@ def test_what_nothing_acts_on_yet_is_still_checked() -> None:
         with pytest.raises(UsageError) as caught:
             ours({"pipelines/ours": text + more + end}).document("pipelines", "ours")
         assert f"there is no {said}" in str(caught.value)
+
+
+def test_a_lane_rises_only_to_one_that_it_has_made_everything_for() -> None:
+    poor = 'extends: "agentforge:implement"\npipeline:\n  lanes:\n    poor:\n      rises: {to: full, blocks: 2}\n'
+    poor += "      stages:\n"
+    poor += (
+        "        - {name: intake, required: true}\n        - {name: clarify, required: true}\n        - {name: analyze, required: true}\n"
+    )
+    poor += "        - {name: spec, required: true}\n        - {name: red, required: true}\n"
+    poor += "        - {name: deliver, required: true, default_exit: true, role: null, requires: [test_suite]}\n"
+    catalogue = Catalog.packaged().with_overrides({".agentforge/pipelines/implement.yaml": poor})
+    with pytest.raises(UsageError, match="the lane full needs implementation, which poor does not make"):
+        catalogue.resolve("implement", "poor")

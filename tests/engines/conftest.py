@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.crash_site import Reference, reference
+from tests.engines.crash_site import SMALL, Plan, Reference, reference
+from tests.engines.full_site import FULL
 
 
 @pytest.fixture
@@ -17,8 +18,19 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(shared: Path, home: Path, network: None, monkeypatch: pytest.MonkeyPatch) -> Reference:
-    """The reference run. Packages come from this machine alone, and are compiled once: every pytest below starts twice as fast."""
-    monkeypatch.setenv("UV_FIND_LINKS", str(shared / "crash-site" / "wheels"))
+    """The reference run of the small lane."""
+    return _made(shared, SMALL, monkeypatch)
+
+
+@pytest.fixture
+def full_site(shared: Path, home: Path, network: None, monkeypatch: pytest.MonkeyPatch) -> Reference:
+    """The reference run of the full line."""
+    return _made(shared, FULL, monkeypatch)
+
+
+def _made(shared: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Reference:
+    """Packages come from this machine alone, and are compiled once: every pytest below starts twice as fast."""
+    monkeypatch.setenv("UV_FIND_LINKS", str(shared / "crash-wheels"))
     monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("UV_COMPILE_BYTECODE", "1")
-    return reference(shared)
+    return reference(shared, plan)

@@ -1,7 +1,7 @@
 """A small real task, run once to its end and kept, so that every crash test can start from any moment of it.
 
-<root>/wheels            pytest and what it needs, so that no index is asked
-<root>/cache             environments, shared by all copies
+<shared>/crash-wheels    pytest and what it needs, so that no index is asked
+<shared>/crash-cache     environments, shared by all copies
 <root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of any prefix
 <root>/moments/<key>/    both as they stood when the line with this key had just been written
 """
@@ -48,6 +48,19 @@ PROJECT = {
 }
 SCRIPT = Path(__file__).with_name("crash_script.yaml")
 """The model's words: one gate fails on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the reference run does."""
+
+    name: str
+    lane: str
+    script: Path
+    moments: tuple[str, ...]
+
+
+SMALL = Plan("crash-site", "small", SCRIPT, MOMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +155,14 @@ class Reference:
         origin = self.finished if moment is None else Scene(self.root / "moments" / slug(moment), self.task_id)
         scene = Scene(place, self.task_id)
         copy_scene(origin, scene, trees=trees)
-        share_cache(self.root, scene)
+        share_cache(self.root.parent, scene)
         return scene
 
     def cut(self, place: Path, lines: int, *, trees: bool) -> Scene:
         """The site at its end, with only the first lines of the journal: everything else is ahead of it."""
         scene = self.copy(place, trees=trees)
         text = scene.files.journal.read_bytes().splitlines(keepends=True)
-        header = len(text) - LINES
+        header = len(text) - len(self.finished.recorded())
         scene.files.journal.write_bytes(b"".join(text[: header + lines]))
         return scene
 
@@ -168,36 +181,37 @@ def copy_scene(origin: Scene, scene: Scene, *, trees: bool) -> None:
         subprocess.run(("cp", "-a", str(origin.trees), str(scene.trees)), check=True)
 
 
-def share_cache(root: Path, scene: Scene) -> None:
+def share_cache(shared: Path, scene: Scene) -> None:
     """Environments are built once for all copies."""
-    (root / "cache").mkdir(exist_ok=True)
+    (shared / "crash-cache").mkdir(exist_ok=True)
     scene.home.path.mkdir(parents=True, exist_ok=True)
-    scene.home.cache.symlink_to(root / "cache")
+    scene.home.cache.symlink_to(shared / "crash-cache")
 
 
-def reference(shared: Path) -> Reference:
+def reference(shared: Path, plan: Plan = SMALL) -> Reference:
     """The reference run, made by whoever comes first."""
-    root = shared / "crash-site"
+    root = shared / plan.name
     with (shared / "crash-site.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "crash-wheels").exists():
+            wheels(shared / "crash-wheels")
         done = root / "done.json"
         if not done.exists():
             shutil.rmtree(root, ignore_errors=True)
-            done.write_text(json.dumps(_make(root)), encoding="utf-8")
+            done.write_text(json.dumps(_make(root, plan)), encoding="utf-8")
         return Reference(root, json.loads(done.read_text(encoding="utf-8")))
 
 
-def _make(root: Path) -> str:
-    wheels(root / "wheels")
+def _make(root: Path, plan: Plan) -> str:
     scene = found(root / "finished", PROJECT)
-    share_cache(root, scene)
+    share_cache(root.parent, scene)
     site = scene.site()
-    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}")).task_id
+    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane=plan.lane, model=f"scripted:{plan.script}")).task_id
     scene = Scene(scene.root, task_id)
     copy_scene(scene, Scene(root / "moments" / "create", task_id), trees=True)
 
     def keep(line: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
-        if line["key"] in MOMENTS:
+        if line["key"] in plan.moments:
             copy_scene(scene, Scene(root / "moments" / slug(str(line["key"])), task_id), trees=True)
 
     state = scene.drive(keep)

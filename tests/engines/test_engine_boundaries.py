@@ -5,19 +5,14 @@ next line is recorded, which must be the one that the whole run recorded there: 
 """
 
 import json
-import re
-import threading
 from pathlib import Path
 
 import pytest
 
 from agentforge import wiring
-from agentforge.core.events import Event
-from agentforge.core.reply import Json
-from agentforge.core.state import State
 from agentforge.store.journal import read_lines
-from agentforge.system import processes
-from tests.engines.crash_site import LINES, Reference, Scene
+from tests.engines.crash_site import LINES, Reference
+from tests.engines.lines_ahead import next_line, plain
 
 pytestmark = pytest.mark.slow
 
@@ -55,35 +50,6 @@ def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, l
     assert scene.unaccounted().calls == len(lost)
     assert bool(scene.salvaged()) == (trees and "prepare/1" in known and "green/1/4/act" not in known)
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
-
-
-class Enough(BaseException):
-    """The next line is on record. No effect catches this."""
-
-
-def next_line(scene: Scene) -> tuple[str, str]:
-    """The key and events of the first line that an effect adds; then the driver stops as if it were killed."""
-    found: list[tuple[str, str]] = []
-    seen = threading.Lock()
-
-    def listen(line: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
-        del events, state
-        with seen:
-            if str(line["key"]).startswith("driver/"):
-                return
-            found.append(plain(str(line["key"]), line["events"]))
-        raise Enough
-
-    with pytest.raises(Enough):
-        scene.drive(listen)
-    processes.kill_all()
-    return found[0]
-
-
-def plain(key: str, events: Json) -> tuple[str, str]:
-    """Without what differs between two runs of the same: which try of a call it was, and hashes of output with its times."""
-    text = json.dumps(events, sort_keys=True)
-    return re.sub(r"/ask/\d+", "/ask", key), re.sub(r'"(ref|key|request_hash)": "[^"]*"', "", text)
 
 
 @pytest.mark.parametrize("lines", sorted(set(range(1, LINES)) - set(ENDS)))

@@ -63,7 +63,7 @@ def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Re
     except UserError as error:
         pytest.skip(str(error))
     scene = found(tmp_path, SLEEPING)
-    share_cache(site.root, scene)
+    share_cache(site.root.parent, scene)
     options = wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}", sandbox=sandbox)
     scene = Scene(tmp_path, wiring.start(scene.site(), options).task_id)
     words = (sys.executable, "-m", "tests.engines.driver_child", str(scene.root), scene.task_id)

@@ -89,7 +89,7 @@ def test_what_the_script_did_not_foresee_is_named(request_: Request, says: str) 
         ("replies:\n- 1", "s.yaml: reply 1: it is not a mapping"),
         (
             "replies:\n- stage: a\n  reply: b\n  expect: [c]",
-            "s.yaml:4: reply 1: unknown key 'expect'; known: expects, reply, stage, stop, usage",
+            "s.yaml:4: reply 1: unknown key 'expect'; known: expects, reply, role, stage, stop, usage",
         ),
         ("replies:\n- reply: b", "reply 1: `stage` is missing"),
         ("replies:\n- stage: a", "reply 1: `reply` is missing"),

@@ -55,7 +55,9 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(scene: Scene, name
     [
         (["strat"], "There is no command 'strat'. Did you mean 'start'?"),
         (["start"], "Missing argument 'REQUEST'."),
-        (["start", "x", "--lane", "wide"], "'wide' is not one of 'hotfix', 'small'."),
+        (["start", "x", "--lane", "wide"], "'wide' is not one of 'hotfix', 'small', 'full'."),
+        (["start", "x", "--mode", "slow"], "'slow' is not one of 'fast', 'balanced',"),
+        (["design"], "Missing argument 'REQUEST'."),
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),

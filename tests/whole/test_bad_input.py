@@ -53,12 +53,12 @@ def refused(done: Done, *sentences: str) -> None:
                 ".agentforge/agents/software_developer.yaml": ROLE.format("other", "A"),
                 ".agentforge/agents/other.yaml": ROLE.format("software_developer", "B"),
             },
-            (".agentforge/agents/software_developer.yaml: circular extends", "software_developer -> other -> software_developer"),
+            (".agentforge/agents/software_developer.yaml:1: ", "circular", "software_developer -> other -> software_developer"),
         ),
         ({".agentforge/agents/reviewer.yaml": ROLE.format("nobody", "A")}, ("there is no agents file `nobody`",)),
         (
             {".agentforge/contracts/specification.yaml": "extends: agentforge:specification\nvalidation: []\n"},
-            (".agentforge/contracts/specification.yaml: drops the rule",),
+            (".agentforge/contracts/specification.yaml:2: ", "drops the rule"),
         ),
         (
             {".agentforge/contracts/specification.yaml": "extends: agentforge:specification\n+validation: [be_brilliant]\n"},
@@ -66,7 +66,7 @@ def refused(done: Done, *sentences: str) -> None:
         ),
         (
             {".agentforge/contracts/specification.yaml": f"{SPECIFICATION}    max_length: 0\n"},
-            ("specification.yaml: schema.title allows nothing: min_length 1 is over max_length 0",),
+            ("specification.yaml:3: schema.title allows nothing: min_length 1 is over max_length 0",),
         ),
     ],
     ids=["corrupt", "twice", "unknown-key", "no-walls", "list", "circular", "nowhere", "drops", "unknown-rule", "allows-nothing"],

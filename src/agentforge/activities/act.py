@@ -18,6 +18,7 @@ from agentforge.gates.court import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
+from agentforge.gates.taken import taken_in
 from agentforge.store import artifacts
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
@@ -102,6 +103,7 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
     if name not in owed:
         return ToolResult(ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract")
     assert isinstance(document, dict)
+    document = taken_in(document)
     subject = _subject(world, state, name, document, doing)
     wrong = artifact_problems(world.catalogue.contract(name), document, subject, final=False)
     if name == "clarification" and (asked := unanswered(subject)) and not problems(world.catalogue.contract(name), document, final=False):
@@ -171,11 +173,12 @@ def _derive(world: World, state: State, doing: _Doing) -> None:
     assert run is not None
     have = {ref.contract for ref in run.drafts} | set(doing.artifacts)
     for product in state.stage.products:
-        document: Document = {"derived": True}
-        if product.contract in have or problems(world.catalogue.contract(product.contract), document, final=False):
+        name = product.contract
+        # A role that is asked for nothing but its judgement is not done without it.
+        alone = len(state.stage.products) == 1 and name in ("clarification", "analysis")
+        if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
             continue
-        version = state.next_version(product.contract)
-        doing.artifacts[product.contract] = world.keep_version(product.contract, product.phase, version, document)
+        doing.artifacts[name] = world.keep_version(name, product.phase, state.next_version(name), {"derived": True})
 
 
 def _run_tests(world: World, state: State, ids: Sequence[str]) -> ToolResult:

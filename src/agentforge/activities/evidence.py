@@ -39,7 +39,7 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "panels": _panels(world, state),
         "artifacts": {ref.contract: {"version": ref.version, "hash": ref.hash} for item in state.accepted for ref in item.finals},
         "rows": rows,
-        "not_checked": records.get("green", {}).get("not_configured", []),
+        "not_checked": [*dict.fromkeys(line for gate in ("green", "quality") for line in texts(records.get(gate, {}), "not_configured"))],
         "human_commits": list(state.human_commits),
         "cost": cost(state),
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
-from agentforge.catalog.rules import CATALOG_RULES, condition_problems, ends_problems, known_names, lane_problems
+from agentforge.catalog.rules import CATALOG_RULES, condition_problems, ends_problems, known_names, lane_problems, rise_problem
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import pipeline_from_json
 from agentforge.system import strict_yaml
@@ -115,6 +116,9 @@ class Catalog:
             if refused := read_only_problem(line, pipeline, way):
                 raise refused
         first, *higher = (line.pipeline(pipeline, way) for line in lines)
+        for below, above in pairwise(map(pipeline_from_json, (first, *higher))):
+            if wrong := rise_problem(below, above):
+                raise placed(UsageError(f"{self._source('pipelines', pipeline)}: {wrong}."), self._texts("pipelines", pipeline))
         reviews: dict[str, dict[str, str]] = {}
         for line in lines:
             for stage, texts in line.review_prompts().items():

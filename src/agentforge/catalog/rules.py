@@ -147,6 +147,18 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
         before.append(stage.name)
 
 
+def rise_problem(below: Pipeline, above: Pipeline) -> str:
+    """Why a lane cannot rise to another: work goes on there at the implementation, and nobody goes back for what is missing."""
+    made = {(product.contract, product.phase) for stage in below.stages for product in stage.products}
+    names = [stage.name for stage in above.stages if any(product.contract == "implementation" for product in stage.products)]
+    if not names:
+        blocks = below.rises is not None and below.rises.blocks
+        return f"lanes.{below.lane}.rises.blocks: the lane {above.lane} makes no implementation to go on with" if blocks else ""
+    before = above.stages[: above.index(names[0]) + 1]
+    owed = [product for stage in before for product in stage.products if (product.contract, product.phase) not in made]
+    return f"lanes.{below.lane}.rises.to: the lane {above.lane} needs {owed[0].contract}, which {below.lane} does not make" if owed else ""
+
+
 def _panel_problems(stage: Stage) -> Iterator[str]:
     readers = [reader.role for reader in stage.reviewers]
     if "review" in stage.gates and not readers and stage.returns_to is None:

@@ -21,7 +21,8 @@ def pending(state: State) -> tuple[Effect, ...]:
     if not state.prepared:
         return (Prepare(f"prepare/{state.segment}", state.halted),)
     owed: list[Effect] = []
-    if state.baseline is None:
+    # Where nothing is run, as in a design, nothing is installed: a project that cannot be is designed for all the same.
+    if state.baseline is None and any(stage.needs_environment for stage in state.pipeline.stages):
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
     if state.run is None:
         return tuple(owed)

@@ -18,9 +18,12 @@ from agentforge.core.events import (
     Event,
     GateJudged,
     GateOpened,
+    LaneRaised,
     Moved,
     Resolved,
     Resumed,
+    Reverted,
+    ReviewGiven,
     RevisionAsked,
     StageAccepted,
     StageEntered,
@@ -33,9 +36,10 @@ from agentforge.core.events import (
     WaitEnded,
     WorkspacePrepared,
 )
-from agentforge.core.state import State
+from agentforge.core.pipeline import ARBITER, Pipeline, Stage
+from agentforge.core.state import StageRun, State
 from agentforge.core.values import ActionDigest
-from agentforge.surfaces.cli.words import count, money, one_line
+from agentforge.surfaces.cli.words import count, money, one_line, skip_reason
 
 Tone = Literal["plain", "heading", "good", "caught", "bad", "quiet"]
 REASONS_SHOWN = 3
@@ -51,6 +55,7 @@ _POINTS = {
     "judge": "judging on a pristine checkout",
     "commit": "committing the stage",
     "deliver": "writing the evidence",
+    "given": "handed in",
 }
 
 
@@ -58,40 +63,46 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
     """What to tell a person who watches; None where there is nothing worth a line. `state` is where the event's line led."""
     match event:
         case TaskCreated(task_id, _, base, _, model, sandbox, _, pipeline):
-            reason = f" ({'; '.join(event.triage)})" if event.triage else ""
-            return f"{task_id}: lane {pipeline.lane}{reason}, base {base[:12]}, model {model}, sandbox {sandbox}"
+            return f"{task_id}: {line_of(pipeline, event.triage)}, base {base[:12]}, model {model}, sandbox {sandbox}"
         case WorkspacePrepared(_, notices, human_commit):
             taken = (f"your edits in the worktree were taken in as commit {human_commit[:12]}",) if human_commit else ()
             return "\n".join(one_line(text, 400) for text in ("the worktree stands", *taken, *notices))
         case BaselineTaken(baseline):
             return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
-        case StageEntered(stage, attempt):
-            return f"stage {stage}" + (f", attempt {attempt}" if attempt > 1 else "")
+        case StageEntered():
+            return _entered(event, state)
         case AskAnswered():
             return _answer(event, state)
-        case AskLost(_, reserved):
-            return f"  a call was lost with the last driver: on the bill as unaccounted, at most {reserved.tokens:,} tokens"
-        case AskFailed(_, kind, message, _, retry):
-            return f"  the model did not answer ({kind}): {one_line(message)}" + ("; trying again" if retry else "")
-        case ActionsPerformed(results=results):
-            return "\n".join(_action(item) for item in results) or None
+        case AskLost(_, reserved, seat):
+            return f"  {_whose(seat)}a call was lost with the last driver: on the bill as unaccounted, at most {reserved.tokens:,} tokens"
+        case AskFailed(_, kind, message, _, retry, seat):
+            return f"  {_whose(seat)}the model did not answer ({kind}): {one_line(message)}" + ("; trying again" if retry else "")
+        case ActionsPerformed(results=results, seat=seat):
+            return "\n".join(_action(item, seat) for item in results) or None
         case Checked(check):
             return f"  checks {check.status}: {one_line(check.summary)}"
-        case StepClosed(_, outcome, feedback) if outcome == "incomplete":
-            return f"  not complete: {one_line(feedback[-1]) if feedback else 'artifacts are missing'}"
-        case GateJudged(gate, status, reasons):
-            return _gate(gate, status, reasons)
+        case StepClosed(_, outcome, feedback, seat=seat) if outcome == "incomplete":
+            return f"  {_whose(seat)}not complete: {one_line(feedback[-1]) if feedback else 'artifacts are missing'}"
+        case GateJudged():
+            return _gate(event, state)
+        case ReviewGiven(seat):
+            return f"  {seat} has handed in"
+        case Reverted(tree, reasons):
+            return _undone(tree, reasons)
+        case LaneRaised(lane, why):
+            return f"the lane rises to {lane}: {one_line(why)}; every accepted artifact is kept"
         case AttemptFailed(report):
             return f"attempt {report.attempt} of stage {report.stage} failed: {one_line(report.reason, 400)}"
         case RevisionAsked(stage, revision):
-            return f"the reviewer sends the work back to stage {stage} (revision {revision})"
+            return _revision(stage, revision, state)
         case StageAccepted(stage, _, commit, finals):
-            names = ", ".join(final.contract for final in finals)
-            return f"stage {stage} accepted at {commit[:12]}" + (f": {names}" if names else "")
+            names = ", ".join(dict.fromkeys(final.contract for final in finals))
+            where = "" if commit == state.base_commit else f" at {commit[:12]}"
+            return f"stage {stage} accepted{where}" + (f": {names}" if names else "")
         case TaskDelivered(branch):
-            return f"delivered on branch {branch}"
+            return f"delivered on branch {branch}" if branch else f"delivered: pipeline {state.pipeline.name} changed no file"
         case Escalated(escalation):
-            return f"{escalation.id}: a person is asked ({escalation.kind})"
+            return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {one_line(answer)}"
         case BudgetRaised(budget):
@@ -112,11 +123,11 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
 def tone(event: Event) -> Tone:
     """How loud the line of an event is."""
     match event:
-        case StageEntered():
+        case StageEntered(seat=""):
             return "heading"
         case StageAccepted() | TaskDelivered() | GateJudged(status="passed"):
             return "good"
-        case GateJudged() | AttemptFailed() | RevisionAsked() | AskFailed() | AskLost() | Escalated():
+        case GateJudged() | AttemptFailed() | RevisionAsked() | AskFailed() | AskLost() | Escalated() | Reverted() | LaneRaised():
             return "caught"
         case Checked(check):
             return "good" if check.status == "passed" else "caught"
@@ -128,6 +139,12 @@ def tone(event: Event) -> Tone:
             return "plain"
 
 
+def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
+    """The way a task goes, and why."""
+    why = f" ({'; '.join(triage)})" if triage else ""
+    return f"pipeline {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
+
+
 def doing(state: State) -> str:
     """What is under way, for a line that is overwritten."""
     total = f"{count(state.spent.tokens, 'token')}, {money(state.spent.micro_usd) if not state.unpriced else 'price not known'}"
@@ -135,31 +152,91 @@ def doing(state: State) -> str:
         return f"preparing the worktree · {total}"
     if state.stage.needs_environment and state.baseline is None:
         return f"{state.run.name} · waiting for the project's environment and its baseline · {total}"
+    if any(seat.point != "given" for seat in state.seats):
+        return f"{state.run.name} · {', '.join(seat_now(seat) for seat in state.seats)} · {total}"
     return f"{state.run.name} · step {state.step} · {_POINTS[state.run.point]} · {total}"
+
+
+def seat_now(seat: StageRun) -> str:
+    """A reviewer of the panel, and how far."""
+    return f"{seat.seat}: {_POINTS[seat.point]}"
+
+
+def _whose(seat: str) -> str:
+    """Reviewers work side by side: their lines say whose they are."""
+    return f"{seat}: " if seat else ""
+
+
+def _stage(state: State, name: str) -> Stage | None:
+    return next((stage for stage in state.pipeline.stages if stage.name == name), None)
+
+
+def _entered(event: StageEntered, state: State) -> str:
+    again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+    stage = _stage(state, event.stage)
+    if event.seat == ARBITER:
+        role = f" ({stage.arbiter.role}, tier {stage.arbiter.tier})" if stage is not None and stage.arbiter is not None else ""
+        return f"  the reviewers disagree: arbiter{role} reads {event.stage} and decides{again}"
+    if event.seat:
+        return f"  {event.seat} reads {event.stage}{again}"
+    if event.skipped:
+        return f"stage {event.stage} skipped: {skip_reason(event.skipped)}; its gates judge all the same"
+    return f"stage {event.stage}{again}"
 
 
 def _answer(event: AskAnswered, state: State) -> str:
     used = event.usage
+    step = next((item.step for item in state.seats if event.seat and item.seat == event.seat), state.step)
     cached = f" ({used.cached_tokens:,} cached)" if used.cached_tokens else ""
     cost = money(event.cost.micro_usd) if event.priced else "price not known"
-    text = f"  step {state.step}: {used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out, {cost}"
+    text = f"  {_whose(event.seat)}step {step}: {used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out, {cost}"
     if event.summary:
         text += f": {one_line(event.summary)}"
-    return f"{text}\n  {CAUGHT}: {one_line(event.mistake)}" if event.mistake else text
+    return f"{text}\n  {CAUGHT}: {_whose(event.seat)}{one_line(event.mistake)}" if event.mistake else text
 
 
-def _action(item: ActionDigest) -> str:
-    name = f"{item.name} {one_line(item.target)}".rstrip()
+def _action(item: ActionDigest, seat: str) -> str:
+    name = f"{_whose(seat)}{item.name} {one_line(item.target)}".rstrip()
     if item.ok:
         return f"    {name}"
-    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {one_line(item.text)}"
+    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(seat)}{one_line(item.text)}"
 
 
-def _gate(gate: str, status: str, reasons: tuple[str, ...]) -> str:
-    words = {"passed": "passed", "failed": "failed", "not_run": "could not run, and not run is not passed", "blocked": "blocks"}[status]
-    head = f"  gate {gate} {words}"
-    if status == "passed":
-        return head
+def _gate(event: GateJudged, state: State) -> str:
+    words = {
+        "passed": "passed",
+        "failed": "failed",
+        "not_run": "could not run, and not run is not passed",
+        "blocked": "blocks",
+        "split": "is split: some approve, some block",
+    }
+    head = f"  gate {event.gate} {words[event.status]}"
+    if event.status != "passed":
+        return "\n".join([head, *_shown(event.reasons)])
+    stage = _stage(state, state.run.name) if state.run is not None else None
+    return head + (_approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else "")
+
+
+def _approval(stage: Stage, state: State) -> str:
+    """Who let it pass."""
+    if stage.review_mode == "advisory":
+        return ": the panel only advises; its notes are kept"
+    if any(seat.seat == ARBITER for seat in state.seats):
+        return ": the arbiter approves, and the dissent is on record"
+    return f": approved by {', '.join(reviewer.role for reviewer in stage.reviewers)}"
+
+
+def _undone(tree: str, reasons: tuple[str, ...]) -> str:
+    head = f"  undone, the worktree stands at {tree[:12]} again: {one_line(reasons[0]) if reasons else 'it made something worse'}"
+    return "\n".join([head, *_shown(reasons[1:])])
+
+
+def _revision(stage: str, revision: int, state: State) -> str:
+    judges = [item for item in state.pipeline.stages if item.returns_to == stage or (item.name == stage and item.reviewers)]
+    bound = f" of at most {judges[0].max_revisions}" if judges and revision <= judges[0].max_revisions else ""
+    return f"the work goes back to stage {stage}: revision {revision}{bound}"
+
+
+def _shown(reasons: tuple[str, ...]) -> list[str]:
     shown = [f"    {CAUGHT}: {one_line(reason)}" for reason in reasons[:REASONS_SHOWN]]
-    more = [f"    and {len(reasons) - REASONS_SHOWN} more"] if len(reasons) > REASONS_SHOWN else []
-    return "\n".join([head, *shown, *more])
+    return shown + ([f"    and {len(reasons) - REASONS_SHOWN} more"] if len(reasons) > REASONS_SHOWN else [])

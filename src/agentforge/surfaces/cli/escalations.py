@@ -9,13 +9,23 @@ import click
     epilog="""\b
 Examples:
   agentforge escalations list
-  agentforge escalations show ESC-001 --task task-20300131-add"""
+  agentforge escalations list --all --json
+  agentforge escalations show ESC-001
+  agentforge escalations show ESC-001 --task task-20300131-add
+
+Answer with `agentforge resolve ID`."""
 )
 def escalations() -> None:
     """List and show the questions that wait for you."""
 
 
-@escalations.command("list")
+@escalations.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations list --all --json""",
+)
 @click.option("--all", "everything", is_flag=True, help="Answered ones too.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
@@ -29,29 +39,38 @@ def list_(*, everything: bool, as_data: bool) -> int:
     site = Site.open(Path.cwd())
     found = list(asked(site, answered=everything))
     if as_data:
-        print_json([escalation_view(item.state, item.escalation, item.times) for item in found])
+        print_json([escalation_view(item.files, item.state, item.escalation, item.times) for item in found])
         return 0
     for item in found:
         answer = "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
-        click.echo(f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}{answer}")
+        click.echo(f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}  {item.escalation.stage}{answer}")
         click.echo(f"    {one_line(item.escalation.question.text, 160)}")
     if not found:
         click.echo("Nothing waits for you.")
     return 0
 
 
-@escalations.command("show")
+@escalations.command(
+    "show",
+    epilog="""\b
+Examples:
+  agentforge escalations show ESC-001
+  agentforge escalations show ESC-002 --task task-20300131-add
+
+Without --task the one task that waits for this answer is meant. The same page, as YAML, is in .agentforge/escalations.""",
+)
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
-    """Show one question, what led to it, and how to answer."""
+    """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.escalation_page import escalation_page
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import task_of
-    from agentforge.surfaces.cli.report import answer_command, question
+    from agentforge.surfaces.cli.report import stand
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
@@ -61,9 +80,7 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     if found is None:
         raise UsageError(f"{files.task_id} has no escalation {identity}.", "`agentforge escalations list --all` shows what there is.")
     if as_data:
-        print_json(escalation_view(journal.state, found, journal.times))
+        print_json(escalation_view(files, journal.state, found, journal.times))
         return 0
-    click.echo(question(journal.state, found))
-    if found.answer is None:
-        click.echo(f"Next:\n  {answer_command(journal.state, found)}")
+    click.echo(escalation_page(stand(site.git, files, journal.state), files, journal.times, found))
     return 0

@@ -21,6 +21,8 @@ _HERE = "agentforge.surfaces.cli"
 COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"),
     "start": Entry(f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"),
+    "design": Entry(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
+    "implement": Entry(f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"),
     "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
     "continue": Entry(f"{_HERE}.go_on:go_on", "Go on with a task that was stopped (also: resume)"),
     "resume": Entry(f"{_HERE}.go_on:go_on", ""),
@@ -42,6 +44,7 @@ Examples:
   agentforge demo
   agentforge init
   agentforge start "Add a --version flag" --model openai:NAME
+  agentforge design "A plugin system" --model openai:NAME
   agentforge status
 
 \b

@@ -42,11 +42,15 @@ def _of_task(site: Site, files: TaskFiles, *, answered: bool) -> Iterator[Asked]
 
 
 def task_of(site: Site, identity: str) -> TaskFiles:
-    """The one task that waits for an answer to this question."""
-    found = [item.files for item in asked(site, answered=False) if item.escalation.id == identity]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(files.task_id for files in found)
-        raise UsageError(f"{identity} waits in {len(found)} tasks: {names}.", "Say which with --task.")
+    """The one task that waits for an answer to this question; where none waits, the one that has the answer."""
+    found = list(asked(site, answered=True))
+    mine = [item for item in found if item.escalation.id == identity]
+    waiting = [item.files for item in mine if item.escalation.answer is None]
+    files = waiting or [item.files for item in mine]
+    if len(files) == 1:
+        return files[0]
+    if files:
+        names = ", ".join(item.task_id for item in files)
+        words = f"{identity} waits in {len(files)} tasks" if waiting else f"{identity} waits in no task and was answered in {len(files)}"
+        raise UsageError(f"{words}: {names}.", "Say which with --task.")
     raise UsageError(f"No task waits for an answer to {identity}.", "`agentforge escalations list` shows what waits.")

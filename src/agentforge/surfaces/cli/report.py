@@ -10,6 +10,7 @@ from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.views import north_star_word
+from agentforge.surfaces.cli.deliverable import Deliverable, changes_files, following, read_deliverable
 from agentforge.surfaces.cli.words import bill, command, count, harmless, one_line
 from agentforge.system.git import Git
 
@@ -28,6 +29,10 @@ class Standing:
     stat: str
     evidence: dict[str, Any]
     """Empty until the task is delivered."""
+    changes_nothing: bool = False
+    """Its pipeline ends in a document, not in a branch."""
+    deliverable: Deliverable | None = None
+    """That document."""
 
 
 def stand(git: Git, files: TaskFiles, state: State) -> Standing:
@@ -35,7 +40,10 @@ def stand(git: Git, files: TaskFiles, state: State) -> Standing:
     branch = f"agentforge/{state.task_id}"
     tip = git.read_ref(f"refs/heads/{branch}")
     stat = git.diff_stat(state.base_commit, tip) if tip else ""
-    return Standing(state, branch, tip, stat, _evidence(files) if state.delivered else {})
+    evidence = _evidence(files) if state.delivered else {}
+    if changes_files(state.pipeline):
+        return Standing(state, branch, tip, stat, evidence)
+    return Standing(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=read_deliverable(files, state))
 
 
 def exit_code(state: State) -> int:
@@ -53,13 +61,19 @@ def as_json(standing: Standing) -> dict[str, Json]:
         "status": state.status,
         "state": north_star_word(state),
         "exit_code": exit_code(state),
+        "pipeline": state.pipeline.name,
         "lane": state.pipeline.lane,
+        "mode": state.pipeline.mode,
+        "why": [*state.triage],
+        "risen": [*state.risen],
         "base": state.base_commit,
         "branch": standing.branch if standing.tip else None,
         "commit": standing.tip,
         "diff_stat": standing.stat.splitlines()[-1].strip() if standing.stat else None,
         "requirements": standing.evidence.get("requirements"),
         "review": standing.evidence.get("review"),
+        "panels": standing.evidence.get("panels"),
+        "deliverable": standing.deliverable.as_json() if standing.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
             "calls": state.spent.calls,
@@ -77,6 +91,8 @@ def as_text(standing: Standing) -> str:
     """The last thing a person sees."""
     state = standing.state
     match state.status:
+        case "completed" if standing.changes_nothing:
+            parts = [f"Done: {state.task_id}", _document(standing)]
         case "completed":
             parts = [f"Done: {state.task_id}", _changes(standing), _proof(standing)]
         case "blocked" if state.open_escalation is not None:
@@ -96,6 +112,8 @@ def next_commands(standing: Standing) -> list[str]:
     """What can be typed now."""
     state, task = standing.state, standing.state.task_id
     match state.status:
+        case "completed" if standing.changes_nothing:
+            return following(state, standing.deliverable)
         case "completed":
             return [
                 command("git", "diff", f"{state.base_commit[:12]}..{standing.branch}"),
@@ -103,7 +121,9 @@ def next_commands(standing: Standing) -> list[str]:
                 command("git", "merge", standing.branch),
             ]
         case "blocked" if state.open_escalation is not None:
-            return [answer_command(state, state.open_escalation), command("agentforge", "abort", task)]
+            waiting = state.open_escalation
+            whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
+            return [answer_command(state, waiting), whole, command("agentforge", "abort", task)]
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
 
@@ -140,7 +160,15 @@ def _changes(standing: Standing) -> str:
     return f"  branch    {where}\n  changed\n{stat}"
 
 
+def _document(standing: Standing) -> str:
+    told = standing.deliverable.as_text() if standing.deliverable else "  result    cannot be read; `agentforge verify` says more"
+    read = "".join(f"\n  review    {line}" for line in _reviews(standing.evidence))
+    return f"{told}{read}\n  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
+
+
 def _so_far(standing: Standing) -> str:
+    if standing.changes_nothing:
+        return f"  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
     if standing.tip is None:
         return "  branch    none yet: no stage is accepted"
     last = standing.stat.splitlines()[-1].strip() if standing.stat else "no change yet"
@@ -161,13 +189,27 @@ def _proof(standing: Standing) -> str:
         ]
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
-    review = evidence.get("review") or {}
-    findings = len(review.get("findings") or [])
-    lines.append(f"review: {review.get('verdict')}, {count(findings, 'finding')}: {one_line(str(review.get('summary') or ''), 200)}")
+    lines += _reviews(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
     lines += [f"not checked: {one_line(str(item))}" for item in evidence.get("not_checked") or []]
     return "  proof     " + "\n            ".join(lines)
+
+
+def _reviews(evidence: dict[str, Any]) -> list[str]:
+    """Who read the result and what they said; one line for each panel, or for the one reviewer."""
+    lines = []
+    panels = evidence.get("panels") or {}
+    for stage, panel in panels.items():
+        said = ", ".join(f"{seat} {verdict}" for seat, verdict in (panel.get("verdicts") or {}).items())
+        lines.append(f"panel on {stage}: {said}" + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else ""))
+        lines += [f"  dissent: {one_line(str(line))}" for line in panel.get("dissent") or []]
+        lines += [f"  note: {one_line(str(line))}" for line in panel.get("advisory") or []]
+    review = evidence.get("review") or {}
+    if review.get("verdict") and not panels:
+        findings = len(review.get("findings") or [])
+        lines.append(f"review: {review['verdict']}, {count(findings, 'finding')}: {one_line(str(review.get('summary') or ''), 200)}")
+    return lines
 
 
 def _sandbox(name: str) -> str:

@@ -1,8 +1,44 @@
-"""`start`: a request becomes a task, and the task is driven."""
+"""`start`, `design` and `implement`: a request becomes a task, and the task is driven."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict, TypeVar, Unpack
 
 import click
+
+F = TypeVar("F", bound=Callable[..., int])
+
+LANES = ("hotfix", "small", "full")
+MODES = ("fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit")
+"""Both as the catalogue knows them, which is too heavy to load for a help text."""
+
+
+class Wishes(TypedDict):
+    """What can be said beside a request."""
+
+    lane: str | None
+    mode: str | None
+    base: str | None
+    model: str | None
+    sandbox: str | None
+    budget: str | None
+    as_data: bool
+
+
+def _wishes(command: F) -> F:
+    """The options that every way to start has."""
+    options = (
+        click.option("--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."),
+        click.option("--mode", type=click.Choice(MODES), help="How much effort; plan and audit change nothing. Usually balanced."),
+        click.option("--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."),
+        click.option("--model", metavar="SPEC", help="openai:NAME or scripted:FILE."),
+        click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs."),
+        click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
+        click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command(
@@ -10,22 +46,54 @@ import click
 Examples:
   agentforge start "Add a --version flag to the command line" --model openai:NAME
   agentforge start "Fix the rounding in total()" --lane hotfix
-  agentforge start "Parse fractions" --base main --budget 2.50 --json
+  agentforge start "Parse fractions" --lane full --base main --budget 2.50 --json
+  agentforge start "What does the date parser touch?" --mode audit
 
-The answer is a branch, agentforge/TASK. Your checkout is never touched and nothing is merged."""
+Pipeline, lane and mode are found from the request where they are left out, and shown with the reason. The answer of
+`implement` is a branch, agentforge/TASK; that of `design` is a specification. Your checkout is never touched and
+nothing is merged."""
 )
 @click.argument("request")
-@click.option("--lane", type=click.Choice(["hotfix", "small"]), help="How much process; found from the request if left out.")
-@click.option("--base", metavar="REF", help="The commit to start from; the one that is checked out if left out.")
-@click.option("--model", metavar="SPEC", help="openai:NAME or scripted:FILE.")
-@click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs.")
-@click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50.")
-@click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
-def start(  # noqa: PLR0913 - one parameter per option
-    *, request: str, lane: str | None, base: str | None, model: str | None, sandbox: str | None, budget: str | None, as_data: bool
-) -> int:
+@click.option("--pipeline", metavar="NAME", help="What to make of it; `agentforge pipelines list` shows all.")
+@_wishes
+def start(*, request: str, pipeline: str | None, **wishes: Unpack[Wishes]) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
+    return _begin(request, pipeline, wishes)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge design "Let the parser understand fractions" --model openai:NAME
+  agentforge design "A plugin system" --mode heavy --budget 2.50
+
+The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is changed."""
+)
+@click.argument("request")
+@_wishes
+def design(*, request: str, **wishes: Unpack[Wishes]) -> int:
+    """Turn REQUEST into a specification, read for security; change nothing."""
+    return _begin(request, "design", wishes)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge implement "Let the parser understand fractions" --model openai:NAME
+  agentforge implement "Fix the rounding in total()" --lane hotfix --mode fast
+
+The same as `agentforge start --pipeline implement`. The answer is a branch, agentforge/TASK."""
+)
+@click.argument("request")
+@_wishes
+def implement(*, request: str, **wishes: Unpack[Wishes]) -> int:
+    """Turn REQUEST into a verified branch, whatever its words."""
+    return _begin(request, "implement", wishes)
+
+
+def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
     from agentforge.store.site import Site
+    from agentforge.surfaces.cli.describe import line_of
     from agentforge.surfaces.cli.driving import drive, tell
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.wiring import StartOptions
@@ -33,13 +101,23 @@ def start(  # noqa: PLR0913 - one parameter per option
 
     site = Site.open(Path.cwd())
     dirty = site.git.is_dirty()
-    files = begin(site, StartOptions(request, base, lane, model, sandbox, budget))
-    with open_screen(json=as_data) as screen:
+    options = StartOptions(
+        request,
+        base=wishes["base"],
+        lane=wishes["lane"],
+        model=wishes["model"],
+        sandbox=wishes["sandbox"],
+        budget_usd=wishes["budget"],
+        pipeline=pipeline,
+        mode=wishes["mode"],
+    )
+    files = begin(site, options)
+    with open_screen(json=wishes["as_data"]) as screen:
         state = site.read(files).state
-        why = f" ({'; '.join(state.triage)})" if state.triage else ""
         screen.line(files.task_id, "heading")
-        screen.line(f"  lane {state.pipeline.lane}{why}, model {state.model}, sandbox {state.sandbox}")
+        screen.line(f"  {line_of(state.pipeline, state.triage)}")
+        screen.line(f"  model {state.model}, sandbox {state.sandbox}")
         if dirty:
             screen.line(f"  uncommitted changes are not part of the task; it starts from commit {state.base_commit[:12]}", "caught")
         state = drive(site, files, screen)
-    return tell(site, files, state, as_data=as_data)
+    return tell(site, files, state, as_data=wishes["as_data"])

@@ -23,6 +23,8 @@ class Step:
     state: State
     """Where the task stood when the step closed; the newest state of one that is still open."""
     started: str = ""
+    seat: str = ""
+    """The reviewer of the stage's panel whose step it is; empty for the one who works."""
     context: str = ""
     context_tokens: int = 0
     dropped: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Step:
             "step": self.number,
             "started_at": self.started,
             "stage": self.stage,
+            "seat": self.seat or None,
             "attempt": self.attempt,
             "role": self.role,
             "context": self.context or None,
@@ -87,12 +90,20 @@ class Step:
             f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})") for item in self.actions
         )
         used = (f"{self.context_tokens:,}", f"{self.usage.input_tokens:,}", f"{self.usage.output_tokens:,}")
-        return (str(self.number), self.stage, self.role, *used, self.outcome, one_line(done or "-"))
+        return (
+            str(self.number),
+            self.stage,
+            f"{self.role} (reads)" if self.seat else self.role,
+            *used,
+            self.outcome,
+            one_line(done or "-"),
+        )
 
     def headline(self) -> str:
         """The step in a few lines."""
+        reads = f", read by {self.seat}" if self.seat else ""
         lines = [
-            f"step {self.number}: stage {self.stage}, attempt {self.attempt}, role {self.role}, {self.started}",
+            f"step {self.number}: stage {self.stage}{reads}, attempt {self.attempt}, role {self.role}, {self.started}",
             f"  context {self.context_tokens:,} tokens" + (f"; left out: {one_line(', '.join(self.dropped))}" if self.dropped else ""),
             f"  reply   {self.usage.input_tokens:,} tokens in, {self.usage.output_tokens:,} out"
             + (f": {one_line(self.summary)}" if self.summary else ""),
@@ -105,21 +116,28 @@ class Step:
 
 
 def collect(lines: Iterable[Line]) -> list[Step]:
-    """Every step, in order."""
+    """Every step, in order of its opening. Reviewers step side by side: an event belongs to the last step of its seat."""
     state = State()
     steps: list[Step] = []
     for line in lines:
         for event in line.events:
             state = evolve(state, event)
-            if isinstance(event, StepOpened) and state.run is not None:
-                role = state.stage.role or "engine"
-                steps.append(Step(event.step, state.run.name, state.run.attempt, role, state, line.timestamp))
-            elif steps:
-                was_open = steps[-1].outcome == "open"
-                steps[-1].take(event)
-                if was_open:
-                    steps[-1].state = state
+            seat: str = getattr(event, "seat", "")
+            if isinstance(event, StepOpened):
+                steps.append(_opened(state, event, line.timestamp))
+                continue
+            step = next((item for item in reversed(steps) if item.seat == seat), None)
+            if step is not None and (state.run is None or state.run.name == step.stage):
+                was_open = step.outcome == "open"
+                step.take(event)
+                step.state = state if was_open else step.state
     return steps
+
+
+def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
+    own = state.focus(event.seat)
+    assert own.run is not None, "a step without a stage"
+    return Step(event.step, own.run.name, own.run.attempt, own.stage.role or "engine", state, timestamp, event.seat)
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
@@ -136,7 +154,7 @@ def caught(steps: Iterable[Step]) -> list[str]:
     """Every mistake of the model that was met and fed back, in a line each."""
     found: list[str] = []
     for step in steps:
-        where = f"step {step.number}, {step.stage}"
+        where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
         found += [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
         found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in step.actions if not item.ok]
         if step.outcome.startswith("gate_"):

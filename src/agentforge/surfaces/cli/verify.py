@@ -21,6 +21,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
     from agentforge.store.site import Site
+    from agentforge.surfaces.cli.deliverable import changes_files, nothing_changed
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.surfaces.cli.words import one_line
@@ -30,6 +31,8 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
     with open_screen(json=as_data) as screen:
         findings = verify_task(site, files, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet"))
+    state = site.read(files).state
+    branched = changes_files(state.pipeline)
     wrong = [finding.row for finding in findings if not finding.ok]
     if as_data:
         print_json(
@@ -37,13 +40,17 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
                 "task_id": files.task_id,
                 "ok": not wrong,
                 "rerun": rerun,
+                "changes_nothing": not branched,
                 "findings": [asdict(finding) for finding in findings],
             }
         )
         return 1 if wrong else 0
     for finding in findings:
         click.echo(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {one_line(finding.text, 300)}".rstrip())
-    if wrong:
+    if not branched:
+        click.echo(nothing_changed(state))
+        click.echo("What it wrote " + (f"is not as recorded: {', '.join(wrong)}" if wrong else "is as recorded; nothing was run."))
+    elif wrong:
         click.echo(f"{files.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
         click.echo(f"{files.task_id}: the proof holds" + ("." if rerun else "; --rerun also runs the recorded commands again."))

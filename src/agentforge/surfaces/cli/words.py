@@ -46,6 +46,27 @@ def bill(state: State) -> str:
     return text
 
 
+def allowance(state: State) -> str:
+    """What is used of the cap, calls without an answer at their worst case."""
+    used, cap = state.spent.plus(state.unaccounted), state.budget
+    spent = money(used.micro_usd) if not state.unpriced else "price not known"
+    limit = f" of {money(cap.micro_usd)}" if cap.micro_usd is not None else ""
+    return f"{used.calls:,} of {count(cap.calls, 'call')}, {used.tokens:,} of {count(cap.tokens, 'token')}, {spent}{limit}"
+
+
+_SKIPPED = {
+    "no_ambiguities": "the request leaves nothing open",
+    "trivial_change": "the change is trivial",
+    "spec_provided": "a specification was given",
+    "tests_provided": "tests were given",
+}
+
+
+def skip_reason(condition: str) -> str:
+    """Why a stage was skipped: the condition that held, in words where it is a single fact."""
+    return _SKIPPED.get(condition, one_line(condition))
+
+
 def command(*words: str) -> str:
     """A command line that can be pasted into a shell."""
     return shlex.join(words)

@@ -1,0 +1,290 @@
+"""The full line from a request to a branch: what is handed over, what is skipped, and what a mode lets nobody do."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agentforge.catalog
+from agentforge.catalog.modes import MODE_NAMES
+from tests.whole.checkouts import PINNED, Done, Person, differences, git, make_repository, photograph
+from tests.whole.full_plays import (
+    OPEN,
+    READER,
+    SECURITY,
+    ambiguity,
+    analyze,
+    answer,
+    approves,
+    blocks,
+    built,
+    clarify,
+    deliver,
+    entered,
+    events,
+    evidence,
+    final,
+    framed,
+    intake,
+    newest,
+    open_points,
+    spec,
+    start,
+    steps,
+    waits,
+)
+from tests.whole.plays import NEW_TEST, OLD_TEST, SOURCE, TEST, Play, ask, asked, create, edit, finished, green, read, red, say
+
+DEMO = Path(agentforge.catalog.__file__).parent / "demo"
+REQUEST = 'Let parse understand fractions: "1/2 cup" is half a cup and "1 1/2 cups" is one and a half.'
+FINALS = {
+    "intake": ["intake_record"],
+    "clarify": ["clarification"],
+    "analyze": ["analysis"],
+    "spec": ["security_review", "specification"],
+    "red": ["test_suite"],
+    "green": ["implementation"],
+    "refactor": ["implementation", "review", "security_review"],
+    "deliver": ["delivery_report"],
+}
+ROLES = {
+    "intake": "requirements_analyst",
+    "clarify": "business_analyst",
+    "analyze": "software_architect",
+    "spec": "software_architect",
+    "red": "test_engineer",
+    "green": "software_developer",
+    "refactor": "senior_developer",
+    "deliver": "devops_engineer",
+}
+DISSENT = "reviewer blocked and was overruled: REV-001 (reviewer): `1 -1/2 cups` is read as half a cup."
+
+
+@pytest.fixture
+def pantry(tmp_path: Path, agentforge_home: Path) -> Person:
+    """The sample of the demo, with packages that are at hand."""
+    sample = DEMO / "sample"
+    files = {path.relative_to(sample).as_posix(): path.read_text() for path in sample.rglob("*.*") if path.suffix in (".py", ".md", ".toml")}
+    files["pyproject.toml"] = (
+        f'[project]\nname = "pantry"\nversion = "0.3.0"\n\n[dependency-groups]\ntest = [{PINNED}]\n\n'
+        '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["src"]\n'
+    )
+    return Person(make_repository(tmp_path / "checkout", files), DEMO / "full.yaml")
+
+
+@pytest.mark.slow
+def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that_proves_itself(pantry: Person, tmp_path: Path) -> None:
+    before = photograph(pantry.checkout)
+    data = finished(pantry.run("start", REQUEST, "--lane", "full", "--model", f"scripted:{pantry.script}", "--json"))
+    assert data["cost"]["calls"] == 17  # at most 25 are allowed
+    assert differences(before, photograph(pantry.checkout)) == []
+    _finals_of_every_stage(pantry.checkout)
+    _steps_name_their_roles(pantry.checkout)
+    _evidence_of_panels(pantry.checkout)
+    for words in ((), ("--rerun",)):
+        verified = pantry.run("verify", data["task_id"], *words)
+        assert verified.code == 0, verified.said
+    git(tmp_path, "clone", "-q", "--branch", data["branch"], str(pantry.checkout), "clone")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "clone", capture_output=True, text=True, check=False
+    )
+    assert "1 failed, 7 passed" in ran.stdout
+    assert "test_one_cup_is_singular" in ran.stdout, "the one that has always failed"
+
+
+def _finals_of_every_stage(top: Path) -> None:
+    phases = newest(top) / "artifacts/phases"
+    found = {
+        place.name: sorted(path.name.removesuffix("_final.yaml") for path in place.glob("*_final.yaml")) for place in phases.iterdir()
+    }
+    assert found == FINALS
+
+
+def _steps_name_their_roles(top: Path) -> None:
+    agents = [(step["phase"], step["agent"]["role"], step["agent"]["mode"]) for step in steps(top)]
+    assert len(agents) == 17
+    readings = [(phase, role) for phase, role, mode in agents if mode == "review"]
+    assert readings[:2] == [("spec", SECURITY)] * 2
+    assert sorted(readings[2:4]) == [("refactor", READER), ("refactor", SECURITY)]
+    assert readings[4:] == [("refactor", READER)], "the arbiter"
+    assert all(role == ROLES[phase] for phase, role, mode in agents if mode != "review")
+
+
+def _evidence_of_panels(top: Path) -> None:
+    proof = evidence(top)
+    assert (proof["lane"], proof["mode"], proof["risen"], proof["skipped"]) == ("full", "balanced", [], {})
+    panel = proof["panels"]["refactor"]
+    assert panel["verdicts"] == {READER: "block", SECURITY: "approve"}
+    assert panel["arbiter"] == "approve"
+    assert [line.startswith(DISSENT) for line in panel["dissent"]] == [True]
+    assert proof["panels"]["spec"]["verdicts"] == {SECURITY: "approve"}
+    assert proof["reverted"] == ["refactor: 6 of 8 affected tests pass"]
+    assert "coverage" in proof["not_checked"]
+    assert final(top, "refactor", "review")["dissent"] == panel["dissent"]
+    assert "coverage" in final(top, "refactor", "implementation")["verification"]["not_configured"]
+    report = final(top, "deliver", "delivery_report")
+    assert report["dissent"] == [f"refactor: {line}" for line in panel["dissent"]]
+    assert [(item["stage"], item["role"], item["verdict"]) for item in report["reviews"] if item["stage"] == "spec"] == [
+        ("spec", SECURITY, "approve")
+    ]
+    points = "\n".join(open_points(top))
+    for part in ("assumed: Should the sign ½", "(confidence 60)", "SEC-002", "undone: refactor", DISSENT, "not checked: coverage"):
+        assert part in points, part
+    (undone,) = [event for event in events(top) if event["type"] == "reverted"]
+    assert undone["tree"] == next(event["tree"] for event in events(top) if event.get("stage") == "green" and "tree" in event)
+
+
+@pytest.mark.slow
+def test_a_clear_and_trivial_change_is_neither_clarified_nor_refactored_and_is_read_all_the_same(play: Play) -> None:
+    told = "The secret way I went about it"
+    red_reading = blocks("red", READER, "One value is few.", expects=("test_ten_percent_off", {"not": told}))
+    papers = {**red(), "reply": {**red()["reply"], "thought": told, "notes": told}}
+    made = {**green(), "reply": {**green()["reply"], "thought": told, "notes": told}}
+    # Of its own accord the project has its tests read too; such a reader only advises.
+    play.person.write({".agentforge/orchestration/stage_config.yaml": "stages: {red: {reviewers: [reviewer], review_mode: advisory}}\n"})
+    play.person.commit_all()
+    alone: tuple[str | dict[str, str], ...] = ("The whole change", "return price - price", "no regression", {"not": told})
+    done = play.start(
+        *framed(complexity="trivial"),
+        papers,
+        red_reading,
+        made,
+        approves("refactor", SECURITY, "Bound it.", expects=(*alone, {"not": "REV-"})),
+        approves("refactor", READER, "Name it.", expects=(*alone, {"not": "Bound it"})),
+        deliver(),
+        lane="full",
+    )
+    data = finished(done)
+    assert data["cost"]["calls"] == 10
+    proof = evidence(play.top)
+    assert proof["skipped"] == {"clarify": "no_ambiguities", "refactor": "trivial_change"}
+    assert final(play.top, "clarify", "clarification")["derived"] is True
+    assert final(play.top, "refactor", "implementation")["derived"] is True
+    assert final(play.top, "refactor", "implementation")["verification"]["reused"] is True
+    assert not [role for role in (step["agent"]["role"] for step in steps(play.top)) if role in ("business_analyst", "senior_developer")]
+    assert proof["panels"]["red"]["mode"] == "advisory"
+    points = "\n".join(open_points(play.top))
+    for part in ("clarify was skipped", "refactor was skipped", "One value is few.", "Bound it.", "Name it."):
+        assert part in points, part
+    shown = play.person.run("status", data["task_id"]).out
+    assert "skipped" in shown
+
+
+@pytest.mark.slow
+def test_a_design_asks_what_blocks_and_ends_with_a_specification_and_no_branch(play: Play) -> None:
+    price, round_up = "What is the highest discount?", "Whole cents or parts of them?"
+    before = photograph(play.top)
+    sure = {**answer(price, "100, as the request says", 90), "evidence": [{"file": "request", "snippet": "take the discount off"}]}
+    done = start(
+        play,
+        intake(ambiguity(OPEN, "blocking"), ambiguity(price, "significant", "limits"), ambiguity("Is it documented?", "minor", "words")),
+        clarify(answer(OPEN, "Down, I guess", 60), sure, answer("Is it documented?", "No", 40), blocking=(round_up,)),
+        clarify(
+            answer(OPEN, "Up", 30),
+            sure,
+            answer("Is it documented?", "No", 40),
+            blocking=(round_up,),
+            expects=("A person answered: Down, in whole cents", "rounded down"),
+        ),
+        analyze(expects=("Down, in whole cents",)),
+        spec(),
+        approves("spec", SECURITY),
+        words=("--pipeline", "design"),
+    )
+    question = waits(done, "question")
+    assert OPEN in question["question"]["text"]
+    assert round_up in question["question"]["text"]
+    assert question["id"] in play.person.run("escalations", "list").out
+    page = play.person.run("escalations", "show", question["id"]).out
+    assert OPEN in page
+    data = finished(play.answer(done, "Down, in whole cents"))
+    assert data["branch"] is None
+    assert play.person.git("for-each-ref", "refs/heads/agentforge") == ""
+    assert differences(before, photograph(play.top)) == []
+    assert entered(play.top) == ["intake", "clarify", "analyze", "spec", "spec/security_architect"]
+    clarified = final(play.top, "clarify", "clarification")
+    people = {item["question"]: (item["answer"], item["source"]) for item in clarified["questions"] if item.get("resolved_by")}
+    assert people == dict.fromkeys((OPEN, round_up), ("Down, in whole cents", "human_escalation"))
+    assert clarified["assumptions"] == ["Is it documented?: No (confidence 40)"]
+    assert clarified["blocking"] == []
+    assert final(play.top, "spec", "specification")["title"] == "net takes the discount off"
+
+
+# ------------------------------------------------------------------ modes
+
+
+def _steps_of(top: Path) -> dict[str, int]:
+    (created,) = [event for event in events(top) if event["type"] == "task_created"]
+    return {stage["name"]: stage.get("max_steps", 12) for stage in created["pipeline"]["stages"]}
+
+
+@pytest.mark.parametrize(("mode", "intake_steps", "red_steps"), [("fast", 2, 6), ("heavy", 8, 24)])
+def test_a_mode_scales_the_steps_of_every_stage(play: Play, mode: str, intake_steps: int, red_steps: int) -> None:
+    done = start(play, ask("intake"), words=("--lane", "full", "--mode", mode))
+    asked(done)
+    found = _steps_of(play.top)
+    assert (found["intake"], found["red"]) == (intake_steps, red_steps)
+    assert done.data["mode"] == mode
+    assert mode in play.person.run("status", done.data["task_id"]).out
+
+
+@pytest.mark.slow
+def test_in_the_modes_plan_and_audit_nothing_is_written_by_any_tool(play: Play) -> None:
+    before = photograph(play.top)
+    refused = r"this task is read-only: its mode lets nobody use "
+    writes = (
+        create(NEW_TEST, TEST),
+        edit(SOURCE, "return price\n", "return 0\n"),
+        {"name": "delete_file", "args": {"path": OLD_TEST}},
+        {"name": "run_tests", "args": {}},
+        {"name": "generate_changelog", "args": {"entry": "x"}},
+    )
+    told_by_name = [(refused + str(action["name"]),) for action in writes]
+    planned = start(
+        play,
+        intake(),
+        say("analyze", writes[0], read(SOURCE)),
+        analyze(expects=(refused + "create_file",)),
+        spec(),
+        approves("spec", SECURITY),
+        words=("--mode", "plan"),
+    )
+    assert finished(planned)["branch"] is None
+    assert entered(play.top)[-2:] == ["spec", "spec/security_architect"]
+    assert "baseline_taken" not in {event["type"] for event in events(play.top)}, "nothing is installed where nothing is run"
+    _is_as_it_was(play, planned)
+    forced = start(
+        play,
+        *(say("patch", action, expects=told) for action, told in zip(writes, ((), *told_by_name), strict=False)),
+        ask("patch", expects=told_by_name[-1]),
+        words=("--mode", "audit", "--pipeline", "implement", "--lane", "hotfix"),
+    )
+    asked(forced)
+    _is_as_it_was(play, forced)
+    audited = finished(start(play, say("analyze", writes[0]), analyze(expects=(refused + "create_file",)), words=("--mode", "audit")))
+    assert audited["branch"] is None
+    assert entered(play.top) == ["intake", "analyze"]
+    assert final(play.top, "intake", "intake_record")["derived"] is True
+    assert SOURCE in str(final(play.top, "analyze", "analysis")["impacted_files"])
+    assert play.person.git("for-each-ref", "refs/heads/agentforge") == ""
+    assert differences(before, photograph(play.top)) == []
+
+
+def _is_as_it_was(play: Play, done: Done) -> None:
+    worktree = play.person.worktree(done.data["task_id"])
+    files = {name for name in play.person.git("ls-files").splitlines()}
+    assert {path.relative_to(worktree).as_posix() for path in worktree.rglob("*") if path.is_file() and path.name != ".git"} == files
+    assert all((worktree / name).read_bytes() == (play.top / name).read_bytes() for name in files)
+
+
+def test_a_mode_for_this_machine_asks_no_other_and_an_unknown_mode_is_named(play: Play) -> None:
+    play.person.variables |= {"OPENAI_BASE_URL": "http://models.example.invalid/v1", "OPENAI_API_KEY": "none"}
+    words = ("--lane", "full", "--json", "--mode")
+    afar = play.person.run("start", "x", "--model", "openai:any", *words, "offline-safe")
+    assert afar.code == 4, afar.said
+    assert "on this machine" in afar.err
+    unknown = play.person.run("start", "x", "--model", "openai:any", *words, "reckless")
+    assert unknown.code == 2, unknown.said
+    assert all(name in unknown.err for name in MODE_NAMES), unknown.err
+    assert not (play.top / ".agentforge").exists()
