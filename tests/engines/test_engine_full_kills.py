@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from agentforge import wiring
-from agentforge.core.pending import worst_case
+from agentforge.activities.ask import WITHDRAWN
+from agentforge.activities.perform import perform
+from agentforge.core.inputs import Abort
+from agentforge.core.pending import pending, worst_case
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.driver_child import Drivers, Order, When
 from tests.engines.full_site import CALLS, JUDGED, PANEL, READINGS, UNDONE, effects
@@ -85,3 +88,16 @@ def test_an_undone_edit_that_still_stands_in_the_worktree_is_no_part_of_the_work
             drivers.obey(Order("time", milliseconds=150 + 170 * step))
         drivers.finish()
     check(full_site, scene, lost=sum(key.endswith("/sent") for key in scene.recorded()) - full_site.finished.end().spent.calls)
+
+
+def test_a_call_that_is_no_longer_owed_does_not_leave(full_site: Reference, tmp_path: Path) -> None:
+    scene = full_site.copy(tmp_path, moment=JUDGED)
+    with wiring.driving(scene.site(), scene.files) as driver:
+        world, journal = driver.world(), driver.journal
+        for effect in pending(journal.state):
+            journal.advance(effect.key, perform(world, effect, journal.state))
+        before = journal.state
+        first, _ = pending(before)
+        driver.tell("person/1", Abort("ada"))
+        assert perform(world, first, before) == WITHDRAWN
+        assert (journal.state.flights, journal.state.spent) == ((), before.spent)

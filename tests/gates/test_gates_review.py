@@ -33,7 +33,9 @@ def test_all_block_and_every_blocking_finding_is_a_reason() -> None:
 def test_reviewers_who_disagree_wait_for_the_arbiter() -> None:
     verdict = judge_panel("blocking", {"security_architect": UNSAFE, "reviewer": GOOD})
     assert verdict.status == "split"
-    assert verdict.reasons == ("SEC-001 (security_architect): Input is run. Remedy: Do not run it.",)
+    block, approval = verdict.reasons
+    assert block == "SEC-001 (security_architect): Input is run. Remedy: Do not run it."
+    assert approval.startswith("reviewer approves: ")
 
 
 def test_an_arbiter_who_approves_overrules_the_block_on_record() -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from agentforge.core.inputs import Resolution
 from agentforge.core.reply import Json
-from agentforge.core.state import State
-from agentforge.core.values import STATUSES, Escalation, EscalationKind, Question
+from agentforge.core.state import StageRun, State
+from agentforge.core.values import STATUSES, Escalation, EscalationKind, FailureReport, Question
 from agentforge.store.artifacts import write_final
 from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
-from agentforge.store.views import dollars, north_star_word, write_views
+from agentforge.store.times import Times
+from agentforge.store.views import dollars, escalation_view, north_star_word, reports, write_views
 from agentforge.system import strict_yaml
 
 Drive = Callable[[Journal, int | None], Journal]
@@ -103,6 +104,67 @@ def test_a_question_has_a_page_with_how_to_answer_and_then_the_answer(journal: J
     assert isinstance(page, dict)
     assert (page["status"], page["answer"], page["answered_by"]) == ("answered", "yes", "Ada")
     assert str(page["opened_at"]) < str(page["answered_at"])
+
+
+def test_the_page_of_a_question_has_plan_reports_understanding_and_branch(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+    drive(journal, 10)
+    _write(journal)
+    page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
+    assert isinstance(page, dict)
+    assert page["plan"] == [
+        {"stage": "frame", "progress": "under_way"},
+        {"stage": "green", "progress": "left"},
+        {"stage": "deliver", "progress": "left"},
+    ]
+    assert (page["done"], page["left"], page["reports"], page["branch"]) == ([], ["green", "deliver"], [], None)
+    assert page["abort_with"] == f"agentforge resolve ESC-001 --task {files.task_id} --abort"
+    understanding = page["understanding"]
+    assert isinstance(understanding, dict)
+    assert (understanding["lane"], understanding["mode"], understanding["why"]) == ("small", "balanced", ["one module"])
+    assert understanding["baseline"] == "11 of 12 pass"
+    assert understanding["specification"] is None
+    assert understanding["budget"] == {
+        "calls": {"used": 1, "cap": 200},
+        "tokens": {"used": 6400, "cap": 4_000_000},
+        "usd": {"used": "0.024000", "cap": None},
+    }
+
+
+def test_the_page_of_a_question_names_what_is_done_and_the_branch(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+    drive(journal, 20)
+    _write(journal)
+    page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
+    assert isinstance(page, dict)
+    (done,) = page["done"] if isinstance(page["done"], list) else []
+    assert isinstance(done, dict)
+    assert (done["stage"], done["artifacts"]) == ("frame", ["specification"])
+    assert page["branch"] == {"name": f"agentforge/{files.task_id}", "commit": journal.state.commit, "base": "c" * 40}
+
+
+def test_a_question_without_reports_shows_what_failed_at_its_stage_before(files: TaskFiles) -> None:
+    failed = tuple(FailureReport("red", attempt, attempt, f"reason {attempt}") for attempt in (1, 2, 3))
+    asked = Escalation("ESC-001", "question", "red", Question("?"))
+    state = State(task_id="task-1", failures=(*failed, FailureReport("green", 1, 9, "other")), escalations=(asked,))
+    assert [report.reason for report in reports(state, asked)] == ["reason 2", "reason 3"]
+    assert reports(state, replace(asked, reports=failed[:1])) == failed[:1]
+    assert isinstance(escalation_view(files, state, asked, Times()), dict)
+
+
+def test_the_state_names_mode_skipped_stages_and_reviewers_at_work(journal: Journal, drive: Drive) -> None:
+    drive(journal, 20)
+    skipped = tuple(replace(item, skipped="no_ambiguities") for item in journal.state.accepted)
+    seats = (StageRun("green", 1, "t", seat="reviewer", point="given", steps=2), StageRun("green", 1, "t", seat="security_architect"))
+    pipeline = replace(journal.state.pipeline, mode="heavy")
+    journal.state = replace(journal.state, accepted=skipped, seats=seats, pipeline=pipeline, risen=("a review blocked 2 times",))
+    view = _write(journal)
+    shown = view["pipeline"]
+    assert isinstance(shown, dict)
+    assert (shown["mode"], shown["skipped"], shown["risen"]) == ("heavy", ["frame"], ["a review blocked 2 times"])
+    assert _stage(view, "frame")["skipped"] == "no_ambiguities"
+    assert _stage(view, "green")["reviewers"] == {
+        "reviewer": {"handed_in": True, "steps": 2},
+        "security_architect": {"handed_in": False, "steps": 0},
+    }
 
 
 @pytest.mark.parametrize(("micro", "text"), [(0, "0.000000"), (1, "0.000001"), (4_260_000, "4.260000")])

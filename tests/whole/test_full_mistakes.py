@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.whole.full_plays import READER, SECURITY, final, open_points
-from tests.whole.plays import FIX, FRAMED, NEW_TEST, OLD_TEST, REQUEST, SOURCE, SUITE, TEST, Entry, Play, create, edit, finished, raw, read, say
+from tests.whole.plays import FIX, FRAMED, NEW_TEST, OLD_TEST, REQUEST, SOURCE, TEST, Entry, Play, create, edit, finished, raw, read, say
 
 Artifact = dict[str, Any]
 Mistake = tuple[Any, str]
@@ -43,16 +43,15 @@ def submit(contract: str, artifact: object) -> dict[str, Any]:
     return {"name": "submit_artifact", "args": {"contract": contract, "artifact": artifact}}
 
 
-def mistaken(right: Entry, contract: str, mistakes: Sequence[Mistake]) -> list[Entry]:
-    """Replies that hold the wrong artifacts; each refusal is expected one step later, the last ones by the right reply."""
+def mistaken(right: Entry, contract: str, mistakes: Sequence[Mistake], *actions: dict[str, Any], told: tuple[str, ...] = ()) -> list[Entry]:
+    """Replies that hold the wrong artifacts, the first after these actions; each refusal is expected one step later."""
     entries: list[Entry] = []
-    told: list[str] = []
     for start in range(0, len(mistakes), AT_ONCE):
         some = mistakes[start : start + AT_ONCE]
-        entry = say(right["stage"], *(submit(contract, artifact) for artifact, _ in some))
-        entries.append({**entry, **({"role": right["role"]} if "role" in right else {}), "expects": told})
-        told = [re.escape(text) for _, text in some]
-    return [*entries, {**right, "expects": [*told, *right.get("expects", [])]}]
+        entry = say(right["stage"], *actions, *(submit(contract, artifact) for artifact, _ in some))
+        entries.append({**entry, **({"role": right["role"]} if "role" in right else {}), "expects": [re.escape(text) for text in told]})
+        told, actions = tuple(text for _, text in some), ()
+    return [*entries, {**right, "expects": [*(re.escape(text) for text in told), *right.get("expects", [])]}]
 
 
 # ------------------------------------------------------------------ what was asked
@@ -78,7 +77,7 @@ OF_INTAKE: list[Mistake] = [
     (but(INTAKE, "extracted_intent.target", " "), "extracted_intent.target is empty; name what is acted upon"),
     (but(INTAKE, "extracted_intent.scope"), "extracted_intent.scope: is missing; it is one of file, module, feature, system"),
     (but(INTAKE, "extracted_intent.scope", "world"), "extracted_intent.scope: 'world' does not fit; it is one of file, module"),
-    (but(INTAKE, "extracted_intent.mood", "good"), "extracted_intent.mood: unknown key; allowed: action, target, scope"),
+    (but(INTAKE, "extracted_intent.mood", "good"), "extracted_intent.mood: unknown key; allowed: "),
     (but(INTAKE, "initial_complexity", "easy"), "initial_complexity: 'easy' does not fit; it is one of trivial, simple, moderate"),
     (but(INTAKE, "identified_ambiguities", "none"), "identified_ambiguities: 'none' does not fit; it is a list"),
     (but(INTAKE, "identified_ambiguities.0.area"), "identified_ambiguities[0].area: is missing; it is text of at least 1"),
@@ -91,9 +90,9 @@ OF_INTAKE: list[Mistake] = [
     (but(INTAKE, "out_of_scope", [""]), "out_of_scope has an empty entry; say what is left out, or remove it"),
     (but(INTAKE, "out_of_scope", ["Net"]), 'out_of_scope: "Net" is the very target; one of them is wrong'),
     (but(INTAKE, "suggested_approach", ["fix"]), "suggested_approach: a list of 1 does not fit; it is text"),
-    (but(INTAKE, "mood", "good"), "mood: unknown key; allowed: request_id, original_request, extracted_intent"),
+    (but(INTAKE, "mood", "good"), "mood: unknown key; allowed: "),
     (but(INTAKE, "metadata", {}), "metadata: is filled in by the engine; leave it out"),
-    (but(INTAKE, "derived", True), "derived: is filled in by the engine; leave it out"),  # noqa: FBT003  a value of an artifact
+    (but(INTAKE, "derived", True), "derived: is filled in by the engine; leave it out"),
     (but(INTAKE, "original_request", "other words"), "original_request differs from the request; leave it out, it is filled in"),
     ("a text", "artifact: 'a text' does not fit; it is an object"),
 ]
@@ -128,18 +127,24 @@ OF_CLARIFY: list[Mistake] = [
     (but(CLARIFICATION, "questions.2.confidence", "high"), f"questions[2].confidence: 'high' does not fit; it is {PERCENT}"),
     (but(CLARIFICATION, "questions.0.source", "guess"), "questions[0].source: 'guess' does not fit; it is one of agent_inference"),
     (but(CLARIFICATION, "questions.0.resolved_by", "Ada"), "questions[0].resolved_by: is filled in by the engine; leave it out"),
-    (but(CLARIFICATION, "questions.0.mood", "good"), "questions[0].mood: unknown key; allowed: area, question, source"),
+    (but(CLARIFICATION, "questions.0.mood", "good"), "questions[0].mood: unknown key; allowed: "),
     (but(CLARIFICATION, "questions.0.evidence.0.file"), "questions[0].evidence[0].file: is missing; it is text"),
     (but(CLARIFICATION, "questions.0.evidence.0.snippet", "x" * 2001), "does not fit; it is text of at most 2000 characters"),
-    (but(CLARIFICATION, "questions.0.evidence.0.snippet", "return 0"), f'evidence: "return 0" does not stand in {SOURCE}; copy it word for'),
-    (but(CLARIFICATION, "questions.0.evidence.0.file", "shop/tax.py"), "questions[0].evidence[0].file: shop/tax.py is not in the repository"),
+    (
+        but(CLARIFICATION, "questions.0.evidence.0.snippet", "return 0"),
+        f'evidence: "return 0" does not stand in {SOURCE}; copy it word for',
+    ),
+    (
+        but(CLARIFICATION, "questions.0.evidence.0.file", "shop/tax.py"),
+        "questions[0].evidence[0].file: shop/tax.py is not in the repository",
+    ),
     (but(CLARIFICATION, "questions.0.evidence.0.file", "../a.py"), f"questions[0].evidence[0].file: '../a.py' {OUTSIDE}"),
     (but(CLARIFICATION, "questions.0.evidence.0.file", ".git/config"), "questions[0].evidence[0].file: '.git/config' is inside .git"),
     (but(CLARIFICATION, "questions.0.evidence"), f'"{DOWN}" is answered with 92 percent and no evidence; cite a file and a snippet'),
     (but(CLARIFICATION, "questions.1"), f'the ambiguity "{CENTS}" has no entry in questions; answer it there, with its area, confidence'),
     (but(CLARIFICATION, "assumptions", [1]), "assumptions[0]: 1 does not fit; it is text"),
     (but(CLARIFICATION, "blocking", "all"), "blocking: 'all' does not fit; it is a list"),
-    (but(CLARIFICATION, "derived", True), "derived: is filled in by the engine; leave it out"),  # noqa: FBT003
+    (but(CLARIFICATION, "derived", True), "derived: is filled in by the engine; leave it out"),
 ]
 
 # ------------------------------------------------------------------ what it touches
@@ -155,11 +160,14 @@ OF_ANALYZE: list[Mistake] = [
     (but(ANALYSIS, "impacted_files.0.path"), "impacted_files[0].path: is missing; it is text"),
     (but(ANALYSIS, "impacted_files.0.reason"), "impacted_files[0].reason: is missing; it is text of at least 1 characters"),
     (but(ANALYSIS, "impacted_files.0.path", "shop/new.py"), f"impacted_files[0].path: shop/new.py {NEW_ONES}"),
-    (but(ANALYSIS, "impacted_files.0.path", "/etc/passwd"), "impacted_files[0].path: '/etc/passwd' is not relative to the repository; write"),
+    (
+        but(ANALYSIS, "impacted_files.0.path", "/etc/passwd"),
+        "impacted_files[0].path: '/etc/passwd' is not relative to the repository; write",
+    ),
     (but(ANALYSIS, "affected_tests", ["tests/test_no.py"]), "affected_tests[0]: tests/test_no.py is not in the repository"),
     (but(ANALYSIS, "risks", "many"), "risks: 'many' does not fit; it is a list"),
     (but(ANALYSIS, "facts", []), "facts: is filled in by the engine; leave it out"),
-    (but(ANALYSIS, "mood", 1), "mood: unknown key; allowed: impacted_files, constraints, affected_tests, risks"),
+    (but(ANALYSIS, "mood", 1), "mood: unknown key; allowed: "),
 ]
 
 # ------------------------------------------------------------------ what will be true
@@ -194,14 +202,20 @@ OF_SPEC: list[Mistake] = [
     (but(SPECIFICATION, "requirements.0.description", " "), "REQ-001 says nothing; describe it, or say in trace_to_request"),
     (but(SPECIFICATION, "requirements.0.priority", "high"), "requirements[0].priority: 'high' does not fit; it is one of must, should"),
     (but(SPECIFICATION, "requirements.0.acceptance_criteria", []), "acceptance_criteria: a list of 0 does not fit; it is a list with at"),
-    (but(SPECIFICATION, "requirements.0.acceptance_criteria", [" "]), "REQ-001 has no acceptance criterion; write at least one that a test"),
+    (
+        but(SPECIFICATION, "requirements.0.acceptance_criteria", [" "]),
+        "REQ-001 has no acceptance criterion; write at least one that a test",
+    ),
     (but(SPECIFICATION, "requirements.0.verification_method", "hope"), "verification_method: 'hope' does not fit; it is one of test,"),
     (but(SPECIFICATION, "constraints.0.description"), "constraints[0].description: is missing; it is text"),
     (but(SPECIFICATION, "constraints.0.description", " "), "constraint CON-001 says nothing; give it a description and a rationale"),
     (but(SPECIFICATION, "interfaces.0.name"), "interfaces[0].name: is missing; it is text"),
     (but(SPECIFICATION, "interfaces.0.type"), "the interface net has no type; one of api, event, file, database"),
     (but(SPECIFICATION, "interfaces.0.direction", "up"), "interfaces[0].direction: 'up' does not fit; it is one of input, output"),
-    (but(SPECIFICATION, "files_to_modify", ["shop/tax.py"]), "shop/tax.py is not in the repository; a new file belongs under files_to_create"),
+    (
+        but(SPECIFICATION, "files_to_modify", ["shop/tax.py"]),
+        "shop/tax.py is not in the repository; a new file belongs under files_to_create",
+    ),
     (but(SPECIFICATION, "files_to_modify", [f"../{SOURCE}"]), f"files_to_modify[0]: '../{SOURCE}' {OUTSIDE}"),
     (but(SPECIFICATION, "files_to_create", [SOURCE]), f"files_to_create: {SOURCE} exists already; list it under files_to_modify"),
     (but(SPECIFICATION, "files_to_create", ["C:\\new.py"]), "is not relative to the repository; write it like src/module.py"),
@@ -209,7 +223,7 @@ OF_SPEC: list[Mistake] = [
     (but(SPECIFICATION, "dependencies", 7), "dependencies: 7 does not fit; it is a list or an object"),
     (but(SPECIFICATION, "dependencies", {"tasks": [{}]}), "dependencies.tasks[0].task_id: is missing; it is text"),
     (but(SPECIFICATION, "estimated_complexity", 3), "estimated_complexity: 3 does not fit; it is one of trivial, simple"),
-    (but(SPECIFICATION, "mood", "good"), "mood: unknown key; allowed: spec_id, title, description"),
+    (but(SPECIFICATION, "mood", "good"), "mood: unknown key; allowed: "),
 ]
 
 # ------------------------------------------------------------------ readers
@@ -231,7 +245,7 @@ OF_SECURITY: list[Mistake] = [
     (but(BLOCKED, "summary"), "summary: is missing; it is text of at least 1 characters, of at most 1000 characters"),
     (but(BLOCKED, "summary", "s" * 1001), "does not fit; it is text of at least 1 characters, of at most 1000 characters"),
     (but(BLOCKED, "summary", "…"), "the summary is empty; say what was looked at and what was found"),
-    (but(BLOCKED, "mood", 1), "mood: unknown key; allowed: review_id, verdict, blocking_issues"),
+    (but(BLOCKED, "mood", 1), "mood: unknown key; allowed: "),
 ]
 FINDING = {"id": "REV-001", "severity": "minor", "blocking": True, "description": "half done", "remediation": "do it all"}
 SENT_BACK: Artifact = {"verdict": "block", "findings": [FINDING], "summary": "half done"}
@@ -248,7 +262,7 @@ OF_REVIEW: list[Mistake] = [
     (but(SENT_BACK, "findings.1", {**FINDING, "blocking": False}), "REV-001 is the id of several findings; give each its own"),
     (but(SENT_BACK, "summary", ""), "summary: '' does not fit; it is text of at least 1 characters, of at most 1000 characters"),
     (but(SENT_BACK, "dissent", ["me"]), "dissent: is filled in by the engine; leave it out"),
-    (but(SENT_BACK, "mood", 1), "mood: unknown key; allowed: review_id, verdict, findings"),
+    (but(SENT_BACK, "mood", 1), "mood: unknown key; allowed: "),
 ]
 
 # ------------------------------------------------------------------ tests and code
@@ -278,7 +292,10 @@ OF_RED: list[Mistake] = [
     (but(DECLARED, "test_files.0.tests", []), "test_files[0].tests: a list of 0 does not fit; it is a list with at least 1"),
     (but(DECLARED, "test_files.0.tests.0.name"), "test_files[0].tests[0].name: is missing; it is text of at least 1"),
     (but(DECLARED, "test_files.0.tests.0.requirement_ref", "1"), f"test_files[0].tests[0].requirement_ref: '1' {REQ}"),
-    (but(DECLARED, "test_files.0.tests.0.requirement_ref", "REQ-009"), "names REQ-009, which the specification does not have; one of REQ-001"),
+    (
+        but(DECLARED, "test_files.0.tests.0.requirement_ref", "REQ-009"),
+        "names REQ-009, which the specification does not have; one of REQ-001",
+    ),
     (but(DECLARED, "test_files.0.tests.0.requirement_ref"), "test_ten_percent_off has no requirement_ref; one of REQ-001, REQ-002 (only"),
     (but(DECLARED, "test_files.1"), "REQ-002 has no test; name it as a test's requirement_ref"),
     (but(DECLARED, "test_files.0.tests.1"), 'REQ-001.2 has no test: "net(99, 10) is 90"; set acceptance_criterion to REQ-001.2 in'),
@@ -287,7 +304,7 @@ OF_RED: list[Mistake] = [
     (but(DECLARED, "supersedes", [but(OLD, "requirement_ref", "REQ-009")]), "names REQ-009, which the specification does not have"),
     (but(DECLARED, "coverage_mapping", {"REQ-008": []}), "coverage_mapping names REQ-008, which the specification does not have"),
     (but(DECLARED, "verification", {"all_tests_fail": True}), "verification: is filled in by the engine; leave it out"),
-    (but(DECLARED, "mood", 1), "mood: unknown key; allowed: suite_id, spec_ref, test_files, supersedes"),
+    (but(DECLARED, "mood", 1), "mood: unknown key; allowed: "),
 ]
 IMPLEMENTED: Artifact = {"summary": "the discount is taken off"}
 OF_GREEN: list[Mistake] = [
@@ -296,7 +313,7 @@ OF_GREEN: list[Mistake] = [
     (but(IMPLEMENTED, "files_modified", [{"path": "../a.py"}]), f"files_modified[0].path: '../a.py' {OUTSIDE}"),
     (but(IMPLEMENTED, "files_deleted", ["/a.py"]), "files_deleted[0]: '/a.py' is not relative to the repository"),
     (but(IMPLEMENTED, "verification", {"all_tests_pass": True}), "verification: is filled in by the engine; leave it out"),
-    (but(IMPLEMENTED, "mood", 1), "mood: unknown key; allowed: implementation_id, spec_ref, test_suite_ref, summary"),
+    (but(IMPLEMENTED, "mood", 1), "mood: unknown key; allowed: "),
 ]
 WORDS: Artifact = {"summary": "net takes it off.", "changelog_entry": "`net` takes the discount off.", "release_notes": "Prices are lower."}
 SAYS = "says nothing; write a sentence, or leave it out and it is filled in"
@@ -308,13 +325,15 @@ OF_DELIVER: list[Mistake] = [
     (but(WORDS, "readiness", {"ready": True, "open_points": []}), "readiness: is filled in by the engine; leave it out"),
     (but(WORDS, "verification", {}), "verification: is filled in by the engine; leave it out"),
     (but(WORDS, "commits", []), "commits: is filled in by the engine; leave it out"),
-    (but(WORDS, "mood", 1), "mood: unknown key; allowed: request_id, branch"),
+    (but(WORDS, "mood", 1), "mood: unknown key; allowed: "),
 ]
 
 # ------------------------------------------------------------------ the play
 
 
-def hands_in(stage: str, contract: str, artifact: Artifact, *actions: dict[str, Any], role: str = "", expects: tuple[str, ...] = ()) -> Entry:
+def hands_in(
+    stage: str, contract: str, artifact: Artifact, *actions: dict[str, Any], role: str = "", expects: tuple[str, ...] = ()
+) -> Entry:
     entry = say(stage, *actions, artifacts={contract: artifact}, signal="success", expects=expects)
     return {**entry, **({"role": role} if role else {})}
 
@@ -325,21 +344,84 @@ def fractions() -> Entry:
     return raw("clarify", re.sub(r'("confidence": )(\d\d)', r"\g<1>0.\2", said))
 
 
-def frames() -> list[Entry]:
-    foreign = say("intake", submit("specification", SPECIFICATION), signal="success")
-    told = ("this stage owes intake_record; not specification", "Not handed in yet: intake_record. Use submit_artifact")
-    nothing = say("analyze", read(SOURCE), signal="success")
+def reads(stage: str, seat: str) -> Entry:
+    contract = "security_review" if seat == SECURITY else "review"
+    return hands_in(stage, contract, {"verdict": "approve", "summary": "as asked"}, role=seat)
+
+
+def framing() -> list[Entry]:
+    """From the request to the specification; a success without the one artifact that is owed is a mistake too."""
+    hasty = say("analyze", submit("specification", SPECIFICATION), read(SOURCE), signal="success")
+    told = ("this stage owes analysis; not specification", "Not handed in yet: analysis. Use submit_artifact for each.")
     return [
-        *mistaken(foreign, "intake_record", OF_INTAKE[: 2 * AT_ONCE]),
-        *mistaken(hands_in("intake", "intake_record", INTAKE), "intake_record", OF_INTAKE[2 * AT_ONCE :]),
+        *mistaken(hands_in("intake", "intake_record", INTAKE), "intake_record", OF_INTAKE),
         *mistaken(fractions(), "clarification", OF_CLARIFY),
-        nothing,
-        *mistaken(hands_in("analyze", "analysis", ANALYSIS), "analysis", OF_ANALYZE),
+        hasty,
+        *mistaken(hands_in("analyze", "analysis", ANALYSIS), "analysis", OF_ANALYZE, told=told),
         *mistaken(hands_in("spec", "specification", SPECIFICATION), "specification", OF_SPEC),
         *mistaken(reads("spec", SECURITY), "security_review", OF_SECURITY),
     ]
 
 
-def reads(stage: str, seat: str) -> Entry:
-    contract = "security_review" if seat == SECURITY else "review"
-    return hands_in(stage, contract, {"verdict": "approve", "summary": "as asked"}, role=seat)
+def building() -> list[Entry]:
+    """Tests that do not fail, names that no test has, a change that is none, a test to be weakened, a refactoring that breaks."""
+    vain = but(but(DECLARED, "test_files.1.tests.0.guard"), "test_files.0.tests.1.name", "test_other")
+    proves = hands_in(
+        "red",
+        "test_suite",
+        DECLARED,
+        expects=("Gate red failed", "has no test test_other", "test_label_stays passes already; a test of new"),
+    )
+    half = hands_in("green", "implementation", IMPLEMENTED, edit(SOURCE, "return price\n", "return price - percent\n"))
+    weaken = say("green", edit(NEW_TEST, "== 90", "== 89"), expects=("test_the_rest_is_kept", "assert 89 == 90"))
+    builds = hands_in(
+        "green",
+        "implementation",
+        IMPLEMENTED,
+        edit(SOURCE, "price - percent\n", "price - price * percent // 100\n"),
+        expects=(f"`{NEW_TEST}` is locked since RED",),
+    )
+    breaks = say("refactor", edit(SOURCE, "price * percent // 100", "percent"))
+    leaves = hands_in("refactor", "implementation", {"summary": "it is good as it is"}, expects=("was undone", "price \\* percent // 100"))
+    return [
+        *mistaken(hands_in("red", "test_suite", vain), "test_suite", OF_RED, create(NEW_TEST, TESTS), create(KEPT, PASSING)),
+        proves,
+        *mistaken(half, "implementation", OF_GREEN),
+        weaken,
+        builds,
+        *mistaken(breaks, "implementation", OF_GREEN),
+        leaves,
+        reads("refactor", SECURITY),
+        *mistaken(reads("refactor", READER), "review", OF_REVIEW),
+    ]
+
+
+def delivering() -> list[Entry]:
+    """Words that say nothing, and code where only words are due."""
+    code = say("deliver", create("docs/conf.py", "x = 1\n"), expects=("edit_file is not for devops_engineer; allowed: ",))
+    ends = hands_in(
+        "deliver",
+        "delivery_report",
+        WORDS,
+        create("docs/net.md", "# net\n"),
+        expects=("`docs/conf.py` is closed to this role by `!\\*\\*/\\*.py`",),
+    )
+    return [*mistaken(code, "delivery_report", OF_DELIVER, FIX), ends]
+
+
+@pytest.mark.slow
+def test_every_stage_gets_everything_wrong_is_told_what_to_change_and_completes(play: Play) -> None:
+    entries = [*framing(), *building(), *delivering()]
+    done = play.start(*entries, lane="full")
+    data = finished(done)
+    assert data["cost"]["calls"] == len(entries)
+    top = play.top
+    questions = final(top, "clarify", "clarification")["questions"]
+    assert [item["confidence"] for item in questions] == [92, 60, 40]
+    assumed = [line for line in open_points(top) if line.startswith("assumed: ")]
+    assert assumed == [f"assumed: {CENTS}: No, in EUR. (confidence 60)", f"assumed: {NEGATIVE}: No. (confidence 40)"]
+    intake = final(top, "intake", "intake_record")
+    assert (intake["original_request"], "derived" in intake) == (REQUEST, False)
+    assert final(top, "red", "test_suite")["coverage_mapping"]["REQ-002"] == [f"{KEPT}::test_label_stays"]
+    changed = play.person.git("diff", "--name-only", data["base"], data["branch"]).splitlines()
+    assert sorted(changed) == ["docs/net.md", SOURCE, KEPT, NEW_TEST]

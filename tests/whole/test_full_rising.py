@@ -12,14 +12,32 @@ from tests.whole.full_plays import (
     blocks,
     deliver,
     entered,
-    evidence,
     events,
+    evidence,
     final,
     open_points,
     refactor,
     revised,
 )
-from tests.whole.plays import FIX, FRAMED, NEW_TEST, RIGHT, SOURCE, TEST, Entry, Expected, Play, create, edit, finished, frame, green, patch, red, say
+from tests.whole.plays import (
+    FIX,
+    FRAMED,
+    NEW_TEST,
+    RIGHT,
+    SOURCE,
+    TEST,
+    Entry,
+    Expected,
+    Play,
+    create,
+    edit,
+    finished,
+    frame,
+    green,
+    patch,
+    red,
+    say,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +49,17 @@ KNOTTED = "\n".join(
         '    return "none"',
     ]
 )
+SUMS = """\
+def sums(prices: list[int]) -> dict[str, int]:
+    found = {"all": 0}
+    for price in sorted(prices):
+        found["all"] += price
+        found[label(price)] = price * 2
+    if not prices:
+        found.clear()
+    return {name: abs(each) for name, each in found.items()}
+"""
+WORSE = f"{KNOTTED}\n\n\n{SUMS}\n\n{SUMS.replace('sums', 'totals')}\n\ndef label"
 BREAKS = edit(SOURCE, RIGHT, "return price")
 
 
@@ -40,9 +69,7 @@ def second_reader(*findings: str, expects: tuple[Expected, ...] = ()) -> Entry:
         {"id": f"REV-{at:03d}", "severity": "major", "blocking": True, "description": text, "remediation": "Say it."}
         for at, text in enumerate(findings, 1)
     ]
-    return say(
-        "review", artifacts={"review": {"verdict": "block", "findings": found, "summary": "no"}}, signal="success", expects=expects
-    )
+    return say("review", artifacts={"review": {"verdict": "block", "findings": found, "summary": "no"}}, signal="success", expects=expects)
 
 
 def trivial_frame(*created: str) -> Entry:
@@ -71,11 +98,18 @@ def test_two_blocking_reviews_raise_the_lane_and_when_no_refactoring_helps_the_w
         # The first attempt breaks a test, then ties a knot; the second is given up with an edit that hurts nobody.
         say("refactor", BREAKS, expects=("Senior Developer",)),
         refactor(
-            edit(SOURCE, "def label", f"{KNOTTED}\n\n\n{KNOTTED.replace('sort_of', 'kind_of')}\n\n\ndef label"),
+            edit(SOURCE, "def label", WORSE),
             expects=("Your edit made something worse and was undone", RIGHT.replace("*", r"\*")),
         ),
-        given_up(expects=("Gate quality failed", "sort_of has complexity 21", "lines repeat what stands at", "All edits of this stage were undone")),
-        given_up(edit(SOURCE, "rounded up", "rounded down"), expects=("An earlier attempt failed", "rounded up", {"not": "sort_of"})),
+        given_up(
+            expects=(
+                "Gate quality failed",
+                "sort_of has complexity 21",
+                "lines repeat what stands at",
+                "All edits of this stage were undone",
+            )
+        ),
+        given_up(edit(SOURCE, "rounded up", "rounded down"), expects=("An earlier attempt failed", "rounded up", {"not": "def sort_of"})),
         approves("refactor", SECURITY, "Percent is not bounded.", expects=(RIGHT.replace("*", r"\*"),)),
         approves("refactor", READER),
         deliver(expects=("DevOps Engineer",)),

@@ -19,12 +19,17 @@ HELD_BACK = (
     "let the code read them from its environment, and use an obvious dummy in tests."
 )
 
+WITHDRAWN = AskTrouble("unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False)
+"""Since this effect was owed, a person ended the task, or another reviewer asked a person. Nothing has left, nothing is owed for it."""
+
 
 def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
     """Sends the assembled context once."""
     request = _request(world, effect, state)
     reserved = worst_case(state, state.stage)
-    world.record(f"{effect.key}/sent", AskStarted(_hash(request, state), world.model.name, reserved))
+    owed = world.record(f"{effect.key}/sent", AskStarted(_hash(request, state), world.model.name, reserved))
+    if all(item.key != effect.key for item in owed):
+        return WITHDRAWN
     try:
         answer = world.model.ask(request)
     except ModelTrouble as trouble:

@@ -10,6 +10,7 @@ from agentforge.analysis.lint import LintRun
 from agentforge.analysis.outcomes import TestRun
 from agentforge.analysis.reach import Reach, change_facts
 from agentforge.catalog.load import Resolved
+from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -58,8 +59,8 @@ class World:
     cache: Path
     """Where environments are kept."""
     created_at: str
-    record: Callable[[str, Input], object]
-    """Appends a decision to the journal: for the intent line of a call."""
+    record: Callable[[str, Input], Sequence[Effect]]
+    """Appends a decision to the journal and says what is owed then: for the intent line of a call."""
     head: Callable[[], str]
     """The journal's chain head."""
     timeout_s: float = 900

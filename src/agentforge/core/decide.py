@@ -133,6 +133,7 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
                 why = "this call is no longer owed"
         case _:
             owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
+            owed = owed or (_landing(state, key) if isinstance(given, Answered) else None)
             if owed is None:
                 why = _discard(story, given, key)
             else:
@@ -162,6 +163,16 @@ def _discard(story: Story, given: Outcome, key: str) -> str:
         _lose(story, key)
     story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else ""))
     return "this effect is no longer owed"
+
+
+def _landing(state: State, key: str) -> Ask | None:
+    """A call that is answered while a person is asked about something else: it is paid for, and its run still waits for it."""
+    flight = next((item for item in state.flights if item.key == key), None)
+    if state.status != "blocked" or flight is None or (flight.seat and all(item.seat != flight.seat for item in state.seats)):
+        return None
+    view = state.focus(flight.seat)
+    waits = view.run is not None and view.run.point == "ask" and key == f"{view.prefix}/ask/{view.run.asks}"
+    return Ask(key, view.answered(view.run.label), seat=flight.seat) if view.run and waits else None
 
 
 def _lose(story: Story, key: str) -> None:

@@ -196,7 +196,7 @@ class State:
     revised: tuple[tuple[str, int], ...] = ()
     """Revisions per stage that worked on them."""
     findings: tuple[str, ...] = ()
-    """What the last revision was asked for."""
+    """What the last review that blocked asks for; none once the work is accepted."""
     blocks: int = 0
     """Blocking reviews."""
     reverts: tuple[str, ...] = ()
@@ -386,13 +386,13 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             return _closed(state, event)
         case GateOpened():
             return replace(state, run=replace(_run(state), point="judge", gate=0, judged=(), finals=()))
-        case GateJudged(gate, status, _, ref, finals):
+        case GateJudged(gate, status, reasons, ref, finals):
             run = _run(state)
             if status == "split":
                 return replace(state, run=replace(run, rounds=run.rounds + 1))
             if status != "passed":
-                blocks = state.blocks + (1 if status == "blocked" else 0)
-                return replace(state, blocks=blocks, seats=(), run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
+                again = replace(state, seats=(), run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
+                return replace(again, blocks=state.blocks + 1, findings=reasons) if status == "blocked" else again
             last = run.gate + 1 >= len(state.stage.gates)
             run = replace(run, gate=run.gate + 1, judged=(*run.judged, (gate, ref)), finals=finals or run.finals)
             return replace(state, run=replace(run, point="commit" if last else "judge"))

@@ -137,7 +137,7 @@ def give_up(story: Story, reason: str) -> str:
     """Asks a person how to go on, with the reports of the last two attempts."""
     run = story.run
     reports = tuple(report for report in story.state.failures if report.stage == run.label)[-2:]
-    text = f"Stage {run.label} failed {len(reports)} times; the last reason: {reason}. How should it go on?"
+    text = f"Stage {run.label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How should it go on?"
     return escalate(story, "exhausted", Question(text, ("retry", "abort"), ""), reports)
 
 

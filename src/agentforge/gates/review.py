@@ -34,7 +34,8 @@ def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Docume
         return Verdict("passed", (), record)
     reasons = tuple(dict.fromkeys(line for seat, document in reversed(everybody.items()) for line in blocking_lines(seat, document)))
     if split and decided is None:
-        return Verdict("split", reasons, record)
+        approve = [f"{seat} approves: {document.get('summary', '')}" for seat, document in seats.items() if not _blocks(document)]
+        return Verdict("split", (*reasons, *approve), record)
     return Verdict("blocked", reasons, record) if blocked else Verdict("passed", (), record)
 
 

@@ -20,7 +20,7 @@ from agentforge.store.views import north_star_word
 T = TypeVar("T")
 
 _WAIT_S = 1.0
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Row:
     status: str
     """One of the ten, or `unreadable`."""
     word: str
+    lane: str
     stage: str
     step: int
     tokens: int
@@ -167,7 +168,7 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:
     try:
         journal = Journal.open(files, utc_now, write=False)
     except UserError as error:
-        return Row(repo, files.task_id, "unreadable", "failed", "", 0, 0, 0, error.sentence, "", info.st_size, info.st_mtime_ns)
+        return Row(repo, files.task_id, "unreadable", "failed", "", "", 0, 0, 0, error.sentence, "", info.st_size, info.st_mtime_ns)
     return _row(repo, journal.state, journal.times, info)
 
 
@@ -178,6 +179,7 @@ def _row(repo: str, state: State, times: Times, info: os.stat_result) -> Row:
         task_id=state.task_id,
         status=state.status,
         word=north_star_word(state),
+        lane=state.pipeline.lane,
         stage=state.run.name if state.run else "",
         step=state.step,
         tokens=bill.tokens,

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 REQUEST = 'Let parse understand fractions: "1/2 cup" is half a cup and "1 1/2 cups" is one and a half.'
 HONESTLY = "The model's words are scripted. Everything else is real: git, the sandbox, the environment, pytest, the gates."
-WATCH = "Watch for three mistakes of the model, each caught and fed back: a gate, an edit that does not fit, a locked test."
+WATCH = {
+    "small": "Watch for three mistakes of the model, each caught and fed back: a gate, an edit that does not fit, a locked test.",
+    "full": "Watch for a specification sent back, a locked test, an undone refactoring, and two reviewers who disagree.",
+}
 AUTHOR = {
     f"GIT_{role}_{key}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -25,14 +28,16 @@ AUTHOR = {
     epilog="""\b
 Examples:
   agentforge demo
+  agentforge demo --lane full
   agentforge demo --keep ./demo
 
 No key is needed. The directory is kept, so that you can look at everything afterwards."""
 )
 @click.option("--keep", "place", metavar="DIR", type=click.Path(path_type=Path), help="Where to put it; a new or empty directory.")
+@click.option("--lane", type=click.Choice([*WATCH]), default="small", show_default=True, help="Five stages, or all eight.")
 @click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs.")
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
-def demo(*, place: Path | None, sandbox: str | None, as_data: bool) -> int:
+def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
     """Watch one request become a verified branch: no key, packages from the index alone."""
     from agentforge.store.journal import read_lines
     from agentforge.store.site import Site
@@ -44,11 +49,11 @@ def demo(*, place: Path | None, sandbox: str | None, as_data: bool) -> int:
     root = _room(place)
     os.environ.setdefault("AGENTFORGE_HOME", str(root / "home"))
     repository = root / "pantry"
-    script = _lay_out(repository)
+    script = _lay_out(repository, "full.yaml" if lane == "full" else "script.yaml")
     site = Site.open(repository)
-    files = start(site, StartOptions(REQUEST, lane="small", model=f"scripted:{script}", sandbox=sandbox))
+    files = start(site, StartOptions(REQUEST, lane=lane, model=f"scripted:{script}", sandbox=sandbox))
     with open_screen(json=as_data) as screen:
-        _announce(screen, repository, site.read(files).state.sandbox)
+        _announce(screen, repository, site.read(files).state.sandbox, WATCH[lane])
         state = drive(site, files, screen)
         screen.line("\nCaught on the way, and fed back to the model:", "heading")
         for mistake in caught(collect(read_lines(files.journal))):
@@ -71,7 +76,7 @@ def _room(place: Path | None) -> Path:
     return place.resolve()
 
 
-def _lay_out(repository: Path) -> Path:
+def _lay_out(repository: Path, script: str) -> Path:
     """Copies the sample, makes it a repository, and says where the script is."""
     import agentforge.catalog
     from agentforge.core.errors import Unusable
@@ -79,18 +84,18 @@ def _lay_out(repository: Path) -> Path:
 
     bundled = Path(agentforge.catalog.__file__).parent / "demo"
     shutil.copytree(bundled / "sample", repository, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
-    shutil.copy(bundled / "script.yaml", repository.parent)
+    shutil.copy(bundled / script, repository.parent)
     environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(repository), "GIT_CONFIG_NOSYSTEM": "1", **AUTHOR}
     for words in (("init", "--quiet", "--initial-branch=main"), ("add", "--all"), ("commit", "--quiet", "--message", "A pantry")):
         done = run(("git", *words), cwd=repository, env=environ, timeout_s=60)
         if done.code != 0:
             raise Unusable(f"git {words[0]} failed in {repository}: {done.err.decode(errors='replace').strip()}")
-    return repository.parent / "script.yaml"
+    return repository.parent / script
 
 
-def _announce(screen: "Screen", repository: Path, sandbox: str) -> None:
+def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> None:
     screen.line(HONESTLY, "heading")
-    screen.line(WATCH)
+    screen.line(watch)
     if sandbox == "bubblewrap":
         screen.line("Code runs inside bubblewrap.")
     elif shutil.which("bwrap") is None:

@@ -52,8 +52,8 @@ def _tried(state: State, escalation: Escalation) -> Iterator[str]:
     if not found:
         yield "no attempt at this stage has failed"
     run = asking(state, escalation)
-    for line in run.tried[-6:] if run is not None else ():
-        yield _row("did not work", line)
+    known = {line for report in found for line in report.last}
+    yield from (_row("did not work", line) for line in (run.tried[-6:] if run is not None else ()) if line not in known)
 
 
 def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Iterator[str]:
@@ -71,7 +71,8 @@ def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Itera
     if run is not None and run.check is not None:
         yield _row("last check", run.check.summary)
     told = run.feedback if run is not None else ()
-    yield from (_row("told last", line) for line in told)
+    known = {line for report in reports(state, escalation) for line in report.last}
+    yield from (_row("told last", line) for line in told if line not in known)
     yield from (_row("finding", line) for line in state.findings if line not in told)
     yield from (_row("revised", f"{stage}, {times} times" if times > 1 else f"{stage}, once") for stage, times in state.revised)
     yield from (_row("undone", line) for line in state.reverts)

@@ -12,7 +12,8 @@ Examples:
   agentforge resolve ESC-002 --task task-20300131-add --answer retry
   agentforge resolve ESC-001 --abort
 
-The first answer counts. Without --task the one task that waits for this answer is meant."""
+The first answer counts. Without --task the one task that waits for this answer is meant.
+`agentforge escalations show ID` shows all that led to the question."""
 )
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")

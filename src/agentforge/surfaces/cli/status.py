@@ -36,36 +36,22 @@ def _all(site: "Site", *, as_data: bool) -> int:
         click.echo(f"restored from git: {name}", err=True)
     with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
         rows = index.rows(site.git.top)
-    lanes = _lanes(site, rows)
     if as_data:
-        print_json([_data(row, lanes[row.task_id]) for row in rows])
+        print_json([_data(row) for row in rows])
     elif not rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
-        click.echo(table(header, [_cells(row, lanes[row.task_id]) for row in rows], right=frozenset({"step", "tokens", "cost"})))
+        click.echo(table(header, [_cells(row) for row in rows], right=frozenset({"step", "tokens", "cost"})))
     return 0
 
 
-def _lanes(site: "Site", rows: "list[Row]") -> dict[str, str]:
-    """The lane of each task as it is now, from its journal: a lane may rise. Empty where nobody can read it."""
-    from agentforge.core.errors import UserError
-
-    found: dict[str, str] = {}
-    for row in rows:
-        try:
-            found[row.task_id] = "" if row.status == "unreadable" else site.read(site.project.task(row.task_id)).state.pipeline.lane
-        except UserError:
-            found[row.task_id] = ""
-    return found
-
-
-def _data(row: "Row", lane: str) -> "dict[str, Json]":
+def _data(row: "Row") -> "dict[str, Json]":
     return {
         "task_id": row.task_id,
         "status": row.status,
         "state": row.word,
-        "lane": lane or None,
+        "lane": row.lane or None,
         "stage": row.stage or None,
         "step": row.step,
         "tokens": row.tokens,
@@ -75,11 +61,11 @@ def _data(row: "Row", lane: str) -> "dict[str, Json]":
     }
 
 
-def _cells(row: "Row", lane: str) -> tuple[str, ...]:
+def _cells(row: "Row") -> tuple[str, ...]:
     from agentforge.surfaces.cli.words import money, one_line
 
     counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
-    return (row.task_id, row.status, row.word, lane or "-", row.stage or "-", *counts, one_line(row.request, 60))
+    return (row.task_id, row.status, row.word, row.lane or "-", row.stage or "-", *counts, one_line(row.request, 60))
 
 
 def _one(site: "Site", task: str, *, as_data: bool) -> int:

@@ -72,7 +72,8 @@ def _progress(state: State, item: Planned) -> str:
             parts = [f"attempt {state.run.attempt}", f"step {state.run.steps} of {state.stage.max_steps}"]
             parts = [f"skipped ({skip_reason(item.skipped)})"] if item.skipped else parts
             parts += [f"revision {revised}"] if revised else []
-            return f"at work: {', '.join([*parts, state.run.point])}"
+            head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(state.status, "at work")
+            return f"{head}: {', '.join([*parts, state.run.point])}"
 
 
 def _branch(standing: Standing) -> str:

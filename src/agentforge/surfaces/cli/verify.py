@@ -49,7 +49,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
         click.echo(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {one_line(finding.text, 300)}".rstrip())
     if not branched:
         click.echo(nothing_changed(state))
-        click.echo("What it wrote " + (f"is not as recorded: {', '.join(wrong)}" if wrong else "is as recorded; nothing was run."))
+        click.echo(f"Its record does not hold: {', '.join(wrong)}" if wrong else "What it wrote is as recorded; there is nothing to run.")
     elif wrong:
         click.echo(f"{files.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
