@@ -1,5 +1,6 @@
 """The composition root: a repository, a task and its driver, put together from their parts. Nothing else constructs them."""
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +40,6 @@ from agentforge.store.lock import DriverLock
 from agentforge.store.pack import Pack
 from agentforge.store.site import Site
 from agentforge.system import processes
-from agentforge.system.canon import canonical
 from agentforge.system.git import Git
 from agentforge.system.processes import Completed
 
@@ -88,7 +88,8 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     for pattern in EXCLUDED:
         git.exclude_locally(pattern)
     pack = Pack(files.pack)
-    catalogue = pack.put(canonical(resolved.to_json()))
+    # Not in canonical order: a role is shown contracts and tools as their files list them.
+    catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
     pack.sync()
     create = Create(
         task_id,

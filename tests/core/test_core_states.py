@@ -26,7 +26,7 @@ from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import LEGAL_MOVES, State, evolve, replay
 from agentforge.core.values import STATUSES, Amount, Status, Usage
-from tests.core.scenes import BASELINE, HOTFIX, SMALL, Played, accept, begun, created, judge, reach, send, submit
+from tests.core.scenes import BASELINE, FRAME, HOTFIX, SMALL, Played, accept, begun, created, judge, reach, send, submit
 
 # Of the seed's diagram, copied by hand on purpose: the table under test must not be its own proof.
 EDGES: frozenset[tuple[Status, Status]] = frozenset(
@@ -108,6 +108,13 @@ def test_a_stage_that_needs_the_environment_waits_for_the_baseline() -> None:
     task.end("Prepare", Prepared("t0"))
     assert task.owes() == ["TakeBaseline"]
     task.end("TakeBaseline", BaselineReady(BASELINE))
+    assert task.owes() == ["Assemble"]
+
+
+def test_a_pipeline_that_runs_nothing_takes_no_baseline() -> None:
+    task = Played()
+    task.say(created(Pipeline("design", "full", (FRAME,))))
+    task.end("Prepare", Prepared("t0"))
     assert task.owes() == ["Assemble"]
 
 

@@ -218,6 +218,7 @@ def test_a_project_has_its_own_role_contract_stage_reviewer_and_rules_as_they_ar
 
 # ------------------------------------------------------------------ what may not be changed
 
+IMPLEMENTS = 'extends: "agentforge:implement"\npipeline:\n  lanes:\n    full:\n'
 DEVELOPER = 'extends: "agentforge:software_developer"\n'
 LOOSE: tuple[tuple[str, str, str], ...] = (
     (
@@ -247,13 +248,13 @@ LOOSE: tuple[tuple[str, str, str], ...] = (
     (".agentforge/stages/spec.yaml", 'extends: "agentforge:spec"\nskip_if: always\n', ":2: skip_if: "),
     (
         IMPLEMENT,
-        'extends: "agentforge:implement"\npipeline:\n  lanes:\n    full:\n      remove: [red]\n',
+        f"{IMPLEMENTS}      remove: [red]\n",
         ":5: pipeline.lanes.full.remove: red is",
     ),
     (
         IMPLEMENT,
-        'extends: "agentforge:implement"\npipeline:\n  lanes:\n    full:\n      replace:\n        spec: {name: spec, reviewers: [reviewer]}\n',
-        ":6: pipeline.lanes.full.replace.spec.reviewers: ",
+        f"{IMPLEMENTS}      replace:\n        spec: {{name: spec, reviewers: [reviewer]}}\n",
+        ":6: pipeline.lanes.full.replace.spec.reviewers[0]: lane full: spec: reviewers: drops the blocking reviewer",
     ),
     (
         CONFIG,
