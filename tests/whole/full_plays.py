@@ -7,7 +7,7 @@ from typing import Any
 from agentforge.store.journal import read_lines
 from agentforge.system import strict_yaml
 from tests.whole.checkouts import Done
-from tests.whole.plays import BUILT, FRAMED, Entry, Expected, Play, green, red, say
+from tests.whole.plays import BUILT, FRAMED, REQUEST, Entry, Expected, Play, say
 
 OPEN = "Is the discount rounded down?"
 """A question that the request leaves open."""
@@ -83,10 +83,6 @@ def framed(*, complexity: str = "simple") -> list[Entry]:
     return [intake(complexity=complexity), analyze(), spec(), approves("spec", SECURITY)]
 
 
-def built() -> list[Entry]:
-    return [red(), green()]
-
-
 def revised(*actions: dict[str, Any], expects: tuple[Expected, ...]) -> Entry:
     return say("green", *actions, artifacts=BUILT, signal="success", expects=expects)
 
@@ -150,4 +146,4 @@ def start(play: Play, *entries: Entry, words: tuple[str, ...]) -> Done:
     """`start` with options of one's own."""
     play.person.scripted(*entries)
     model = ("--model", f"scripted:{play.person.script}")
-    return play.person.run("start", "net must take the discount off the price", *model, "--json", *words)
+    return play.person.run("start", REQUEST, *model, "--json", *words)
