@@ -15,6 +15,8 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_NO_MANAGED_PYTHON := 1
 export UV_SYSTEM_CERTS := 1
 export UV_CUSTOM_COMPILE_COMMAND := make lock
+# Tests start the programs of .venv a thousand times: uncompiled, each would spend most of its time on its imports.
+unexport PYTHONDONTWRITEBYTECODE
 # uv does not read pip's settings: an index named for pip in the environment serves both.
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
@@ -66,6 +68,6 @@ clean: ## Remove .venv and every cache
 	@touch $@
 
 .venv/.ready: .venv/.boot requirements/dev.txt pyproject.toml
-	@$(UV) sync --quiet $(INTO) --require-hashes requirements/dev.txt
+	@$(UV) sync --quiet --compile-bytecode $(INTO) --require-hashes requirements/dev.txt
 	@$(UV) install --quiet $(INTO) --no-deps --editable .
 	@touch .venv/.run $@

@@ -11,7 +11,7 @@ import pytest
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-_OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "XDG_")
+_OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "PYTHON", "XDG_")
 
 
 class NetworkRefused(RuntimeError):
@@ -82,6 +82,15 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         "GIT_COMMITTER_EMAIL": "ada@example.invalid",
     }.items():
         monkeypatch.setenv(name, value)
+    return place
+
+
+@pytest.fixture(scope="session")
+def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each set of packages is installed once per session, whichever worker needs it first: the cache of any home that tests make."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments"
+    place.mkdir(exist_ok=True)
     return place
 
 

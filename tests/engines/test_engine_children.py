@@ -76,6 +76,6 @@ def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Re
             pass
 
         os.kill(int(scene.files.lock.read_text().split()[1]), signal.SIGKILL)
-        assert wait(lambda: not processes(scene), 2), processes(scene)
+        assert wait(lambda: not processes(scene), 20), processes(scene)
         with wiring.driving(scene.site(), scene.files) as driver:
             assert driver.journal.state.status == "running"

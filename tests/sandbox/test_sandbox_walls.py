@@ -24,6 +24,7 @@ from agentforge.system.processes import Completed
 
 WALLS: list[Sandbox] = [Bubblewrap(), Landlock(kernel_abi()), Landlock(kernel_abi(), namespaces=False)]
 INTERPRETER = str(Path(sys.executable).resolve())
+BEAT = "while true; do echo beat >> beats; sleep 0.05; done"
 
 
 def _label(sandbox: Sandbox) -> str:
@@ -45,9 +46,18 @@ def room(tmp_path: Path) -> Path:
 
 
 def _wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.02)
+
+
+def _stops(beats: Path) -> bool:
+    """Whether what writes there comes to its end."""
+    sizes = [beats.stat().st_size]
+    while len(sizes) < 60 and sizes[-3:] != [sizes[-1]] * 3:
+        time.sleep(0.15)
+        sizes.append(beats.stat().st_size)
+    return sizes[0] > 0 and len(sizes) < 60
 
 
 def sh(sandbox: Sandbox, script: str, confinement: Confinement) -> Completed:
@@ -145,12 +155,15 @@ def test_a_private_temporary_directory_and_home_exist(walls: Sandbox, room: Path
 
 
 def test_the_time_limit_ends_the_program_and_its_children(walls: Sandbox, room: Path) -> None:
+    beats = room / "beats"
     started = time.monotonic()
-    done = sh(walls, "(sleep 1.5; echo x > late) & sleep 60", Confinement(cwd=room, write=(room,), timeout_s=0.7))
-    assert done.timed_out
-    assert time.monotonic() - started < 1.4
-    time.sleep(max(0.0, 1.8 - (time.monotonic() - started)))
-    assert not (room / "late").exists()
+    for limit in (0.3, 6):  # a machine under load may need the longer one to come to the first beat
+        done = sh(walls, f"({BEAT}) & sleep 60", Confinement(cwd=room, write=(room,), timeout_s=limit))
+        assert done.timed_out
+        if beats.exists():
+            break
+    assert time.monotonic() - started < 50
+    assert _stops(beats)
 
 
 def test_the_exit_code_of_the_program_is_kept(walls: Sandbox, room: Path) -> None:
@@ -196,27 +209,20 @@ from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.landlock import Landlock, kernel_abi
 room = Path(sys.argv[1])
 walls = {"bubblewrap": lambda: Bubblewrap(), "landlock": lambda: Landlock(kernel_abi())}[sys.argv[2]]()
-beat = "setsid sh -c 'while true; do echo beat >> beats; sleep 0.05; done'"
-walls.run(("/bin/sh", "-c", beat), Confinement(cwd=room, write=(room,)))
+walls.run(("/bin/sh", "-c", sys.argv[3]), Confinement(cwd=room, write=(room,)))
 """
 
 
 def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(walls: Sandbox, room: Path) -> None:
     if walls.guarantee()["processes"].endswith("may survive"):
         pytest.skip("these walls say that they cannot hold this")
-    driver = subprocess.Popen(
-        (sys.executable, "-c", DRIVER, str(room), walls.name), env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    )
+    words = (sys.executable, "-c", DRIVER, str(room), walls.name, f"setsid sh -c '{BEAT}'")
+    driver = subprocess.Popen(words, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     beats = room / "beats"
     _wait_for(beats)
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    sizes = [beats.stat().st_size]
-    while len(sizes) < 30 and sizes[-3:] != [sizes[-1]] * 3:
-        time.sleep(0.3)
-        sizes.append(beats.stat().st_size)
-    assert sizes[0] > 0
-    assert len(sizes) < 30, "it goes on beating"
+    assert _stops(beats), "it goes on beating"
 
 
 def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None:
@@ -226,7 +232,7 @@ def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None
 
 
 def _wait_for_lock(file: TextIO) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while True:
         try:
             return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -268,7 +274,8 @@ def test_the_program_cannot_let_go_of_the_lock_inside_bubblewrap(room: Path) -> 
 def test_nothing_is_left_running_when_the_run_returns(walls: Sandbox, room: Path) -> None:
     if walls.guarantee()["processes"].endswith("may survive"):
         pytest.skip("these walls say that they cannot hold this")
-    sh(walls, "setsid sh -c 'while true; do echo beat >> beats; done' & sleep 0.1", Confinement(cwd=room, write=(room,)))
+    script = "setsid sh -c 'while true; do echo beat >> beats; done' & while ! test -s beats; do sleep 0.01; done"
+    sh(walls, script, Confinement(cwd=room, write=(room,)))
     size = (room / "beats").stat().st_size
     time.sleep(0.1)
     assert (room / "beats").stat().st_size == size

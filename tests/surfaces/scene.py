@@ -76,7 +76,7 @@ class Scene:
     def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         """The installed command, to its end."""
         return subprocess.run(
-            [COMMAND, *words], cwd=self.top, env={**self.environ, **more}, capture_output=True, text=True, check=False, timeout=100
+            [COMMAND, *words], cwd=self.top, env={**self.environ, **more}, capture_output=True, text=True, check=False, timeout=250
         )
 
     def data(self, *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
@@ -100,8 +100,8 @@ class Scene:
         return found.name
 
 
-def make_scene(root: Path, files: Mapping[str, str] | None = None) -> Scene:
-    """A repository with one commit of `files`."""
+def make_scene(root: Path, files: Mapping[str, str] | None = None, environments: Path | None = None) -> Scene:
+    """A repository with one commit of `files`, and a home that may share the environments of others."""
     top = root / "a repository"
     top.mkdir(parents=True)
     cache = os.environ.get("UV_CACHE_DIR") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
@@ -119,6 +119,9 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None) -> Scene:
             for key, value in (("NAME", "Ada"), ("EMAIL", "ada@example.invalid"))
         },
     }
+    if environments is not None:
+        (root / "home").mkdir()
+        (root / "home" / "cache").symlink_to(environments)
     scene = Scene(top, environ)
     scene.git("init", "--quiet", "--initial-branch=main")
     for name, text in (files or {}).items():

@@ -30,8 +30,8 @@ NAMES = [name for name in COMMANDS if name != "resume"]
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def scene(tmp_path: Path, environments: Path) -> Scene:
+    return make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments)
 
 
 def test_help_lists_every_command_with_a_line(scene: Scene) -> None:

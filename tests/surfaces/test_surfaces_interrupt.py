@@ -14,12 +14,14 @@ from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 pytestmark = pytest.mark.slow
 
 SLEEPY = "import time\n\n\ndef test_sleeps():\n    time.sleep(60)\n"
+SOON_S = 20
+"""For what takes a moment on a machine with nothing else to do; far less than the tests of the base sleep."""
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
+def running(tmp_path: Path, environments: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
     """A driver that runs the tests of the base for a long time."""
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY})
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY}, environments)
     words = [COMMAND, "start", "Greet the world", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))]
     child = subprocess.Popen(
         words,
@@ -32,31 +34,33 @@ def running(tmp_path: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
     )
     assert child.stdout is not None
-    for line in child.stdout:
-        if "running the tests on the base" in line:
-            break
-    time.sleep(1)
-    yield scene, child
-    child.kill()
-    child.wait()
-    child.stdout.close()
+    try:
+        assert any("running the tests on the base" in line for line in child.stdout)
+        deadline = time.monotonic() + SOON_S
+        while not any("pytest" in line for line in children_of(child.pid)):
+            assert time.monotonic() < deadline, "no tests run"
+            time.sleep(0.05)
+        yield scene, child
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
 
 
 def children_of(pid: int) -> list[str]:
     """Programs of a session that are alive, by what they run."""
-    listed = subprocess.run(["ps", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(["ps", "-ww", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
     return listed.splitlines()
 
 
 def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(running: tuple[Scene, subprocess.Popen[str]]) -> None:
     scene, child = running
     assert child.stdout is not None
-    assert children_of(child.pid)
     started = time.monotonic()
     os.kill(child.pid, signal.SIGINT)
     rest = child.stdout.read()
-    assert child.wait(10) == 130
-    assert time.monotonic() - started < 5
+    assert child.wait(SOON_S) == 130
+    assert time.monotonic() - started < SOON_S
     assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
     assert "Traceback" not in rest
     done = scene.run("abort", scene.task, "--reason", "enough")

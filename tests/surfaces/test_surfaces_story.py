@@ -15,6 +15,7 @@ from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, mak
 pytestmark = pytest.mark.slow
 
 Done = subprocess.CompletedProcess[str]
+FILES = {"greeting.py": CODE, "tests/test_greeting.py": TEST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    scene = make_scene(tmp_path_factory.mktemp("story"), {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def story(tmp_path_factory: pytest.TempPathFactory, environments: Path) -> Story:
+    scene = make_scene(tmp_path_factory.mktemp("story"), FILES, environments)
     model = scene.script(("patch", QUESTION), ("patch", PATCH), ("review", REVIEW))
     (scene.top / "unsaved.py").write_text("x = 1\n", encoding="utf-8")
     asked = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
@@ -162,8 +163,8 @@ def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
     assert [finding["row"] for finding in value["findings"] if not finding["ok"]]
 
 
-def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path, environments: Path) -> None:
+    scene = make_scene(tmp_path, FILES, environments)
     done = scene.run("start", "Greet the world", "--lane", "hotfix", "--model", scene.script(), "--json")
     value = json.loads(done.stdout)
     assert (done.returncode, value["status"], value["exit_code"]) == (1, "failed", 1)
@@ -178,8 +179,8 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) ->
     assert scene.data("status")[0]["status"] == "cancelled"
 
 
-def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path, environments: Path) -> None:
+    scene = make_scene(tmp_path, FILES, environments)
     model = scene.script(("patch", QUESTION))
     for request in ("one", "two"):
         assert scene.run("start", request, "--lane", "hotfix", "--model", model).returncode == 3
@@ -189,8 +190,8 @@ def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> N
     assert len(scene.data("escalations", "list")) == 2
 
 
-def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp_path: Path, environments: Path) -> None:
+    scene = make_scene(tmp_path, FILES, environments)
     assert scene.run("start", "one", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))).returncode == 3
     files = TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task)
     assert inbox.send(files, Resolution("ESC-001", "world", "Ada"), "ESC-001")

@@ -1,21 +1,11 @@
-"""The shop of the plays, and one place for environments that all tests of a session share."""
+"""The shop of the plays, and a home whose environments all tests of a session share."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.whole.checkouts import Person, make_repository
 from tests.whole.plays import SHOP, Play
-
-
-@pytest.fixture(scope="session")
-def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Each set of packages is installed once per session, whichever worker needs it first."""
-    base = tmp_path_factory.getbasetemp()
-    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments"
-    place.mkdir(exist_ok=True)
-    return place
 
 
 @pytest.fixture

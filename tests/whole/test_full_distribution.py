@@ -29,7 +29,7 @@ def test_a_released_project_goes_the_full_line_to_a_verified_branch(person: Pers
     assert differences(before, photograph(person.checkout)) == []
     assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == INFLECTION.test] == ["passed"]
 
-    assert run_by_hand(INFLECTION, person, data["branch"], tmp_path / "branch") == set()
+    assert run_by_hand(INFLECTION, person, (data["branch"],), tmp_path / "by hand") == [set()]
 
     done = person.run("verify", data["branch"])
     assert (done.code, "the proof holds" in done.out) == (0, True), done.said

@@ -3,12 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 
-Effect = Literal["read", "write", "execute", "control"]
+Effect = Literal["pure", "read", "write", "execute", "network", "control"]
+"""What a tool does to the world. `pure` looks at nothing but its arguments; `control` changes the task and not the tree."""
+
+Risk = Literal["low", "medium", "high"]
+"""How much a call can spoil, as far as a tool alone can know. A command line has a risk of its own on top."""
+
+Act = Literal["create", "edit", "delete"]
+"""What can be done to a file. A role's path limits speak of these by the name of the plain tool that does them."""
+
+ACTS: Mapping[Act, str] = MappingProxyType({"create": "create_file", "edit": "edit_file", "delete": "delete_file"})
 
 RESULT_CHARS = 6000
 """No result is longer: a step's context has a fixed size, and one answer may not take it all."""
@@ -18,7 +28,10 @@ KEEPING_TOOLS = frozenset({"generate_changelog", "create_release_notes"})
 may otherwise write does not bind them; what is closed to it does."""
 
 WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING_TOOLS
-"""The tools that path limits bind. A test holds this equal to the table's own `effect`."""
+"""The tools that path limits are written for."""
+
+COMPOSED_TOOLS = frozenset({"apply_patch", "move_file"})
+"""Writing tools made of several acts. Each act is held to the limits of the plain tool that does just that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +71,56 @@ class ToolSpec:
     effect: Effect
     writes: tuple[str, ...] = ()
     """The arguments that name a path this tool changes."""
+    stated: Risk | None = None
+    """The risk, where it is not the usual one of its effect."""
+
+    @property
+    def risk(self) -> Risk:
+        """How much a call can spoil."""
+        return self.stated or _USUAL_RISK[self.effect]
+
+
+_USUAL_RISK: Mapping[Effect, Risk] = MappingProxyType(
+    {"pure": "low", "read": "low", "control": "low", "write": "medium", "execute": "medium", "network": "high"}
+)
 
 
 Run: TypeAlias = Callable[[Mapping[str, Json]], ToolResult]
 """A check that the engine runs for a tool, from the tool's arguments."""
 
 
+Command: TypeAlias = Callable[[Sequence[str], int], ToolResult]
+"""A program run in the sandbox: its words, and the seconds after which it and all of its children are ended. Its input is empty."""
+
+Permit: TypeAlias = Callable[[Act, str], None]
+"""Raises the mistake if the role may not do this to this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitPort:
+    """What the git tools see of the task's repository."""
+
+    run: Callable[[Sequence[str]], ToolResult]
+    """A git command that only reads, from its words after `git`. No shell, no pager, no colour."""
+    base: str
+    """The commit that the task began from."""
+    now: Callable[[], str]
+    """The tree or commit that holds the worktree as it is at this moment."""
+    branch: str
+    """The branch that the task will hand over."""
+
+
 def _nothing() -> Sequence[str]:
     return ()
 
 
+def _anything(_act: Act, _path: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """Where tools work: a tree, and a way to run its tests and checks."""
+    """Where tools work: a tree, a way to run its tests and checks, and what else the engine can do for a tool."""
 
     root: Path
     run_tests: Callable[[Sequence[str]], ToolResult]
@@ -80,6 +130,13 @@ class Workbench:
     """By tool: the checks that the engine can run here. A tool whose check is missing says "not configured"."""
     changed: Callable[[], Sequence[str]] = _nothing
     """The paths that differ from the base of the task; asked only by the tools that need them."""
+
+    git: GitPort | None = None
+    """The task's repository; without it the git tools say "not configured"."""
+    command: Command | None = None
+    """How a program is run; without it `run_command` says "not configured"."""
+    permit: Permit = _anything
+    """Asked by a writing tool about the real path that it is about to change, whatever was asked before. The bridge sets it."""
 
     def after(self, result: ToolResult) -> "Workbench":
         """The bench for the next action of the same role."""

@@ -17,7 +17,13 @@ PieceKind = Literal["text", "param", "command", "process", "arithmetic"]
 _META = frozenset(" \t\n;&|<>()")
 _ENDS_NAME = frozenset("@*#?$!-0123456789")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]$`]*\])?\+?=")
+_FUNCTION = re.compile(r"\(\s*\)")
+_PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
+_DESCRIPTOR = re.compile(r"\d{1,4}(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>])")
+_WORD_ALONE = re.compile(r"(?:\[\[|[{}!]|[a-z]+)(?=[\s;&|<>()]|$)")
+# As a shell decides it: what ends in two closing parentheses side by side is arithmetic, anything else a subshell in a subshell.
+_ARITHMETIC = re.compile(r"\(\((?>[^()]|\((?>[^()]|\([^()]{0,200}+\)){0,200}+\)){0,300}+\)\)")
 _PLAIN = re.compile(r"[^\s;&|<>()\\'\"`$]+")
 _IN_QUOTES = re.compile(r'[^"\\`$]+')
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+")
@@ -74,7 +80,7 @@ class RawCommand:
     redirections: list[RawRedirection] = field(default_factory=list)
 
 
-class TooDeep(Exception):  # noqa: N818
+class TooDeep(Exception):
     """The nesting has no end that we would wait for."""
 
 
@@ -137,7 +143,7 @@ class Reader:
         self._deeper(-1)
 
     def _command(self, operator: str, stages: tuple[tuple[int, int], ...]) -> None:
-        if self.text.startswith("((", self.at):
+        if _ARITHMETIC.match(self.text, self.at):
             self._arithmetic()
             return
         if self._peek("("):
@@ -190,13 +196,13 @@ class Reader:
                 self._space()
             if self._reserved() == "esac":
                 break
-            self._peek("(") and self._skip(1)
+            if self._peek("("):
+                self.at += 1
             while self.at < len(self.text) and not self._peek(")"):
-                self._blank()
-                start = self.at
-                self._word_into(command)
-                if self.at == start:
+                if self.text[self.at] in _META:
                     self.at += 1
+                else:
+                    self._word_into(command)
             self._expect(")")
             self._list(stages, frozenset({";;", "esac"}))
         self._expect("esac")
@@ -219,7 +225,7 @@ class Reader:
         test = self._reserved() == "[["
         while self.at < len(self.text):
             self._blank()
-            if self._redirect(command, index) if not test else False:
+            if not test and self._redirect(command, index):
                 continue
             if self._peek("\n") or (not test and self._peek(";", "&", "|", ")")):
                 break
@@ -229,7 +235,7 @@ class Reader:
                 if not test:
                     self._wrong("a parenthesis stands where none can")
                 self.at += 1
-            elif test and self._peek(";", "&", "|", "<", ">", ")"):
+            elif test and self._peek(";", "&", "|", "<", ">", ")") and not self._peek("<(", ">("):
                 self.at += 1
             elif self.at < len(self.text):
                 self._word_into(command)
@@ -241,13 +247,13 @@ class Reader:
 
     def _defines(self, command: RawCommand, stages: tuple[tuple[int, int], ...]) -> bool:
         """Whether this is `name()`; its body is read as commands of that function."""
-        match = re.compile(r"\(\s*\)").match(self.text, self.at)
+        match = _FUNCTION.match(self.text, self.at)
         names = [word.plain for word in command.words if word.plain != "function"]
         if match is None or len(names) != 1 or not names[0]:
             return False
         self.at = match.end()
         self._space()
-        self.commands.remove(command)
+        command.words.clear()  # it stays, empty: others may point to it by its place
         outer, self._function, host, self._host = self._function, names[0], self._host, None
         start = len(self.commands)
         self._deeper(1)
@@ -342,7 +348,7 @@ class Reader:
         text, at = self.text, self.at
         if text[at] == "`":
             pieces.append(self._backticks(quoted=quoted))
-        elif text.startswith("$((", at):
+        elif _ARITHMETIC.match(text, at + 1):
             self.at += 1
             pieces.append(Piece("arithmetic", self._arithmetic(), quoted))
         elif text.startswith("$(", at):
@@ -401,7 +407,7 @@ class Reader:
         """`${name…}`: substitutions inside are read, the rest is kept as written."""
         self.at += 2
         self._deeper(1)
-        match = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])").match(self.text, self.at)
+        match = _PARAMETER.match(self.text, self.at)
         name = match[0] if match else ""
         self.at += len(name)
         start = self.at
@@ -435,26 +441,23 @@ class Reader:
     def _arithmetic(self) -> str:
         """`((…))`; what is substituted inside is read."""
         start = self.at
+        match = _ARITHMETIC.match(self.text, start)
+        end = match.end() if match else start + 2
         self.at += 2
-        level = 2
         inner: list[Piece] = []
-        while self.at < len(self.text) and level:
-            char = self.text[self.at]
-            if char in "$`":
-                self._deeper(1)
+        self._deeper(1)
+        while self.at < end:
+            if self.text[self.at] in "$`":
                 self._dollar(inner, quoted=True)
-                self._deeper(-1)
-                continue
-            level += {"(": 1, ")": -1}.get(char, 0)
-            self.at += 1
-        if level:
-            self._wrong("an arithmetic expression has no end")
+            else:
+                self.at += 1
+        self._deeper(-1)
         return self.text[start : self.at]
 
     # Redirections and here-documents.
 
     def _redirection_operator(self) -> tuple[str, int] | None:
-        match = re.compile(r"\d{1,4}(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>])").match(self.text, self.at)
+        match = _DESCRIPTOR.match(self.text, self.at)
         at = match.end() if match else self.at
         if self.text.startswith(("<(", ">("), at):
             return None
@@ -492,6 +495,7 @@ class Reader:
                     lines.append(line)
             if not closed:
                 self._wrong("a here-document has no end")
+                self._include("\n".join(lines))  # perhaps it was none: what it would hide is read as commands
             body = "\n".join(lines)
             if index < len(self.commands) and place < len(self.commands[index].redirections):
                 redirections = self.commands[index].redirections
@@ -530,18 +534,13 @@ class Reader:
 
     def _reserved(self) -> str:
         """The word at the cursor, if it could be a reserved one."""
-        match = re.compile(r"(?:\[\[|[{}!]|[a-z]+)(?=[\s;&|<>()]|$)").match(self.text, self.at)
+        match = _WORD_ALONE.match(self.text, self.at)
         return match[0] if match else ""
 
     def _peek(self, *texts: str) -> bool:
         return self.text.startswith(texts, self.at)
 
-    def _skip(self, count: int) -> bool:
-        self.at += count
-        return True
-
     def _expect(self, closer: str) -> None:
-        self._space() if closer not in (")", "}") or self._peek(" ", "\n", "\t") else None
         if self._peek(closer):
             self.at += len(closer)
         else:

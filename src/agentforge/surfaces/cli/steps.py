@@ -157,6 +157,8 @@ def caught(steps: Iterable[Step]) -> list[str]:
         where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
         found += [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
         found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in step.actions if not item.ok]
-        if step.outcome.startswith("gate_"):
+        if step.outcome.startswith(("gate_", "reverted")):
             found.append(f"{where}: {one_line(' '.join(step.feedback), 160)}")
+        if "review blocked" in step.gates:
+            found.append(f"{where}: the reviewers sent it back")
     return found

@@ -1,0 +1,186 @@
+"""The filter of system calls: a small program for the kernel, built here, that refuses what no build and no test needs.
+
+Refused calls fail as they fail for a user without rights, so programs take their ordinary way around. A call that enters through another
+architecture's door (32 bit, x32) ends the process: there the numbers mean other calls, and no list would hold.
+"""
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they stand in the kernel's description of a call
+_X32 = 0x40000000
+
+NEW_NAMESPACES = 0x7E020000
+"""The flags of `clone` and `unshare` that ask for a namespace: mounts, control groups, names, ipc, users, processes, network."""
+_NEW_TIME = 0x80  # a flag of `unshare` alone; for `clone` these bits are a signal
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SAME_PERSONALITY = 0xFFFFFFFF
+
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+ORDINARY_FAMILIES = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
+"""Those that a network namespace confines. Others, such as the one between a virtual machine and its host, it does not."""
+LOCAL_FAMILIES = (AF_UNIX,)
+
+# By name: the numbers on x86_64 and aarch64; None where the call does not exist.
+_REFUSED: dict[str, tuple[int | None, int | None]] = {
+    # the tree of mounts
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    "open_by_handle_at": (304, 265),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "fanotify_init": (300, 262),
+    # other processes, and namespaces of others
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    "setns": (308, 268),
+    # keys of the user, which no namespace holds
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    # wide doors into the kernel
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "modify_ldt": (154, None),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "uselib": (134, None),
+    # the machine itself
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "acct": (163, 89),
+    "syslog": (103, 116),
+    "vhangup": (153, 58),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the filter must know of an architecture."""
+
+    audit: int
+    """How the kernel names it in the description of a call."""
+    column: int
+    """Of the table of calls."""
+    clone: int
+    clone3: int
+    unshare: int
+    ioctl: int
+    personality: int
+    socket: tuple[int, int]
+    """`socket` and `socketpair`."""
+    x32: bool = False
+    """Whether a second set of numbers exists behind the same door."""
+
+
+MACHINES = {
+    "x86_64": Machine(0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), x32=True),
+    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199)),
+}
+
+
+def refused_calls(machine: str) -> dict[str, int]:
+    """The calls that always fail here, with their numbers."""
+    known = MACHINES[machine]
+    return {name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None}
+
+
+def is_available(machine: str | None = None) -> bool:
+    """Whether this kernel takes filters, and we know its calls."""
+    if (machine or os.uname().machine) not in MACHINES:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    number = 317 if os.uname().machine == "x86_64" else 277  # the call `seccomp`
+    action = ctypes.c_uint32(_KILL)
+    return int(libc.syscall(ctypes.c_long(number), ctypes.c_ulong(2), ctypes.c_ulong(0), ctypes.byref(action))) == 0
+
+
+def build(families: tuple[int, ...] = ORDINARY_FAMILIES, machine: str | None = None) -> bytes:
+    """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made."""
+    known = MACHINES[machine or os.uname().machine]
+    return b"".join(_program(known, families))
+
+
+def _program(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
+    yield _step(_LOAD, _ARCHITECTURE)
+    yield _step(_EQUAL, known.audit, 1, 0)
+    yield _step(_RETURN, _KILL)
+    yield _step(_LOAD, _NUMBER)
+    if known.x32:
+        yield _step(_AT_LEAST, _X32, 0, 1)
+        yield _step(_RETURN, _KILL)
+    for number in sorted({column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}):
+        yield from _for_call(number, _fail(_EPERM))
+    # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
+    yield from _for_call(known.clone3, _fail(_ENOSYS))
+    yield from _for_call(known.clone, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES, 0, 1), _fail(_EPERM), _pass())
+    yield from _for_call(known.unshare, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES | _NEW_TIME, 0, 1), _fail(_EPERM), _pass())
+    yield from _for_call(known.ioctl, _argument(1), *_except((_TIOCSTI, _TIOCLINUX), _fail(_EPERM)), _pass())
+    yield from _for_call(known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM))
+    for number in known.socket:
+        yield from _for_call(number, _argument(0), *_except(families, _pass()), _fail(_EAFNOSUPPORT))
+    yield _pass()
+
+
+def _for_call(number: int, *body: bytes) -> Iterator[bytes]:
+    """`body`, which must return, if it is this call; else on behind it."""
+    yield _step(_EQUAL, number, 0, len(body))
+    yield from body
+
+
+def _except(values: tuple[int, ...], outcome: bytes) -> Iterator[bytes]:
+    for value in values:
+        yield _step(_EQUAL, value, 0, 1)
+        yield outcome
+
+
+def _argument(index: int) -> bytes:
+    """The lower half of an argument: the kernel itself looks at no more of these, whatever the upper half says."""
+    return _step(_LOAD, _ARGUMENTS + 8 * index)
+
+
+def _fail(error: int) -> bytes:
+    return _step(_RETURN, _ERROR | error)
+
+
+def _pass() -> bytes:
+    return _step(_RETURN, _ALLOW)
+
+
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value)

@@ -1,0 +1,310 @@
+"""Programs that run other programs: where in their words the other one starts, or which word is a text of commands."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "rksh", "yash"})
+_INTERPRETER = re.compile(
+    r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|Rscript|osascript|pwsh|powershell|expect|guile|irb|jshell|groovy|scala|elixir|julia)[0-9.]*"
+)
+_CODE_FLAGS = {
+    "python": ("c",),
+    "pypy": ("c",),
+    "perl": ("e", "E"),
+    "ruby": ("e",),
+    "node": ("e", "p"),
+    "php": ("r", "B", "R", "E"),
+    "lua": ("e",),
+    "bun": ("e", "p"),
+    "Rscript": ("e",),
+    "osascript": ("e",),
+    "julia": ("e", "E"),
+    "elixir": ("e",),
+    "pwsh": ("c", "C"),
+    "powershell": ("c", "C"),
+    "groovy": ("e",),
+    "expect": ("c",),
+    "guile": ("c",),
+}
+_LONG_CODE = ("--eval", "--print", "--exec", "--run", "--command", "-Command", "-EncodedCommand", "-command", "eval", "-lf")
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
+
+
+class Inner(NamedTuple):
+    """One thing that a program would run."""
+
+    command: tuple[int, int] | str
+    """A slice of its words, the program's name counted; or a text of shell."""
+    fed: bool = False
+    name: str = ""
+    """Put in front of the slice, where the program is named by an option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What a program would run, and what about it is dynamic."""
+
+    runs: tuple[Inner, ...] = ()
+    marks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """How to find the program that another one runs."""
+
+    valued: frozenset[str] = frozenset()
+    """Options whose value is the next word."""
+    operands: int = 0
+    """Words of its own before the program."""
+    assigns: bool = False
+    """`NAME=value` may stand before the program."""
+    fed: bool = False
+    text: frozenset[str] = field(default_factory=frozenset)
+    """Options whose value is a text of shell."""
+    joined: bool = False
+    """What it runs goes through a shell, as one text."""
+
+
+def _wraps(valued: str = "", operands: int = 0, *, assigns: bool = False, fed: bool = False, text: str = "", joined: bool = False) -> Wrapper:
+    return Wrapper(frozenset(valued.split()), operands, assigns, fed, frozenset(text.split()), joined)
+
+
+_PRIVILEGED = "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type"
+WRAPPERS: Mapping[str, Wrapper] = {
+    "sudo": _wraps(_PRIVILEGED, assigns=True),
+    "doas": _wraps("-u -C"),
+    "pkexec": _wraps("--user"),
+    "su": _wraps("-g -G -s -w --group --shell", text="-c --command", operands=1),
+    "runuser": _wraps("-u -g -G -s --user", text="-c --command"),
+    "env": _wraps("-u -C --unset --chdir", assigns=True, text="-S --split-string"),
+    "nohup": _wraps(),
+    "setsid": _wraps(),
+    "exec": _wraps("-a"),
+    "command": _wraps(),
+    "builtin": _wraps(),
+    "time": _wraps("-f -o --format --output"),
+    "nice": _wraps("-n --adjustment"),
+    "ionice": _wraps("-c -n --class --classdata"),
+    "chrt": _wraps("-T -P -D", 1),
+    "taskset": _wraps("", 1),
+    "stdbuf": _wraps("-i -o -e --input --output --error"),
+    "timeout": _wraps("-s -k --signal --kill-after", 1),
+    "xargs": _wraps("-I -n -P -L -d -a -E -s --max-args --max-procs --arg-file --delimiter --replace", fed=True),
+    "parallel": _wraps("-j -I -a -S --jobs --arg-file --sshlogin", fed=True, joined=True),
+    "watch": _wraps("-n --interval", joined=True),
+    "strace": _wraps("-o -e -p -s -u -E -a"),
+    "ltrace": _wraps("-o -e -p -s -u"),
+    "gdb": _wraps("-x -ex -p"),
+    "chroot": _wraps("", 1),
+    "unshare": _wraps("-R -w -S -G"),
+    "nsenter": _wraps("-t -S -G --target"),
+    "bwrap": _wraps(),
+    "flock": _wraps("-w -E --timeout", 1, text="-c --command"),
+    "script": _wraps("-o -O -I -B -T", text="-c --command"),
+    "busybox": _wraps(),
+    "toybox": _wraps(),
+    "ssh": _wraps("-i -l -p -o -F -J -L -R -D -b -c -E -e -m -O -Q -S -W -w -B -I", 1, joined=True),
+    "faketime": _wraps("", 1),
+    "xvfb-run": _wraps("-n -s -e -f -p"),
+    "dbus-run-session": _wraps(),
+    "setarch": _wraps("", 1),
+    "firejail": _wraps(),
+    "entr": _wraps(),
+    "proxychains": _wraps("-f"),
+    "torsocks": _wraps(),
+    "systemd-run": _wraps("-p -u -E --unit --property"),
+    "ld.so": _wraps("--library-path --preload"),
+    "ld-linux-x86-64.so.2": _wraps("--library-path --preload"),
+}
+RUN_VERBS: Mapping[str, tuple[str, ...]] = {
+    "uv": ("run",),
+    "poetry": ("run",),
+    "pipenv": ("run",),
+    "pdm": ("run",),
+    "hatch": ("run",),
+    "rye": ("run",),
+    "bundle": ("exec",),
+    "mise": ("exec", "x"),
+    "direnv": ("exec",),
+    "nix-shell": ("--run",),
+    "conda": ("run",),
+}
+"""Programs with a verb that runs what follows."""
+
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_ALONE = frozenset({"--version", "--help", "-V", "-h", "--v8-options"})
+
+
+def base_name(word: str) -> str:
+    """A program without its directory."""
+    return word.rstrip("/").rpartition("/")[2]
+
+
+def interpreter(name: str) -> str:
+    """The kind of interpreter that a program is, without its version; empty if it is none."""
+    if name in SHELLS:
+        return name
+    return re.sub(r"[0-9.]+$", "", name).replace("nodejs", "node") if _INTERPRETER.fullmatch(name) else ""
+
+
+def inner_of(argv: Sequence[str], stdin: str | None) -> Runs:
+    """What a command would run in turn. `stdin` is the text it would read, where the line holds it."""
+    if not argv:
+        return Runs()
+    name = base_name(argv[0])
+    if name in SHELLS:
+        return _shell(argv, stdin)
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(argv)
+    if name in WRAPPERS:
+        return _wrapped(argv, WRAPPERS[name])
+    if name in RUN_VERBS:
+        return _verb(argv, RUN_VERBS[name])
+    if interpreter(name):
+        return _interpreted(argv, interpreter(name))
+    return Runs()
+
+
+def _wrapped(argv: Sequence[str], wrapper: Wrapper) -> Runs:
+    at = 1
+    left = wrapper.operands
+    found: list[Inner] = []
+    while at < len(argv):
+        word = argv[at]
+        option, equals, value = word.partition("=")
+        if option in wrapper.text:
+            found.append(Inner(value if equals else " ".join(argv[at + 1 : at + 2]), fed=wrapper.fed))
+            at += 1 if equals else 2
+        elif word == "--":
+            at += 1
+            break
+        elif word in wrapper.valued:
+            at += 2
+        elif (word.startswith("-") and word != "-") or (wrapper.assigns and _ASSIGNS.match(word)):
+            at += 1
+        elif left:
+            left -= 1
+            at += 1
+        else:
+            break
+    at += left if at < len(argv) and argv[at - 1] == "--" else 0
+    if found:
+        return Runs(tuple(found), frozenset({"shell_text"}))
+    if at >= len(argv):
+        return Runs()
+    if wrapper.joined:
+        return Runs((Inner(" ".join(argv[at:]), fed=wrapper.fed),), frozenset({"shell_text"}))
+    return Runs((Inner((at, len(argv)), wrapper.fed),))
+
+
+def _verb(argv: Sequence[str], verbs: Sequence[str]) -> Runs:
+    at = next((place for place, word in enumerate(argv[1:6], 1) if word in verbs), None)
+    if at is None:
+        return Runs()
+    at += 1
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] in ("--with", "--python", "-p", "--group", "--extra", "-n", "--name", "--project", "--directory") else 1
+    return Runs((Inner((at, len(argv))),)) if at < len(argv) else Runs()
+
+
+def _shell(argv: Sequence[str], stdin: str | None) -> Runs:
+    for at, word in enumerate(argv[1:], 1):
+        if re.fullmatch(r"[-+][A-Za-z]*c[A-Za-z]*", word) or word == "--command":
+            text = next((rest for rest in argv[at + 1 :] if not re.fullmatch(r"[-+][A-Za-z]+|--", rest)), "")
+            return Runs((Inner(text),), frozenset({"shell_text"}))
+        if word in ("-o", "+o", "-O", "--rcfile", "--init-file"):
+            continue
+        if not word.startswith(("-", "+")) and argv[at - 1] not in ("-o", "+o", "-O"):
+            return Runs()  # a script; the words behind it are its own
+    if len(argv) == 2 and argv[1] in _ALONE:
+        return Runs()
+    return Runs((Inner(stdin),) if stdin is not None else (), frozenset({"shell_text"}))
+
+
+def _interpreted(argv: Sequence[str], kind: str) -> Runs:
+    letters = "".join(_CODE_FLAGS.get(kind, ("e", "c")))
+    pattern = re.compile(rf"-[A-Za-z0-9]*[{letters}].*", re.DOTALL)
+    for at, word in enumerate(argv[1:], 1):
+        if word.partition("=")[0] in _LONG_CODE:
+            return Runs((), frozenset({"one_liner"}))
+        if kind in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word):
+            return Runs((Inner((at + 2, len(argv)), name=argv[at + 1].split(".")[0]),)) if at + 1 < len(argv) else Runs()
+        if word in _ALONE:
+            return Runs()
+        if not word.startswith("--") and pattern.fullmatch(word):
+            return Runs((), frozenset({"one_liner"}))
+        if not word.startswith("-"):
+            return Runs()
+        if word == "-":
+            break
+    return Runs((), frozenset({"one_liner"}))  # the program comes from a stream
+
+
+def _found(argv: Sequence[str]) -> Runs:
+    """`find … -exec PROGRAM … ;`: from each such option to its end."""
+    runs: list[Inner] = []
+    start: int | None = None
+    for at, word in enumerate(argv):
+        if start is None and word in _FIND_RUNS:
+            start = at + 1
+        elif start is not None and (word == ";" or (word == "+" and argv[at - 1] == "{}")):
+            runs.append(Inner((start, at), fed=True))
+            start = None
+    if start is not None and start < len(argv):
+        runs.append(Inner((start, len(argv)), fed=True))
+    return Runs(tuple(runs))
+
+
+def _fd(argv: Sequence[str]) -> Runs:
+    at = next((place for place, word in enumerate(argv) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    return Runs((Inner((at + 1, len(argv)), fed=True),)) if at is not None and at + 1 < len(argv) else Runs()
+
+
+def _eval(argv: Sequence[str]) -> Runs:
+    return Runs((Inner(" ".join(argv[1:])),) if len(argv) > 1 else (), frozenset({"eval"}))
+
+
+def _trap(argv: Sequence[str]) -> Runs:
+    words = [word for word in argv[1:] if not word.startswith("-")]
+    return Runs((Inner(words[0]),), frozenset({"eval"})) if len(words) > 1 else Runs()
+
+
+def _alias(argv: Sequence[str]) -> Runs:
+    texts = [word.partition("=")[2] for word in argv[1:] if "=" in word]
+    return Runs(tuple(Inner(text) for text in texts), frozenset({"eval"}) if texts else frozenset())
+
+
+def _source(argv: Sequence[str]) -> Runs:
+    return Runs((), frozenset({"eval"}))
+
+
+def _git(argv: Sequence[str]) -> Runs:
+    """`git -c alias.x='!…'`, `bisect run`, `submodule foreach`, `rebase --exec`."""
+    for at, word in enumerate(argv[1:], 1):
+        following = argv[at + 1] if at + 1 < len(argv) else ""
+        if word == "-c" and "=!" in following:
+            return Runs((Inner(following.partition("=!")[2]),), frozenset({"shell_text"}))
+        if word == "run" and argv[at - 1] == "bisect":
+            return Runs((Inner((at + 1, len(argv))),)) if following else Runs()
+        if word == "foreach" and "submodule" in argv[:at]:
+            rest = [each for each in argv[at + 1 :] if not each.startswith("--")]
+            return Runs((Inner(" ".join(rest)),), frozenset({"shell_text"}))
+        if word in ("--exec", "-x") and "rebase" in argv[:at]:
+            return Runs((Inner(following),), frozenset({"shell_text"}))
+    return Runs()
+
+
+_SPECIAL: Mapping[str, Callable[[Sequence[str]], Runs]] = {
+    "find": _found,
+    "fd": _fd,
+    "fdfind": _fd,
+    "eval": _eval,
+    "trap": _trap,
+    "alias": _alias,
+    "source": _source,
+    ".": _source,
+    "git": _git,
+}
