@@ -1,15 +1,18 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where SPEC is JSON:
-`{"abi", "write", "read", "system", "devices", "network", "namespaces", "cwd"}`. Standard library only, nothing of ours: it is not imported.
+`{"abi", "write", "read", "system", "devices", "network", "namespaces", "cwd", "limits", "own_count", "own_pid_max", "calls"}`.
+Standard library only, nothing of ours: it is not imported.
 A separate process, because code between fork and exec of a threaded parent may not do this safely.
 """
 
+import base64
 import contextlib
 import ctypes
 import fcntl
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -29,7 +32,8 @@ MAKE_DEVICES = 1 << 6 | 1 << 11
 READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 24, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
+FILTER = 2
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV = 2, 4
@@ -149,7 +153,45 @@ def drop_capabilities() -> None:
     checked("capset", int(LIBC.capset(header, nothing)))
 
 
-def become_first_process() -> None:
+class Program(ctypes.Structure):
+    """A filter, as the kernel takes it."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+
+def filter_calls(steps: bytes) -> None:
+    """Refuse system calls from here on, for this process and all that it starts."""
+    program = Program(len(steps) // 8, steps)
+    checked("seccomp", int(LIBC.prctl(PR_SET_SECCOMP, ctypes.c_ulong(FILTER), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0))))
+
+
+def hold_limits(limits: dict[str, int], *, own_count: bool) -> None:
+    """Bounds that nothing started from here can raise again."""
+    processes = limits["processes"] if own_count else limits["processes"] + threads_of_user()
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, limits["cpu"]),
+        (resource.RLIMIT_DATA, limits["data"]),
+        (resource.RLIMIT_FSIZE, limits["file_size"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_NPROC, processes),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def threads_of_user() -> int:
+    """How many there are now: where the kernel counts all of a user's, the run's own come on top of these."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{entry.name}/task"))
+    return count
+
+
+def become_first_process(most: int | None) -> None:
     """Let a child go on as the first process of the namespace and as its caretaker; returns only in the program's own process.
 
     When the first process ends the kernel ends all others, and it ends with this launcher.
@@ -165,6 +207,9 @@ def become_first_process() -> None:
         os._exit(CANNOT)
     with contextlib.suppress(CannotConfineError):
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV)  # refused inside some containers; then the outer one stays
+    if most is not None:
+        with contextlib.suppress(OSError):  # root is exempt from the limit on processes, but not from the end of the numbers
+            Path("/proc/sys/kernel/pid_max").write_text(str(max(most, 512)), encoding="ascii")
     program = os.fork()
     if program:
         while True:
@@ -192,7 +237,7 @@ def main(arguments: list[str]) -> NoReturn:
     if spec["namespaces"]:
         enter_namespaces(network=spec["network"])
         private_mounts(read, write, network=spec["network"])
-        become_first_process()
+        become_first_process(spec["limits"]["processes"] if spec["own_pid_max"] else None)
         rules = [(path, ~MAKE_DEVICES) for path in [*write, "/dev/shm"]]  # noqa: S108 - the private one
     else:
         rules = [rule for path in write for rule in carve(path, read)]
@@ -202,6 +247,9 @@ def main(arguments: list[str]) -> NoReturn:
     checked("prctl", int(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
     drop_capabilities()
     landlock(abi, rules, refuse_tcp=not spec["namespaces"] and not spec["network"])
+    hold_limits(spec["limits"], own_count=spec["own_count"])
+    if spec["calls"]:
+        filter_calls(base64.b64decode(spec["calls"]))
     os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
 
 

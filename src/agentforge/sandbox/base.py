@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agentforge.sandbox.limits import Limits
 from agentforge.system.processes import Completed
 
 SandboxName = Literal["bubblewrap", "landlock", "none"]
@@ -62,6 +63,8 @@ class Confinement:
     """Only set-up asks for it."""
     timeout_s: float = 600
     output_limit: int = 4_000_000
+    limits: Limits = Limits()
+    """Of the machine's means."""
     pass_fds: tuple[int, ...] = ()
     """Kept open for as long as the run lives: the lock of the task."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.core.errors import Unusable
+from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import (
     ETC_ALWAYS,
     ETC_NETWORK,
@@ -24,6 +25,7 @@ from agentforge.sandbox.base import (
     toolchain_roots,
     variables,
 )
+from agentforge.sandbox.limits import Limits, counts_per_namespace, limits_in_words, process_fence, under_limits
 from agentforge.system.processes import Completed, run
 
 STAND_INS = {
@@ -35,6 +37,10 @@ STAND_INS_OFFLINE = {
     "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
+NAME = "bwrap"
+COULD_NOT_START = (1, 126, 127)
+# Two of a run's own places live in memory; one of them we can bound.
+TEMPORARY_BYTES = 4 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +55,16 @@ class Bubblewrap:
         cwd = check_inside(confinement)
         texts = STAND_INS if confinement.network else STAND_INS | STAND_INS_OFFLINE
         with ExitStack() as stack:
-            fds = {place: _memory_file(stack, text) for place, text in texts.items()}
+            fds = {place: _memory_file(stack, text.encode()) for place, text in texts.items()}
+            calls = (_memory_file(stack, seccomp.build()),) if seccomp.is_available() else ()
             ended, alive = _pipe(stack)
             # The first descriptor (the lock) is held by the walls themselves, so that the program inside cannot let go of it.
             held = ("--sync-fd", str(confinement.pass_fds[0])) if confinement.pass_fds else ()
             arguments = (
                 *_walls(self.executable, network=confinement.network),
                 *held,
-                *_system(network=confinement.network),
+                *_filter(calls),
+                *_system(self.executable, network=confinement.network),
                 *_stand_ins(fds),
                 *_mounts(confinement),
                 "--chdir",
@@ -64,16 +72,16 @@ class Bubblewrap:
                 "--",
             )
             done = run(
-                (self.executable, *arguments, *argv),
+                (*process_fence(confinement.limits.processes), self.executable, *arguments, *_limited(argv, confinement)),
                 cwd=Path("/"),
                 # Handed over as environment, not as arguments: other users can read arguments, and an index may have a password.
                 env=variables(confinement, "/tmp"),  # noqa: S108 - the private one inside
                 timeout_s=confinement.timeout_s,
-                pass_fds=(*fds.values(), alive, *confinement.pass_fds),
+                pass_fds=(*fds.values(), *calls, alive, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
             )
             _await_end(ended, alive)
-        if done.code == 1 and done.err.startswith(b"bwrap: "):
+        if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):
             reason = done.err.decode(errors="replace").strip().removeprefix("bwrap: ")
             raise Unusable(f"The sandbox could not start `{argv[0]}`: {reason}.", "Check that it is installed where the run can see it.")
         return replace(done, argv=tuple(argv))
@@ -83,16 +91,32 @@ class Bubblewrap:
         return {
             "files": "only the system's programs and the paths named for the run exist; only the named ones can be changed",
             "network": "none, except for set-up; the machine's own loopback is out of reach",
-            "processes": "no other process is visible; all of them end with the run, and with the driver",
-            "capabilities": "all dropped; an ordinary user inside, who cannot make namespaces of their own",
+            "processes": f"no other process is visible; {limits_in_words(counted=_counts())}; "
+            "all of them end with the run, and with the driver",
+            "capabilities": "all dropped; an ordinary user inside, who cannot make namespaces of their own"
+            + ("; dangerous system calls are refused" if seccomp.is_available() else "; system calls are not filtered here"),
         }
 
 
+def _limited(argv: Sequence[str], confinement: Confinement) -> tuple[str, ...]:
+    return under_limits(NAME, argv, confinement.limits, confinement.timeout_s, count_processes=counts_per_namespace())
+
+
+def _counts() -> bool:
+    """Whether the number of processes is limited: the kernel does not count root's."""
+    return bool(process_fence(Limits().processes)) or (os.getuid() != 0 and counts_per_namespace())
+
+
+def _filter(calls: tuple[int, ...]) -> Iterator[str]:
+    for fd in calls:
+        yield from ("--seccomp", str(fd))
+
+
 @functools.cache
-def _can_disable_namespaces(executable: str) -> bool:
-    """Whether this `bwrap` can forbid new user namespaces (0.8 and later)."""
+def _knows(executable: str, option: str) -> bool:
+    """Whether this `bwrap` has an option that older ones lack."""
     listing = subprocess.run((executable, "--help"), capture_output=True, check=False, timeout=10)
-    return b"--disable-userns" in listing.stdout + listing.stderr
+    return option.encode() in listing.stdout + listing.stderr
 
 
 def _walls(executable: str, *, network: bool) -> tuple[str, ...]:
@@ -101,7 +125,7 @@ def _walls(executable: str, *, network: bool) -> tuple[str, ...]:
         "--unshare-all",
         *(("--share-net",) if network else ()),
         *identity,
-        *(("--disable-userns",) if _can_disable_namespaces(executable) else ()),
+        *(("--disable-userns",) if _knows(executable, "--disable-userns") else ()),
         # Started by root, bwrap keeps root's capabilities, and with them a remount undoes every wall.
         *("--cap-drop", "ALL"),
         "--new-session",
@@ -109,7 +133,7 @@ def _walls(executable: str, *, network: bool) -> tuple[str, ...]:
     )
 
 
-def _system(*, network: bool) -> Iterator[str]:
+def _system(executable: str, *, network: bool) -> Iterator[str]:
     """The machine's programs read-only, and private /proc, /dev and /tmp."""
     for root in SYSTEM_ROOTS:
         path = Path(root)
@@ -119,7 +143,8 @@ def _system(*, network: bool) -> Iterator[str]:
             yield from ("--ro-bind", root, root)
     for place in (*ETC_ALWAYS, *(ETC_NETWORK if network else ())):
         yield from ("--ro-bind-try", place, place)
-    yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/tmp/home")  # noqa: S108 - inside
+    size = ("--size", str(TEMPORARY_BYTES)) if _knows(executable, "--size") else ()
+    yield from ("--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/tmp", "--dir", "/tmp/home")  # noqa: S108 - inside
 
 
 def _stand_ins(fds: dict[str, int]) -> Iterator[str]:
@@ -156,10 +181,10 @@ def _links(paths: Iterable[Path], mounted: AbstractSet[Path]) -> Iterator[tuple[
             yield str(place), str(target)
 
 
-def _memory_file(stack: ExitStack, text: str) -> int:
+def _memory_file(stack: ExitStack, data: bytes) -> int:
     fd = os.memfd_create("stand-in")
     stack.callback(os.close, fd)
-    os.write(fd, text.encode())
+    os.write(fd, data)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from agentforge.core.errors import PolicyError, Unusable
+from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.landlock import FIRST_ABI_WITH_TCP, Landlock, kernel_abi
@@ -58,8 +59,8 @@ def _landlock() -> Sandbox | None:
     abi = kernel_abi()
     if abi and works(with_namespaces := Landlock(abi)):
         return with_namespaces
-    # Without a network namespace only the newer kernels can cut a program off; a sandbox that leaves the network open is none.
-    if abi >= FIRST_ABI_WITH_TCP and works(alone := Landlock(abi, namespaces=False)):
+    # Without a network namespace a filter of calls or a newer kernel must cut a program off; a sandbox that leaves the network open is none.
+    if abi and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available()) and works(alone := Landlock(abi, namespaces=False)):
         return alone
     return None
 

@@ -1,7 +1,9 @@
 """The second choice of walls: the kernel's own Landlock, which needs no program to be installed."""
 
+import base64
 import ctypes
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.core.errors import Unusable
+from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import ETC_ALWAYS, ETC_NETWORK, SYSTEM_ROOTS, Confinement, check_inside, toolchain_roots, variables
+from agentforge.sandbox.limits import FIRST_WITH_OWN_PID_MAX, counts_per_namespace, kernel_version, limits_in_words
 from agentforge.system.processes import Completed, run
 
 LAUNCHER = Path(__file__).with_name("_confine.py")
@@ -72,11 +76,24 @@ class Landlock:
                 "network": confinement.network,
                 "namespaces": self.namespaces,
                 "cwd": str(cwd),
+                "limits": confinement.limits.numbers(confinement.timeout_s),
+                "own_count": self.namespaces and counts_per_namespace(),
+                "own_pid_max": self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX,
+                "calls": self._calls(network=confinement.network),
             }
         )
 
+    def _calls(self, *, network: bool) -> str | None:
+        """The filter of system calls. Without a network of its own a run gets no sockets but those of this machine's files."""
+        if not seccomp.is_available():
+            return None
+        families = seccomp.ORDINARY_FAMILIES if network or self.namespaces else seccomp.LOCAL_FAMILIES
+        return base64.b64encode(seccomp.build(families)).decode("ascii")
+
     def guarantee(self) -> dict[str, str]:
         """What holds depends on the kernel, and this says which case it is."""
+        filtered = seccomp.is_available()
+        calls = "all dropped; dangerous system calls are refused" if filtered else "all dropped; system calls are not filtered here"
         files = (
             f"Landlock {self.abi}: only the system's programs and the paths named for the run can be read, only the named ones changed; "
         )
@@ -85,14 +102,22 @@ class Landlock:
                 "files": files + "names of other files can still be seen",
                 "network": "none, except for set-up; the machine's own loopback is out of reach; "
                 "sockets that are files can be reached, those below /run excepted",
-                "processes": "a process tree of its own; all of it ends with the run, and with the driver",
-                "capabilities": "all dropped",
+                "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
+                "all of it ends with the run, and with the driver",
+                "capabilities": calls,
             }
         scoped = self.abi >= FIRST_ABI_WITH_SCOPES
         return {
             "files": files + "names of other files can still be seen; new files cannot be made next to a read-only path",
-            "network": "TCP is refused, loopback included, except for set-up; UDP and sockets that are files are not",
+            "network": "every family is refused, loopback included, except for set-up; sockets that are files are not"
+            if filtered
+            else "TCP is refused, loopback included, except for set-up; UDP and sockets that are files are not",
             "processes": f"others can be seen{', not signalled' if scoped else ' and, of the same user, signalled'}; "
+            f"{limits_in_words(counted=self._counts())}; "
             "the process group is killed at the time limit; a program that leaves the group may survive",
-            "capabilities": "all dropped",
+            "capabilities": calls,
         }
+
+    def _counts(self) -> bool:
+        """Whether the number of processes is limited: the kernel does not count root's."""
+        return os.getuid() != 0 or (self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX)

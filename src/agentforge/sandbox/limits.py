@@ -67,6 +67,11 @@ def under_limits(name: str, argv: Sequence[str], limits: Limits, timeout_s: floa
     return ("/bin/sh", "-c", _SET, name, *map(str, words), processes, *argv)
 
 
+def limits_in_words(*, counted: bool) -> str:
+    """For a guarantee."""
+    return f"{'their number, ' if counted else ''}memory, processor time, open files and file size are limited"
+
+
 def kernel_version() -> tuple[int, int]:
     """The first two numbers of the kernel's version."""
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)

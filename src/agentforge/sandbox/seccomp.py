@@ -122,7 +122,7 @@ def refused_calls(machine: str) -> dict[str, int]:
 
 def is_available(machine: str | None = None) -> bool:
     """Whether this kernel takes filters, and we know its calls."""
-    if (machine or os.uname().machine) not in MACHINES:
+    if (machine or os.uname().machine) not in MACHINES or struct.calcsize("P") != 8:  # a 32 bit program has the wrong door itself
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     number = 317 if os.uname().machine == "x86_64" else 277  # the call `seccomp`
