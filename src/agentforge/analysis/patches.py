@@ -81,10 +81,18 @@ def parse(text: str) -> tuple[FilePatch, ...]:
     return tuple(found)
 
 
-def apply(text: str, hunks: Sequence[Hunk]) -> str:
+class Applied(NamedTuple):
+    """A text after its hunks, and where each hunk now stands: first and last line, from 1; the last is before the first if none is left."""
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+
+
+def apply(text: str, hunks: Sequence[Hunk]) -> Applied:
     """The text after all hunks. Lines they do not touch stay byte for byte."""
     lines = _split(text)
     made: list[str] = []
+    places: list[tuple[int, int]] = []
     done = 0
     shift = 0
     for number, hunk in enumerate(hunks, 1):
@@ -93,6 +101,7 @@ def apply(text: str, hunks: Sequence[Hunk]) -> str:
         shift = at - wanted
         made += lines[done:at]
         done = at
+        first = len(made) + 1
         for line in hunk.lines:
             if line.mark == "+":
                 made.append(line.text.removesuffix("\n") + "\r\n" if is_dos and line.text.endswith("\n") else line.text)
@@ -100,9 +109,11 @@ def apply(text: str, hunks: Sequence[Hunk]) -> str:
             if line.mark == " ":
                 made.append(lines[done])
             done += 1
+        places.append((first, len(made)))
     made += lines[done:]
     # A last line without a newline that is last no more would swallow the next one.
-    return "".join(line if line.endswith("\n") or at == len(made) - 1 else line + "\n" for at, line in enumerate(made))
+    whole = "".join(line if line.endswith("\n") or at == len(made) - 1 else line + "\n" for at, line in enumerate(made))
+    return Applied(whole, tuple(places))
 
 
 def _place(lines: list[str], hunk: Hunk, number: int, reached: tuple[int, int]) -> tuple[int, bool]:

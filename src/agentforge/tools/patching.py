@@ -7,23 +7,33 @@ one path too many, has changed nothing.
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import NamedTuple
 
-from agentforge.analysis.patches import FilePatch, Hunk, Misfit, apply, parse
+from agentforge.analysis.patches import Applied, FilePatch, Misfit, apply, parse
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import Content, change_all, read_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
 from agentforge.tools.nearest import describe_miss
+from agentforge.tools.reading import MAX_LINES
 from agentforge.tools.source import MAX_BYTES, lines_of
-from agentforge.tools.writing import encoded
+from agentforge.tools.writing import encoded, link_place
 
 MAX_PATCH = 4_000_000
 """Characters of one patch."""
 MAX_OPENED = 20
 _SHOWN_FILES = 40
 _EXECUTE = 0o111
+
+
+class _Source(NamedTuple):
+    """A file as it is, by its real path, and the real path it shall have: none if it shall go."""
+
+    path: str
+    target: str | None
+    data: bytes
+    mode: int
 
 
 @dataclass(slots=True)
@@ -40,12 +50,19 @@ class _Plan:
 def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Create, edit, rename and delete files as a diff says."""
     patches = parse(text_of(args, "patch"))
-    plan = _Plan()
-    leaving = {_real(each.source, bench)[0] for each in patches if each.source is not None and each.source != each.target}
-    for patch in patches:
-        _add(patch, plan, leaving, bench)
-    if len(set(plan.removed)) + len(plan.written) != len({*plan.removed, *plan.written}) and set(plan.removed) & set(plan.written) - leaving:
+    sources = [None if patch.source is None else _source(patch, bench) for patch in patches]
+    taken = [each.path for each in sources if each is not None]
+    if len(set(taken)) < len(taken):
         raise ModelMistake("bad_patch", "two files of the patch are the same one by different names")
+    plan = _Plan()
+    leaving = {each.path for each in sources if each is not None and each.target != each.path}
+    for patch, source in zip(patches, sources, strict=True):
+        if source is None:
+            _create(patch, plan, leaving, bench)
+        elif source.target is None:
+            _delete(patch, source, plan, bench)
+        else:
+            _change(patch, source, source.target, plan, leaving, bench)
     try:
         with disk_errors():
             change_all(bench.root, plan.removed, plan.written)
@@ -57,39 +74,37 @@ def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     return ToolResult(ok=True, text=bounded(text), opened=tuple(plan.opened[:MAX_OPENED]), wrote=wrote, created=tuple(plan.created))
 
 
-def _add(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
-    """Work out one file."""
-    if patch.source is None:
-        target = _free(str(patch.target), leaving, bench)
-        text = "".join(line.text for hunk in patch.hunks for line in hunk.lines)
-        _write(plan, target, Content(encoded(text), 0o755 if patch.executable else None))
-        plan.created.append(target)
-        plan.rows.append(f"created {target}, {len(lines_of(text))} lines")
-        return
-    source, mode = _real(patch.source, bench)
-    text, before = _text(bench.root, source, mode)
-    after = _applied(before, patch, source)
-    if patch.target is None:
-        bench.permit("delete", source)
-        if after:
-            raise ModelMistake("bad_patch", f"`{source}` is to be deleted, and the patch leaves {len(lines_of(after))} lines of it; use delete_file")
-        plan.removed.append(source)
-        plan.rows.append(f"deleted {source}")
-        return
-    content = Content(encoded(after) if patch.hunks else text, _mode(mode, patch))
-    if patch.target == patch.source:
-        bench.permit("edit", source)
-        _write(plan, source, content)
-        plan.rows.append(f"edited {source}, {len(patch.hunks)} {'hunk' if len(patch.hunks) == 1 else 'hunks'}")
-        plan.opened += _around(after, source, patch.hunks)
-        return
-    target = _free(patch.target, leaving, bench)
-    bench.permit("delete", source)
-    plan.removed.append(source)
-    _write(plan, target, content)
+def _create(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
+    target = _free(patch.name, leaving, bench)
+    text = "".join(line.text for hunk in patch.hunks for line in hunk.lines)
+    _write(plan, target, Content(encoded(text), 0o755 if patch.executable else None))
     plan.created.append(target)
-    plan.rows.append(f"renamed {source} to {target}")
-    plan.opened += _around(after, target, patch.hunks)
+    plan.opened += [Opened(target, 1, min(len(lines_of(text)), MAX_LINES))] if text else []
+    plan.rows.append(f"created {target}, {len(lines_of(text))} lines")
+
+
+def _delete(patch: FilePatch, source: _Source, plan: _Plan, bench: Workbench) -> None:
+    bench.permit("delete", source.path)
+    left = lines_of(_applied(source, patch).text)
+    if left and patch.hunks:
+        raise ModelMistake("bad_patch", f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines of it; use delete_file")
+    plan.removed.append(source.path)
+    plan.rows.append(f"deleted {source.path}")
+
+
+def _change(patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving: set[str], bench: Workbench) -> None:  # noqa: PLR0913, PLR0917 - one step of the loop above
+    if target == source.path:
+        bench.permit("edit", target)
+        plan.rows.append(f"edited {target}, {len(patch.hunks)} {'hunk' if len(patch.hunks) == 1 else 'hunks'}")
+    else:
+        bench.permit("delete", source.path)
+        _free(target, leaving, bench)
+        plan.removed.append(source.path)
+        plan.created.append(target)
+        plan.rows.append(f"renamed {source.path} to {target}")
+    after = _applied(source, patch)
+    _write(plan, target, Content(encoded(after.text) if patch.hunks else source.data, _mode(source.mode, patch)))
+    plan.opened += [Opened(target, first, last) for first, last in after.places if first <= last]
 
 
 def _write(plan: _Plan, path: str, content: Content) -> None:
@@ -98,18 +113,22 @@ def _write(plan: _Plan, path: str, content: Content) -> None:
     plan.written[path] = content
 
 
-def _real(given: str, bench: Workbench) -> tuple[str, int]:
-    """An existing plain file: its real path and its mode. A link is not patched: which of its two places is meant is open."""
-    found = resolve_inside(bench.root, given)
-    path = relative_to(bench.root, found)
-    state = state_beneath(bench.root, path) if path != "." else None
+def _source(patch: FilePatch, bench: Workbench) -> _Source:
+    """The file that a patch starts from, read."""
+    given = str(patch.source)
+    path = relative_to(bench.root, resolve_inside(bench.root, given))
+    target = None if patch.target is None else relative_to(bench.root, resolve_inside(bench.root, patch.target))
+    state = None if path == "." else state_beneath(bench.root, path)
     if state is None and path != ".":
         raise ModelMistake("no_such_file", f"there is no file `{given}`; a new one has `--- /dev/null`")
     if state is None or not stat.S_ISREG(state.st_mode):
         raise ModelMistake("not_a_file", f"`{given}` is not a regular file")
-    if state.st_size > MAX_BYTES:
+    if target != path and relative_to(bench.root, link_place(bench.root, given)) != path:
+        raise ModelMistake("not_a_file", f"`{given}` is a link; delete_file removes a link, and its target has the name `{path}`")
+    data = read_beneath(bench.root, path, MAX_BYTES)
+    if len(data) > MAX_BYTES:
         raise ModelMistake("not_text", f"`{path}` is too large to patch here")
-    return path, stat.S_IMODE(state.st_mode)
+    return _Source(path, target, data, stat.S_IMODE(state.st_mode))
 
 
 def _free(given: str, leaving: set[str], bench: Workbench) -> str:
@@ -121,15 +140,14 @@ def _free(given: str, leaving: set[str], bench: Workbench) -> str:
     return path
 
 
-def _text(root: Path, path: str, _mode: int) -> tuple[bytes, str]:
-    data = read_beneath(root, path, MAX_BYTES)
+def _applied(source: _Source, patch: FilePatch) -> Applied:
+    path = source.path
     try:
-        return data, data.decode("utf-8")
+        text = source.data.decode("utf-8")
     except UnicodeDecodeError:
+        if not patch.hunks:
+            return Applied("", ())
         raise ModelMistake("not_text", f"`{path}` is not UTF-8 text and cannot be patched") from None
-
-
-def _applied(text: str, patch: FilePatch, path: str) -> str:
     try:
         return apply(text, patch.hunks)
     except Misfit as misfit:
@@ -137,10 +155,13 @@ def _applied(text: str, patch: FilePatch, path: str) -> str:
         if misfit.places:
             numbers = ", ".join(map(str, misfit.places[:20]))
             raise ModelMistake(
-                "many_matches", f"{where} fits in {len(misfit.places)} places, from lines {numbers}, and not at its own; add lines around it"
+                "many_matches",
+                f"{where} fits in {len(misfit.places)} places, from lines {numbers}, and not at its own; add lines around it",
             ) from None
         if not misfit.hunk.old:
-            raise ModelMistake("no_match", f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk") from None
+            raise ModelMistake(
+                "no_match", f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk"
+            ) from None
         miss = describe_miss(text, "".join(misfit.hunk.old), path).replace("`old` is", "its old text is", 1)
         raise ModelMistake("no_match", f"{where} does not fit; nothing was changed: {miss}") from None
 
@@ -150,22 +171,6 @@ def _mode(mode: int, patch: FilePatch) -> int:
         return mode
     # Those who may read may run, as git does it.
     return mode | (mode >> 2 & _EXECUTE) if patch.executable else mode & ~_EXECUTE
-
-
-def _around(text: str, path: str, hunks: tuple[Hunk, ...]) -> list[Opened]:
-    """The changed places as they read now."""
-    count = len(lines_of(text))
-    found = []
-    for hunk in hunks:
-        new = sum(line.mark != "-" for line in hunk.lines)
-        first = _new_start(hunk)
-        if new and first <= count:
-            found.append(Opened(path, max(1, first), min(count, first + new - 1)))
-    return found
-
-
-def _new_start(hunk: Hunk) -> int:
-    return max(1, int(hunk.header.split("+")[1].split(" ")[0].split(",")[0]))
 
 
 PATCHING: tuple[Tool, ...] = (

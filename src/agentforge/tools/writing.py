@@ -1,5 +1,7 @@
 """Tools that change files: create, edit, delete. Whether a role may is the bridge's affair; whether it makes sense is decided here."""
 
+import os
+import stat
 from bisect import bisect_left
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 from agentforge.analysis.symbols import outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.system.beneath import Content, read_beneath, remove_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.nearest import describe_miss
@@ -19,33 +22,31 @@ _AROUND = 8
 
 def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """A new file. An existing one is refused, unless this role created it in this stage."""
-    path, shown = _place(args, bench)
+    shown = _place(args, bench)
     content = text_of(args, "content")
-    if path.is_dir():
-        raise ModelMistake("not_a_file", f"`{shown}` is a directory")
-    existed = path.exists()
-    if existed and not path.is_file():
-        raise ModelMistake("not_a_file", f"`{shown}` is not a regular file")
-    if existed and shown not in bench.created:
+    bench.permit("create", shown)
+    state = _state(shown, bench)
+    if state is not None and not stat.S_ISREG(state.st_mode):
+        raise ModelMistake("not_a_file", f"`{shown}` is {'a directory' if stat.S_ISDIR(state.st_mode) else 'not a regular file'}")
+    if state is not None and shown not in bench.created:
         raise ModelMistake("file_exists", f"`{shown}` exists and was not created in this stage; change it with edit_file")
-    if blocked := next((each for each in path.parents if each.exists() and not each.is_dir()), None):
-        raise ModelMistake("not_a_file", f"`{relative_to(bench.root, blocked)}` is a file, not a directory")
-    data = _encoded(content)
-    if existed and path.read_bytes() == data:
+    data = encoded(content)
+    if state is not None and read_beneath(bench.root, shown, MAX_BYTES) == data:
         raise ModelMistake("no_change", f"`{shown}` already has exactly this content")
     with disk_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        replace_beneath(bench.root, shown, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
     count = len(lines_of(content))
     opened = (Opened(shown, 1, min(count, MAX_LINES)),) if content else ()
-    verb = "Replaced" if existed else "Created"
-    return ToolResult(ok=True, text=f"{verb} `{shown}`, {count} lines.", opened=opened, wrote=(shown,), created=() if existed else (shown,))
+    verb = "Created" if state is None else "Replaced"
+    created = (shown,) if state is None else ()
+    return ToolResult(ok=True, text=f"{verb} `{shown}`, {count} lines.", opened=opened, wrote=(shown,), created=created)
 
 
 def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its mode."""
-    path, shown = _place(args, bench)
-    raw = _existing_text(path, shown)
+    shown = _place(args, bench)
+    bench.permit("edit", shown)
+    raw, mode = _existing_text(shown, bench)
     text, old, new = (each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new")))
     if old == new:
         raise ModelMistake("no_change", "`old` and `new` are the same")
@@ -55,7 +56,7 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         if old == new:
             raise ModelMistake("no_change", "only the final newline would go; it stays")
     with disk_errors():
-        path.write_bytes(_encoded(_spliced(raw, at, at + len(old), new)))
+        replace_beneath(bench.root, shown, Content(encoded(_spliced(raw, at, at + len(old), new)), mode))
     edited = text[:at] + new + text[at + len(old) :]
     first = text.count("\n", 0, at) + 1
     last = first + new.rstrip("\n").count("\n")
@@ -70,15 +71,16 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
 def delete_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Remove one file. A link is removed itself; what it leads to stays."""
     relative = text_of(args, "path")
-    target = resolve_inside(bench.root, relative)
-    place = link_place(bench.root, relative)
-    shown = relative_to(bench.root, place)
-    if target.is_dir() and not place.is_symlink():
-        raise ModelMistake("not_a_file", f"`{shown}` is a directory; delete_file removes one file")
-    if not place.is_symlink() and not place.exists():
+    resolve_inside(bench.root, relative)
+    shown = relative_to(bench.root, link_place(bench.root, relative))
+    bench.permit("delete", shown)
+    state = _state(shown, bench)
+    if state is None:
         raise ModelMistake("no_such_file", f"there is no file `{shown}`")
+    if stat.S_ISDIR(state.st_mode):
+        raise ModelMistake("not_a_file", f"`{shown}` is a directory; delete_file removes one file")
     with disk_errors():
-        place.unlink()
+        remove_beneath(bench.root, shown)
     return ToolResult(ok=True, text=f"Deleted `{shown}`.", wrote=(shown,))
 
 
@@ -90,26 +92,32 @@ def link_place(root: Path, relative: str) -> Path:
     return (resolve_inside(root, "/".join(parts[:-1])) if parts[:-1] else root.resolve()) / parts[-1]
 
 
-def _place(args: Mapping[str, Json], bench: Workbench) -> tuple[Path, str]:
-    path = resolve_inside(bench.root, text_of(args, "path"))
-    return path, relative_to(bench.root, path)
+def _place(args: Mapping[str, Json], bench: Workbench) -> str:
+    return relative_to(bench.root, resolve_inside(bench.root, text_of(args, "path")))
 
 
-def _existing_text(path: Path, shown: str) -> str:
-    if path.is_dir():
+def _state(shown: str, bench: Workbench) -> os.stat_result | None:
+    return bench.root.stat() if shown == "." else state_beneath(bench.root, shown)
+
+
+def _existing_text(shown: str, bench: Workbench) -> tuple[str, int]:
+    """The text of a file, with its line endings as they are, and its mode."""
+    state = _state(shown, bench)
+    if state is not None and stat.S_ISDIR(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is a directory")
-    if not path.is_file():
+    if state is None or not stat.S_ISREG(state.st_mode):
         raise ModelMistake("no_such_file", f"there is no file `{shown}`; create_file makes one")
-    if path.stat().st_size > MAX_BYTES:
+    if state.st_size > MAX_BYTES:
         raise ModelMistake("not_text", f"`{shown}` is too large to edit here")
     try:
         # Bytes first: text mode would translate line endings, and they must stay.
-        return path.read_bytes().decode("utf-8")
+        return read_beneath(bench.root, shown, MAX_BYTES).decode("utf-8"), stat.S_IMODE(state.st_mode)
     except UnicodeDecodeError:
         raise ModelMistake("not_text", f"`{shown}` is not UTF-8 text and cannot be edited") from None
 
 
-def _encoded(content: str) -> bytes:
+def encoded(content: str) -> bytes:
+    """The content as the bytes of a file, if it can be one."""
     try:
         data = content.encode("utf-8")
     except UnicodeEncodeError:
