@@ -7,6 +7,7 @@ from agentforge.core.decide import decide
 from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import AskLost, AskSent, Discarded, Event, event_from_json, event_to_json
+from agentforge.core.evolve import evolve
 from agentforge.core.inputs import (
     Abort,
     Acted,
@@ -34,7 +35,7 @@ from agentforge.core.inputs import (
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import GATES, Stage
 from agentforge.core.reply import SIGNALS
-from agentforge.core.state import State, evolve
+from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, CheckDigest, GateStatus, Opened, Question, Usage
 from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from agentforge.core.decide import decide
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.events import Event
+from agentforge.core.evolve import evolve
 from agentforge.core.inputs import (
     Acted,
     Answered,
@@ -24,7 +25,7 @@ from agentforge.core.inputs import (
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Reviewer, Rise, Stage
 from agentforge.core.reply import Signal
-from agentforge.core.state import StageRun, State, evolve
+from agentforge.core.state import StageRun, State
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Baseline, Budget, CheckDigest, GateStatus, Price, Usage
 
 E = TypeVar("E")

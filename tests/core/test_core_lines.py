@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.events import LaneRaised, Reverted
+from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Acted, CheckRan, CommitMade, DeliveryMade, Prepared, Resolution, Resume
-from agentforge.core.state import replay
 from agentforge.core.values import Budget
 from tests.core.panels import (
     READER,

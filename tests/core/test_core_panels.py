@@ -7,6 +7,7 @@ import pytest
 from agentforge.core.effects import Ask
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import AskLost, Discarded, GateJudged, ReviewGiven, RevisionAsked
+from agentforge.core.evolve import replay
 from agentforge.core.inputs import (
     Abort,
     Acted,
@@ -21,7 +22,6 @@ from agentforge.core.inputs import (
     Unclassified,
 )
 from agentforge.core.pending import pending, worst_case
-from agentforge.core.state import replay
 from agentforge.core.values import ActionDigest, Amount, Budget, Question, Usage
 from tests.core.panels import (
     ARBITER,

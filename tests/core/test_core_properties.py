@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from agentforge.core.effects import Await
 from agentforge.core.events import AskFailed, Moved
+from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Create, Resume
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline, Stage
-from agentforge.core.state import LEGAL_MOVES, TERMINAL, State, replay
+from agentforge.core.state import LEGAL_MOVES, TERMINAL, State
 from agentforge.core.values import Amount, Budget, Price
 from tests.core.random_world import World
 from tests.core.scenes import FULL, HOTFIX, RISING, SMALL, created

@@ -7,6 +7,7 @@ import pytest
 from agentforge.core.decide import decide
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import Moved, Resolved, Resumed, StageEntered, StepOpened, TaskAborted, TaskCreated
+from agentforge.core.evolve import evolve, replay
 from agentforge.core.inputs import (
     Abort,
     Answered,
@@ -24,7 +25,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.state import LEGAL_MOVES, State, evolve, replay
+from agentforge.core.state import LEGAL_MOVES, State
 from agentforge.core.values import STATUSES, Amount, Status, Usage
 from tests.core.scenes import BASELINE, FRAME, HOTFIX, SMALL, Played, accept, begun, created, judge, reach, send, submit
 

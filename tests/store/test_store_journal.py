@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import StateInvalid, Unusable, UsageError
 from agentforge.core.events import Discarded, Event, StepClosed
+from agentforge.core.evolve import evolve
 from agentforge.core.inputs import Abort, Create, DriverStarted, Prepared, Resolution
 from agentforge.core.pending import pending
 from agentforge.core.reply import Json
-from agentforge.core.state import State, evolve
+from agentforge.core.state import State
 from agentforge.core.values import Amount
 from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import TaskFiles

@@ -25,9 +25,10 @@ from agentforge.core.events import (
     StepOpened,
     WaitEnded,
 )
+from agentforge.core.evolve import evolve
 from agentforge.core.pending import fits
 from agentforge.core.pipeline import Stage, seat_name
-from agentforge.core.state import LEGAL_MOVES, StageRun, State, evolve
+from agentforge.core.state import LEGAL_MOVES, StageRun, State
 from agentforge.core.values import ArtifactRef, Escalation, EscalationKind, FailureReport, Question, Status
 
 FEEDBACK_LINES = 12

@@ -187,7 +187,7 @@ def threads_of_user() -> int:
     for entry in os.scandir("/proc"):
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
-                count += len(os.listdir(f"/proc/{entry.name}/task"))
+                count += sum(1 for _ in os.scandir(f"/proc/{entry.name}/task"))
     return count
 
 

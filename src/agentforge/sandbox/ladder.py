@@ -59,7 +59,7 @@ def _landlock() -> Sandbox | None:
     abi = kernel_abi()
     if abi and works(with_namespaces := Landlock(abi)):
         return with_namespaces
-    # Without a network namespace a filter of calls or a newer kernel must cut a program off; a sandbox that leaves the network open is none.
+    # Without a network namespace a filter of calls, or a newer kernel, must cut a program off: what leaves the network open is no sandbox.
     if abi and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available()) and works(alone := Landlock(abi, namespaces=False)):
         return alone
     return None

@@ -13,10 +13,11 @@ from agentforge.core.decide import Decision, decide
 from agentforge.core.effects import Effect
 from agentforge.core.errors import StateInvalid, Unusable, UsageError
 from agentforge.core.events import Discarded, Event, StepClosed, event_from_json, event_to_json
+from agentforge.core.evolve import evolve
 from agentforge.core.inputs import Create, Input
 from agentforge.core.pending import pending
 from agentforge.core.reply import Json
-from agentforge.core.state import State, evolve
+from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.lines import Line, complete, is_readable, parse_lines, readable, spell_header, spell_line
 from agentforge.store.times import Clock, Times, stamp

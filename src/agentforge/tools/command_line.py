@@ -15,8 +15,8 @@ from agentforge.tools.wrappers import Inner, inner_of
 
 MAX_CHARS = 200_000
 MAX_PARTS = 2_000
-_LONGEST_VALUE = 4_096
-_MOST_FIELDS = 200
+_LONGEST_VALUE = 256
+_MOST_FIELDS = 100
 
 Mark = Literal[
     "expansion",
@@ -35,6 +35,7 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 
 Relation = Literal["line", "substitution", "wrapped", "text"]
 
+_GLOBS = re.compile(r"[*?\[]|\{[^{}]*,")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _SETTERS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _UNKNOWN_SETTERS = frozenset({"read", "unset", "mapfile", "readarray", "getopts", "printf", "let"})
@@ -259,7 +260,7 @@ def _braces(word: Word) -> Iterator[Word]:
 
 def _piece(piece: Piece, values: Mapping[str, Arg]) -> Arg:
     if piece.kind == "text":
-        return Arg(piece.text, globs=not piece.quoted and any(char in piece.text for char in "*?["))
+        return Arg(piece.text, globs=not piece.quoted and bool(_GLOBS.search(piece.text)))
     written = f"${piece.text}" if piece.kind == "param" and not piece.default else piece.text
     if piece.kind == "param":
         if piece.text in values and not piece.default:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from agentforge.core.errors import UsageError
 from agentforge.core.events import ActionsPerformed, AskAnswered, Checked, ContextAssembled, Event, GateJudged, StepClosed, StepOpened
+from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
-from agentforge.core.state import State, evolve
+from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Usage
 from agentforge.store.lines import Line
 from agentforge.surfaces.cli.words import one_line

@@ -1,0 +1,179 @@
+"""A run gets so much of the machine and no more, in every rung; and when its time is up nothing of it is left."""
+
+import os
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentforge.core.errors import Unusable
+from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.sandbox.limits import GIB, Limits, kernel_version, under_limits
+from agentforge.sandbox.none import NoSandbox
+from tests.sandbox.rungs import RUNGS, label, py, sh, usable
+
+
+@pytest.fixture(params=RUNGS, ids=label)
+def walls(request: pytest.FixtureRequest) -> Sandbox:
+    return usable(request.param)
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    (tmp_path / "room").mkdir()
+    return tmp_path / "room"
+
+
+def _with_mark(mark: str) -> Iterator[int]:
+    """The processes whose command line holds `mark`."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if mark.encode() in (entry / "cmdline").read_bytes():
+                    yield int(entry.name)
+            except OSError:
+                continue
+
+
+def _gone(mark: str) -> bool:
+    deadline = time.monotonic() + 1
+    while left := [pid for pid in _with_mark(mark) if pid != os.getpid()]:
+        if time.monotonic() > deadline:
+            return not left
+        time.sleep(0.02)
+    return True
+
+
+def test_memory_is_limited(walls: Sandbox, room: Path) -> None:
+    limits = Limits(memory=256 << 20)
+    done = py(walls, "x = bytearray(64 << 20); print('small', flush=True); y = bytearray(512 << 20); print('big')", room, limits=limits)
+    assert done.out == b"small\n"
+    assert b"MemoryError" in done.err
+
+
+def test_reserving_address_space_without_using_it_is_no_crime(walls: Sandbox, room: Path) -> None:
+    reserve = "import mmap; m = mmap.mmap(-1, 64 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=0); print(len(m) >> 30)"
+    assert py(walls, reserve, room).out == b"64\n"
+
+
+def test_a_file_cannot_grow_beyond_its_limit(walls: Sandbox, room: Path) -> None:
+    done = sh(walls, "dd if=/dev/zero of=big bs=1M count=8 2>/dev/null", room, limits=Limits(file_size=2 << 20))
+    assert done.code != 0
+    assert (room / "big").stat().st_size <= 2 << 20
+
+
+def test_open_files_are_limited(walls: Sandbox, room: Path) -> None:
+    script = "import os\ntry:\n    [os.dup(0) for _ in range(300)]\nexcept OSError as error:\n    print(error.errno)"
+    assert py(walls, script, room, limits=Limits(open_files=100)).out == b"24\n"
+
+
+def test_processor_time_is_limited(walls: Sandbox, room: Path) -> None:
+    done = sh(walls, "while :; do :; done", room, timeout_s=30, limits=Limits(cpu_s=1))
+    assert not done.timed_out
+    assert done.code != 0
+
+
+def test_no_limit_can_be_raised_from_inside(walls: Sandbox, room: Path) -> None:
+    script = (
+        "import resource as r\n"
+        "for kind in (r.RLIMIT_DATA, r.RLIMIT_FSIZE, r.RLIMIT_NOFILE, r.RLIMIT_CPU):\n"
+        "    soft, hard = r.getrlimit(kind)\n"
+        "    try:\n"
+        "        r.setrlimit(kind, (hard + 1024, hard + 1024)); print('raised', kind)\n"
+        "    except (ValueError, PermissionError): pass"
+    )
+    assert py(walls, script, room, limits=Limits(memory=GIB, cpu_s=60, open_files=256)).out == b""
+
+
+def test_no_core_is_left_behind(walls: Sandbox, room: Path) -> None:
+    sh(walls, "sh -c 'kill -SEGV $$'; ulimit -c", room)
+    assert not [path for path in room.iterdir() if "core" in path.name]
+
+
+def test_processes_are_limited(walls: Sandbox, room: Path) -> None:
+    if "their number" not in walls.guarantee()["processes"]:
+        pytest.skip("these walls say that they do not count processes here")
+    script = (
+        "import os, signal, time\nmade = []\ntry:\n    for _ in range(700):\n        pid = os.fork()\n"
+        "        if not pid: time.sleep(30); os._exit(0)\n        made.append(pid)\n"
+        "except BlockingIOError:\n    print('no more')\nfor pid in made: os.kill(pid, signal.SIGKILL)"
+    )
+    assert py(walls, script, room, timeout_s=30, limits=Limits(processes=300)).out == b"no more\n"
+
+
+def test_the_limit_on_processes_leaves_the_rest_of_the_machine_alone(walls: Sandbox, room: Path) -> None:
+    before = Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"), resource.getrlimit(resource.RLIMIT_NPROC)
+    sh(walls, "true", room, limits=Limits(processes=600))
+    assert (Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"), resource.getrlimit(resource.RLIMIT_NPROC)) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [
+        ("a child in the background", "sleep 61.25 & wait"),
+        ("a reader of stdin that is not there", "while :; do cat; sleep 0.01; done; : 61.25"),
+        ("a deaf program", "trap '' TERM INT HUP; while :; do sleep 61.25; done"),
+    ],
+)
+def test_the_time_limit_ends_it_within_two_seconds_and_leaves_nothing(walls: Sandbox, room: Path, name: str, script: str) -> None:
+    started = time.monotonic()
+    done = sh(walls, script, room, timeout_s=1)
+    assert done.timed_out, name
+    assert time.monotonic() - started < 2
+    assert _gone("61.25")
+
+
+@pytest.mark.slow
+def test_the_time_limit_ends_a_fork_bomb_and_leaves_nothing(walls: Sandbox, room: Path) -> None:
+    if "their number" not in walls.guarantee()["processes"]:
+        pytest.skip("these walls do not count processes here, and this machine is used by others")
+    started = time.monotonic()
+    done = sh(walls, "bomb() { bomb | bomb & }; bomb; sleep 61.75", room, timeout_s=1, limits=Limits(processes=600))
+    assert done.timed_out or done.code != 0
+    assert time.monotonic() - started < 2
+    assert _gone("61.75")
+
+
+def test_stdin_is_empty(walls: Sandbox, room: Path) -> None:
+    assert sh(walls, "cat; echo end", room).out == b"end\n"
+
+
+@pytest.mark.slow
+def test_a_gigabyte_of_output_does_not_grow_our_memory(walls: Sandbox, room: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    done = walls.run(("/usr/bin/head", "-c", str(GIB), "/dev/zero"), Confinement(cwd=room, write=(room,), output_limit=100_000))
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert done.truncated
+    assert len(done.out) < 110_000
+    assert grown < 32 * 1024
+
+
+def test_limits_never_exceed_what_the_driver_itself_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    assert Limits(open_files=hard + 5).numbers(10)["open_files"] == (hard if hard != resource.RLIM_INFINITY else hard + 5)
+
+
+def test_processor_time_is_by_default_what_all_cores_can_give() -> None:
+    assert Limits().numbers(600)["cpu"] >= 600 * (os.cpu_count() or 1)
+
+
+def test_without_walls_the_limits_hold_too_and_a_missing_program_is_said(room: Path) -> None:
+    done = sh(NoSandbox(), "ulimit -n; ulimit -c", room, limits=Limits(open_files=77))
+    assert done.out == b"77\n0\n"
+    assert done.argv[0] == "/bin/sh"
+    with pytest.raises(Unusable, match="no-such-program"):
+        NoSandbox().run(("no-such-program",), Confinement(cwd=room, write=(room,)))
+
+
+def test_a_shell_that_may_not_set_a_limit_does_not_start_the_program(room: Path) -> None:
+    words = under_limits("walls", ("/bin/echo", "ran"), Limits(), 1, count_processes=False)
+    broken = [("nonsense" if word == str(Limits().open_files) else word) for word in words]
+    done = NoSandbox().run(broken, Confinement(cwd=room, write=(room,)))
+    assert done.code == 126
+    assert done.out == b""
+
+
+def test_the_version_of_the_kernel_is_two_numbers() -> None:
+    assert kernel_version() >= (2, 6)
