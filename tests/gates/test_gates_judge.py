@@ -80,7 +80,7 @@ def bench(tmp_path: Path) -> Bench:
         {"commands": {"test": " ".join(QUICK)}, "tests": ["tests/**/*"]},
         tmp_path / "cache",
         "2026-01-02T03:04:05Z",
-        lambda _key, _given: None,
+        lambda _key, _given: (),
         lambda: "head",
     )
     world._environment = site.court.env

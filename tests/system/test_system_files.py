@@ -8,8 +8,24 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake, Unusable
+from agentforge.system.beneath import (
+    Content,
+    Opener,
+    by_kernel,
+    by_walking,
+    list_beneath,
+    make_folders,
+    move_beneath,
+    open_beneath,
+    read_beneath,
+    remove_beneath,
+    replace_beneath,
+    state_beneath,
+)
 from agentforge.system.files import append_durable, create_exclusive, disk_errors, relative_to, resolve_inside, write_atomic
 
 
@@ -140,3 +156,133 @@ def test_a_path_that_leaves_its_root_is_the_models_mistake(tmp_path: Path, path:
     with pytest.raises(ModelMistake, match=problem) as caught:
         resolve_inside(root, path)
     assert caught.value.kind == "path"
+
+
+# ------------------------------------------------------------------ any text at all is inside or refused
+
+PARTS = st.sampled_from(
+    ["..", ".", "", "out", "up", "in", "loop", "proc", "dir", "file", "new", ".git", "~", "a\0", "x" * 300, "\ud800", "é"]
+)
+TEXTS = (
+    st.text(max_size=20) | st.lists(PARTS, max_size=7).map("/".join) | st.lists(PARTS, max_size=4).map(lambda parts: "/" + "/".join(parts))
+)
+
+
+@pytest.fixture
+def maze(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    (root / "dir").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (root / "file").write_text("inside")
+    (tmp_path / "elsewhere" / "file").write_text("outside")
+    links = {
+        "out": str(tmp_path / "elsewhere"),
+        "up": "..",
+        "in": "dir",
+        "loop": "loop",
+        "proc": "/proc/self/root",
+        "dir/up": "../../elsewhere",
+    }
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    return root
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS)
+def test_every_text_is_a_path_inside_or_a_refusal(maze: Path, text: str) -> None:
+    try:
+        found = resolve_inside(maze, text)
+    except ModelMistake as mistake:
+        assert mistake.kind == "path"  # noqa: PT017 - either answer is right
+        return
+    assert found.is_relative_to(maze.resolve())
+    assert Path(os.path.realpath(found)) == found
+    assert ".git" not in found.relative_to(maze.resolve()).parts
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS)
+def test_an_unresolved_text_opens_nothing_outside_either(maze: Path, text: str) -> None:
+    try:
+        assert read_beneath(maze, text, 100) == b"inside"
+    except (ModelMistake, OSError, UnicodeEncodeError):
+        return
+
+
+OPENERS = [
+    pytest.param(by_walking, id="walk"),
+    pytest.param(by_kernel(), id="openat2", marks=pytest.mark.skipif(not by_kernel(), reason="no openat2")),
+]
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+def test_both_ways_to_open_follow_no_link_at_any_place(maze: Path, opener: Opener) -> None:
+    (maze / "dir" / "inner").write_text("inner")
+    (maze / "dir" / "to_file").symlink_to("inner")
+    top = os.open(maze, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for good in ("file", "dir/inner", "dir", "."):
+            os.close(opener(top, good, os.O_RDONLY, 0))
+        os.close(opener(top, "dir/made", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        assert (maze / "dir" / "made").stat().st_mode & 0o777 == 0o600
+        for bad in (
+            "out",
+            "out/file",
+            "up",
+            "up/elsewhere/file",
+            "in",
+            "in/inner",
+            "dir/to_file",
+            "dir/up/file",
+            "proc",
+            "proc/etc/passwd",
+            "loop",
+        ):
+            for flags in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_RDONLY | os.O_DIRECTORY):
+                with pytest.raises(OSError, match=r"Too many|Not a directory"):
+                    opener(top, bad, flags, 0o600)
+    finally:
+        os.close(top)
+    assert (maze.parent / "elsewhere" / "file").read_text() == "outside"
+
+
+def test_files_are_read_written_moved_and_removed_beneath_a_root(maze: Path) -> None:
+    replace_beneath(maze, "a/b/c", Content(b"one", 0o640))
+    assert (maze / "a/b/c").stat().st_mode & 0o777 == 0o640
+    replace_beneath(maze, "a/b/c", Content(b"two"))
+    assert read_beneath(maze, "a/b/c", 100) == b"two"
+    assert read_beneath(maze, "a/b/c", 1) == b"tw"
+    assert make_folders(maze, "a/d/e/f") == ["a/d", "a/d/e"]
+    move_beneath(maze, "a/b/c", "a/d/e/f")
+    assert [name for name, _ in list_beneath(maze, "a")] == ["b", "d"]
+    assert state_beneath(maze, "a/b/c") is None
+    remove_beneath(maze, "a/d/e/f")
+    assert not (maze / "a/d/e/f").exists()
+
+
+def test_what_is_no_regular_file_is_not_read_and_does_not_hold_us_up(maze: Path) -> None:
+    os.mkfifo(maze / "pipe")
+    for name in ("pipe", "dir"):
+        with pytest.raises(ModelMistake, match="not a regular file"):
+            read_beneath(maze, name, 10)
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "a\0b", "out/x", "in/x"])
+def test_a_path_that_was_not_resolved_is_refused_at_its_use(maze: Path, path: str) -> None:
+    with pytest.raises(ModelMistake) as caught:
+        replace_beneath(maze, path, Content(b"x"))
+    assert caught.value.kind == "path"
+    for nothing in ("", "."):
+        with pytest.raises(ModelMistake, match="repository itself"):
+            remove_beneath(maze, nothing)
+    assert sorted(each.name for each in (maze.parent / "elsewhere").iterdir()) == ["file"]
+
+
+def test_a_link_at_the_very_place_is_replaced_and_never_followed(maze: Path) -> None:
+    (maze / "last").symlink_to("../elsewhere/file")
+    replace_beneath(maze, "last", Content(b"new"))
+    assert not (maze / "last").is_symlink()
+    assert (maze.parent / "elsewhere" / "file").read_text() == "outside"
+    with pytest.raises(ModelMistake):
+        open_beneath(maze, "out", os.O_RDONLY)

@@ -53,7 +53,7 @@ def refused(done: Done, *sentences: str) -> None:
                 ".agentforge/agents/software_developer.yaml": ROLE.format("other", "A"),
                 ".agentforge/agents/other.yaml": ROLE.format("software_developer", "B"),
             },
-            (".agentforge/agents/software_developer.yaml:1: ", "circular", "software_developer -> other -> software_developer"),
+            (".yaml:1: ", "circular", "software_developer -> other -> software_developer"),
         ),
         ({".agentforge/agents/reviewer.yaml": ROLE.format("nobody", "A")}, ("there is no agents file `nobody`",)),
         (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentforge.catalog.load import Catalog
-from agentforge.tools.base import WRITING_TOOLS
+from agentforge.tools.base import COMPOSED_TOOLS, WRITING_TOOLS
 from agentforge.tools.bridge import RESERVED, TOOLS
 from tests.whole.checkouts import differences, photograph
 from tests.whole.full_plays import (
@@ -292,9 +292,10 @@ def tries(right: Entry, role: str, *writes: tuple[dict[str, Any], str]) -> Itera
     """Every tool that is not this role's, then these writes; one write to a reply, because a refused one stops those after it."""
     foreign = sorted({*TOOLS, *RESERVED} - set(CATALOG.role(role).allowed))
     seat = {"role": right["role"]} if "role" in right else {}
-    harmless = [name for name in foreign if name not in WRITING_TOOLS]
+    writing = WRITING_TOOLS | COMPOSED_TOOLS
+    harmless = [name for name in foreign if name not in writing]
     attempts: list[tuple[list[dict[str, Any]], list[str]]] = [
-        ([{"name": name, "args": {}}], [f"{name} is not for {role}; allowed: [a-z]"]) for name in foreign if name in WRITING_TOOLS
+        ([{"name": name, "args": {}}], [f"{name} is not for {role}; allowed: [a-z]"]) for name in foreign if name in writing
     ]
     attempts[0][0][:0] = [{"name": name, "args": {}} for name in harmless]
     attempts[0][1].extend(f"{name} is not for {role}; allowed: [a-z]" for name in harmless)

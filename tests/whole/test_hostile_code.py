@@ -155,7 +155,7 @@ def test_implementation_in_red_is_refused_by_every_way(play: Play) -> None:
         ask("red", expects=("`shop/discount.py`",)),
     )
     asked(done)
-    assert play.person.git("diff", "--stat", done.data["base"], done.data["branch"]) == ""
+    assert done.data["branch"] is None  # no accepted stage has changed a file
 
 
 def test_green_cannot_touch_the_locked_test_with_any_tool_that_writes(play: Play) -> None:

@@ -198,7 +198,7 @@ def finished(person: Person, done: Done, base: str, expected: list[Change] | Non
                 (names_of_every_kind, modes_links_nested_repositories_and_colliding_names),
                 (shallow_clone, sparse),
                 (submodules, detached_head),
-                (large_file_pointers_without_the_filter, linked_worktree),
+                (linked_worktree, large_file_pointers_without_the_filter),
                 (submodule_as_the_checkout,),
                 (sha256_objects,),
             )

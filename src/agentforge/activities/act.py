@@ -22,8 +22,8 @@ from agentforge.gates.taken import taken_in
 from agentforge.store import artifacts
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
-from agentforge.tools.base import ToolResult, Workbench
-from agentforge.tools.bridge import TOOLS, Bridge
+from agentforge.tools.base import GitPort, ToolResult, Workbench
+from agentforge.tools.bridge import TOOLS, Bridge, real_action
 from agentforge.tools.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
@@ -53,7 +53,8 @@ def act(world: World, state: State) -> Acted:
     doing.documents = world.documents(state)
     bridge = bridge_of(world, state)
     seen = []
-    for action in reply.actions:
+    actions = [real_action(action) for action in reply.actions]
+    for action in actions:
         mark = digest_value([state.tree, action.name, dict(action.args), [item.name for item, _ in doing.results if item.name in _WRITES]])[
             :16
         ]
@@ -66,7 +67,7 @@ def act(world: World, state: State) -> Acted:
     if reply.signal == "success":
         _derive(world, state, doing)
     # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
-    tree = world.workspace.snapshot() if any(action.name in _WRITES | _RUNS for action in reply.actions) else state.tree
+    tree = world.workspace.snapshot() if any(action.name in _WRITES | _RUNS for action in actions) else state.tree
     _note_ignored(world, tree, doing)
     if tree != state.tree:
         artifacts.write_patch(world.files, state.step, world.workspace.git.diff_patch(state.tree, tree))
@@ -160,7 +161,15 @@ def _bench(world: World, state: State) -> Workbench:
             "analyze_coverage": lambda _: coverage(world, state, changed()),
         },
         changed=changed,
+        git=GitPort(partial(_git, world), state.base_commit, world.workspace.snapshot, world.workspace.branch.removeprefix("refs/heads/")),
     )
+
+
+def _git(world: World, words: Sequence[str]) -> ToolResult:
+    """A git command that only reads, on the task's own repository."""
+    done = world.workspace.git.run(*words, check=False)
+    text = (done.out if done.code == 0 else done.err or done.out).decode("utf-8", "replace")
+    return ToolResult(ok=done.code == 0, text=text, mistake="" if done.code == 0 else "git_failed")
 
 
 def _paths(args: Mapping[str, Json]) -> list[str]:
@@ -226,10 +235,10 @@ def _outcome(world: World, state: State, doing: _Doing, reply: Reply, tree: str,
 
 
 def _target(action: Action) -> str:
-    for key in ("path", "name", "pattern", "contract"):
+    for key in ("path", "name", "pattern", "contract", "source", "command"):
         if isinstance(value := action.args.get(key), str):
             return value[:200]
-    return ""
+    return " ".join(texts(dict(action.args), "argv"))[:200]
 
 
 def _repeated() -> ToolResult:

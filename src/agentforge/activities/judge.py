@@ -63,7 +63,10 @@ def _red(world: World, state: State) -> Verdict:
     entry = state.base_tree if together else run.entry_tree
     old = frozenset(world.grounds(state).tests.results)
     case = RedCase(entry, state.tree, documents["test_suite"], documents["specification"], same_author=together, old=old)
-    return prove_red(world.court(state), case)
+    verdict = prove_red(world.court(state), case)
+    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
+        world.workspace.keep(red_tree)  # made by us and in no commit: later gates, and whoever verifies, need it again
+    return verdict
 
 
 def _known_green(world: World, state: State) -> Verdict | None:

@@ -12,6 +12,9 @@ Document: TypeAlias = Mapping[str, Any]
 WRITERS = frozenset({"create_file", "edit_file", "delete_file"})
 """The tools that a role is limited in by paths; those that keep one kind of file are bound by what is closed alone."""
 
+COMPOSED = frozenset({"apply_patch", "move_file"})
+"""Tools that create, change and delete: whoever has one has all three."""
+
 _SWITCHES = ("reverts", "needs_environment", "verifying")
 _FLOORS, _CEILINGS = ("minimum", "min_length", "min_items"), ("maximum", "max_length", "max_items")
 
@@ -70,7 +73,8 @@ def _of_agent(base: Document, result: Document) -> Iterator[str]:
 def _wider(base: Document, result: Document) -> Iterator[str]:
     """A path closed to any tool is closed to all; a tool without places of its own is held to those of the others."""
     before, now = (document["capabilities"]["tools"].get("path_constraints", {}) for document in (base, result))
-    writers = [name for name in result["capabilities"]["tools"]["allowed"] if name in WRITERS]
+    allowed = result["capabilities"]["tools"]["allowed"]
+    writers = [*WRITERS] if COMPOSED & set(allowed) else [name for name in allowed if name in WRITERS]
     if not writers:
         return
     closed = {pattern for patterns in now.values() for pattern in _closed(patterns)}

@@ -37,6 +37,7 @@ STAND_INS_OFFLINE = {
     "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
+KERNEL_FILES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/mtrr")
 NAME = "bwrap"
 COULD_NOT_START = (1, 126, 127)
 # Two of a run's own places live in memory; one of them we can bound.
@@ -145,6 +146,10 @@ def _system(executable: str, *, network: bool) -> Iterator[str]:
         yield from ("--ro-bind-try", place, place)
     size = ("--size", str(TEMPORARY_BYTES)) if _knows(executable, "--size") else ()
     yield from ("--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/tmp", "--dir", "/tmp/home")  # noqa: S108 - inside
+    # Root inside is still the machine's root to the kernel's own files, and one of them names a program to be run outside.
+    for place in KERNEL_FILES if os.getuid() == 0 else ():
+        if Path(place).exists():
+            yield from ("--ro-bind", place, place)
 
 
 def _stand_ins(fds: dict[str, int]) -> Iterator[str]:

@@ -20,6 +20,7 @@ NEW_NAMESPACES = 0x7E020000
 """The flags of `clone` and `unshare` that ask for a namespace: mounts, control groups, names, ipc, users, processes, network."""
 _NEW_TIME = 0x80  # a flag of `unshare` alone; for `clone` these bits are a signal
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SET_USER = 0o4000  # such a file, left in a writable directory, would lend the rights of its owner to whoever starts it outside
 _SAME_PERSONALITY = 0xFFFFFFFF
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -104,13 +105,15 @@ class Machine:
     personality: int
     socket: tuple[int, int]
     """`socket` and `socketpair`."""
+    chmod: tuple[tuple[int, int], ...]
+    """The calls that set the mode of a file, each with the place of the mode among its arguments."""
     x32: bool = False
     """Whether a second set of numbers exists behind the same door."""
 
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), x32=True),
-    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199)),
+    "x86_64": Machine(0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), ((90, 1), (91, 1), (268, 2), (452, 2)), x32=True),
+    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199), ((52, 1), (53, 2), (452, 2))),
 }
 
 
@@ -152,6 +155,8 @@ def _program(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
     yield from _for_call(known.unshare, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES | _NEW_TIME, 0, 1), _fail(_EPERM), _pass())
     yield from _for_call(known.ioctl, _argument(1), *_except((_TIOCSTI, _TIOCLINUX), _fail(_EPERM)), _pass())
     yield from _for_call(known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM))
+    for number, place in known.chmod:
+        yield from _for_call(number, _argument(place), _step(_ANY_BIT, _SET_USER, 0, 1), _fail(_EPERM), _pass())
     for number in known.socket:
         yield from _for_call(number, _argument(0), *_except(families, _pass()), _fail(_EAFNOSUPPORT))
     yield _pass()

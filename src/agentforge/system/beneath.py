@@ -99,13 +99,15 @@ def open_beneath(root: Path, relative: str, flags: int, mode: int = 0o666) -> in
 def read_beneath(root: Path, relative: str, limit: int) -> bytes:
     """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are more."""
     fd = open_beneath(root, relative, _READ)
-    with open(fd, "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor is no path
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise ModelMistake("not_a_file", f"`{relative}` is not a regular file")
         found = bytearray()
-        while len(found) <= limit and (piece := file.read(limit + 1 - len(found))):
+        while len(found) <= limit and (piece := os.read(fd, limit + 1 - len(found))):
             found += piece
         return bytes(found)
+    finally:
+        os.close(fd)
 
 
 def state_beneath(root: Path, relative: str) -> os.stat_result | None:

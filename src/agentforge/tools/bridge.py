@@ -1,23 +1,32 @@
 """Between a role and the tools: what it may use, where it may write. Every action passes here, and a refusal is an answer.
 
 The order of the questions: is there such a tool, may this role use it, may this task, are the arguments right, and then for each path
-that would change, made real first: is it protected, locked, or outside the role's limits.
+that it names, made real first: is it closed to all, and if it would change, is it protected, locked, or outside the role's limits.
+A writing tool asks again about the very path that it is about to change: nothing can be put between the question and the act.
+
+Some tools have a second name, by which other programs know them. It opens nothing: a role may use both names of a tool, or neither.
 """
 
 import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.analysing import ANALYSING
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
+from agentforge.tools.base import ACTS, Act, Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
 from agentforge.tools.checking import CHECKING
+from agentforge.tools.commands import COMMANDS
 from agentforge.tools.documentation import DOCUMENTATION
-from agentforge.tools.paths import Glob, PathLimits, glob, matches_any
+from agentforge.tools.git_reading import GIT_READING
+from agentforge.tools.listing import LISTING
+from agentforge.tools.moving import MOVING
+from agentforge.tools.patching import PATCHING
+from agentforge.tools.paths import Glob, PathLimits, closed_to_all, glob, matches_any
 from agentforge.tools.reading import READING
 from agentforge.tools.releasing import RELEASING
 from agentforge.tools.running import CONTROL, RUNNING, shown_control
@@ -26,7 +35,8 @@ from agentforge.tools.searching import SEARCHING
 from agentforge.tools.source import read_source
 from agentforge.tools.writing import WRITING, link_place
 
-_TABLES = (READING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, WRITING, RELEASING, RUNNING, CHECKING)
+_LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
+_TABLES = (*_LOOKING, WRITING, PATCHING, MOVING, RELEASING, RUNNING, CHECKING, COMMANDS)
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.spec.name: tool for table in _TABLES for tool in table})
 """Every tool there is."""
 
@@ -36,7 +46,31 @@ PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 RESERVED = frozenset({"commit", "deploy"})
 """Names that nothing can run."""
 
-_LOOKS = frozenset({"read", "control"})
+
+class Alias(NamedTuple):
+    """A second name of a tool."""
+
+    name: str
+    """The name in the table."""
+    arguments: Mapping[str, str] = MappingProxyType({})
+    """Its arguments that have another name there."""
+    given: Mapping[str, Json] = MappingProxyType({})
+    """Arguments that the second name stands for, where the call does not say otherwise."""
+
+
+ALIASES: Mapping[str, Alias] = MappingProxyType(
+    {
+        "grep": Alias("search_codebase", MappingProxyType({"maxResults": "max", "max_results": "max"}), MappingProxyType({"regex": True})),
+        "glob": Alias("list_files"),
+        "write_file": Alias("create_file"),
+        "ask_user": Alias("escalate"),
+    }
+)
+
+_PATH_ARGUMENTS = ("path", "paths", "source", "target")
+"""The arguments that name a path, in every tool."""
+
+_LOOKS = frozenset({"pure", "read", "control"})
 """What a read-only task may do."""
 
 _CONTROL: Mapping[str, ToolSpec] = MappingProxyType({spec.name: spec for spec in CONTROL})
@@ -76,8 +110,8 @@ class Bridge:
     ) -> "Bridge":
         """The bridge of a role, from its agent definition."""
         tools = _object(_object(role, "capabilities"), "tools")
-        forbidden = frozenset(_names(tools, "forbidden"))
-        allowed = tuple(name for name in _names(tools, "allowed") if name not in forbidden)
+        forbidden = frozenset(map(real_name, _names(tools, "forbidden")))
+        allowed = tuple(dict.fromkeys(name for name in map(real_name, _names(tools, "allowed")) if name not in forbidden))
         name = str(_object(role, "agent").get("role", "this role"))
         closed = tuple(glob(each.casefold()) for each in protected)
         return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only)
@@ -92,6 +126,7 @@ class Bridge:
 
     def refusal(self, action: Action, bench: Workbench) -> ToolResult | None:
         """Why the action may not be done; None if it may. For control actions this is the whole check."""
+        action = real_action(action)
         try:
             return self._refused_tool(action) or self._refused_arguments(action) or self._refused_paths(action, bench)
         except ModelMistake as mistake:
@@ -103,11 +138,14 @@ class Bridge:
         """Do the action, or say why not. Control actions are not performed here."""
         if action.name in _CONTROL:
             raise ValueError(f"{action.name} is a control action: the caller performs it")
+        if (action := real_action(action)).name in _CONTROL:
+            return _refused("unknown_tool", f"call {action.name} by this name")
         if (refused := self.refusal(action, bench)) is not None:
             return refused
         if self.read_only:
             # A reading tool may let the engine run something for it; here it may not.
-            bench = replace(bench, runs={})
+            bench = replace(bench, runs={}, command=None)
+        bench = replace(bench, permit=self._permit)
         try:
             result = TOOLS[action.name].call(action.args, bench)
         except ModelMistake as mistake:
@@ -142,6 +180,9 @@ class Bridge:
         if action.name in _CONTROL:
             return None
         tool = TOOLS[action.name]
+        for given in _paths_named(action):
+            if closed := closed_to_all(relative_to(bench.root, resolve_inside(bench.root, given))):
+                return _refused("path_limit", closed)
         named = [text_of(action.args, argument) for argument in tool.spec.writes]
         for given in (*named, *(tool.targets(action.args, bench) if tool.targets is not None else ())):
             target = relative_to(bench.root, resolve_inside(bench.root, given))
@@ -152,12 +193,46 @@ class Bridge:
         return None
 
     def _refused_path(self, tool: str, path: str) -> ToolResult | None:
+        if closed := closed_to_all(path):
+            return _refused("path_limit", closed)
         if matches_any(self.protected, path.casefold()):
             return _refused("path_limit", f"`{path}` is never written by a tool")
         if path in self.locked:
             return _refused("test_lock", f"`{path}` is locked since RED; a needed change is a request back to RED: escalate")
         reason = self.limits.allows(tool, path)
         return _refused("path_limit", f"{tool}: {reason}") if reason else None
+
+    def _permit(self, act: Act, path: str) -> None:
+        """The last question, asked by the tool itself. An act is held to the limits of the plain tool for it, and forbidden with it."""
+        tool = ACTS[act]
+        if tool in self.forbidden:
+            raise ModelMistake("forbidden_tool", f"{tool} is not for {self.name}, by no other tool either: `{path}` stays as it is")
+        if (refused := self._refused_path(tool, path)) is not None:
+            raise ModelMistake(refused.mistake, refused.text)
+
+
+def real_name(name: str) -> str:
+    """The name of a tool in the table, from any name it has."""
+    return ALIASES[name].name if name in ALIASES else name
+
+
+def real_action(action: Action) -> Action:
+    """The action by the tool's own name and with its own arguments. What the tool does not know stays, and is refused with the rest."""
+    alias = ALIASES.get(action.name)
+    if alias is None:
+        return action
+    args: dict[str, Json] = {}
+    for key, value in action.args.items():
+        own = alias.arguments.get(key, key)
+        args[key if own in action.args or own in args else own] = value
+    return Action(alias.name, {**alias.given, **args})
+
+
+def _paths_named(action: Action) -> list[str]:
+    found: list[str] = []
+    for value in map(action.args.get, _PATH_ARGUMENTS):
+        found += [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+    return found
 
 
 def _broken_syntax(result: ToolResult, bench: Workbench) -> str:

@@ -1,8 +1,8 @@
 """A command line taken apart: which programs it would run, with which words, and what of it nobody can know before it runs.
 
-Nothing is executed or expanded. A variable that the line itself sets once, to plain text, is read as that text; `$HOME` is read as `~`; every
-other expansion stays as it is written and marks its command as dynamic. Programs that run other programs (`env`, `xargs`, `find -exec`,
-`sh -c`, …) are followed by what they run as parts of their own. Total: any text gives an answer.
+Nothing is executed or expanded. A variable that the line itself sets once, to plain text, is read as that text; `$HOME` is read as `~`;
+every other expansion stays as it is written and marks its command as dynamic. Programs that run other programs (`env`, `xargs`,
+`find -exec`, `sh -c`, …) are followed by what they run as parts of their own. Total: any text gives an answer.
 """
 
 import re
@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from agentforge.tools.shell_words import MAX_DEPTH, Piece, RawCommand, Reader, Word
+from agentforge.tools.shell_lines import LineReader, RawCommand
+from agentforge.tools.shell_words import MAX_DEPTH, TOO_DEEP, Piece, Word
 from agentforge.tools.wrappers import Inner, inner_of
 
-MAX_CHARS = 200_000
+MAX_CHARS = 50_000
+"""A longer line is a file that should be written as one."""
+
 MAX_PARTS = 2_000
 _LONGEST_VALUE = 256
 _MOST_FIELDS = 100
@@ -39,6 +42,8 @@ _GLOBS = re.compile(r"[*?\[]|\{[^{}]*,")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _SETTERS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _UNKNOWN_SETTERS = frozenset({"read", "unset", "mapfile", "readarray", "getopts", "printf", "let"})
+# What these are in any line: a home, the directory, the separators, and no parameters of a script.
+_ALWAYS = {"HOME": "~", "PWD": ".", "IFS": " ", **dict.fromkeys("123456789@*", "")}
 _DEFAULT = re.compile(r":?[-=+]")
 
 
@@ -146,17 +151,17 @@ def parse(command: str | Sequence[str]) -> CommandLine:
 
 
 def _parse_text(text: str, depth: int, known: Mapping[str, Arg] | None = None) -> CommandLine:
-    reader = Reader(text, depth)
+    reader = LineReader(text, depth)
     reader.read()
     values = {**(known or {}), **_values(reader)}
-    parts = [_part(raw, values, reader) for raw in reader.commands]
-    deep = any("deeply" in problem for problem in reader.problems)
+    parts = [_part(raw, values) for raw in reader.commands]
+    deep = TOO_DEEP in reader.problems
     if deep:
         parts.append(Part(marks=frozenset({"nested_too_deeply"})))
     return CommandLine(tuple(_unwrapped(parts, depth, values)), "; ".join(reader.problems), frozenset(reader.functions))
 
 
-def _values(reader: Reader) -> dict[str, Arg]:
+def _values(reader: LineReader) -> dict[str, Arg]:
     """The variables that are set once, to text; the others that are set, as unknown."""
     found: dict[str, Arg] = {}
     for name in reader.unknown:
@@ -190,7 +195,7 @@ def _plain_text(word: Word) -> str:
     return "".join(piece.text for piece in word.pieces if piece.kind == "text")
 
 
-def _part(raw: RawCommand, values: Mapping[str, Arg], reader: Reader) -> Part:
+def _part(raw: RawCommand, values: Mapping[str, Arg]) -> Part:
     argv = tuple(field for word in raw.words for field in _fields(word, values))
     redirections = tuple(Redirection(item.operator, _joined(item.target, values), item.body) for item in raw.redirections)
     marks: set[Mark] = set()
@@ -204,7 +209,7 @@ def _part(raw: RawCommand, values: Mapping[str, Arg], reader: Reader) -> Part:
         marks.add("here_document")
     if raw.function:
         marks.add("function")
-    if argv and (not argv[0].known or argv[0].globs):
+    if argv and (not argv[0].known or (argv[0].globs and argv[0].text not in ("[", "[["))):
         marks.add("computed_name")
     return Part(
         argv,
@@ -222,7 +227,7 @@ def _part(raw: RawCommand, values: Mapping[str, Arg], reader: Reader) -> Part:
 
 def _joined(word: Word, values: Mapping[str, Arg]) -> Arg:
     """A word where the shell would not split it."""
-    args = [_piece(piece, values) for piece in word.pieces]
+    args = [_piece(piece, values) for piece in word.pieces if piece.text or piece.kind != "text"]
     text = "".join(arg.text for arg in args)
     first = word.pieces[0] if word.pieces else None
     if first and first.kind == "text" and first.quoted and text.startswith("~"):
@@ -265,10 +270,8 @@ def _piece(piece: Piece, values: Mapping[str, Arg]) -> Arg:
     if piece.kind == "param":
         if piece.text in values and not piece.default:
             return values[piece.text]
-        if piece.text == "HOME" and not piece.default:
-            return Arg("~")
-        if piece.text == "PWD" and not piece.default:
-            return Arg(".")
+        if piece.text in _ALWAYS and not piece.default:
+            return Arg(_ALWAYS[piece.text])
         written = f"${{{piece.text}{piece.default}}}" if piece.default else written
         if match := _DEFAULT.match(piece.default):
             # Whether the variable is set is not known, but the text beside it is what the line means to use.
@@ -297,9 +300,7 @@ def _unwrapped(parts: Sequence[Part], depth: int, values: Mapping[str, Arg] | No
     return found
 
 
-def _inner_parts(
-    inner: Inner, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None
-) -> list[Part]:
+def _inner_parts(inner: Inner, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None) -> list[Part]:
     via = (*part.via, part.name)
     if isinstance(inner.command, tuple):
         start, end = inner.command
@@ -325,12 +326,12 @@ def _inner_parts(
 
 def _parse_only(text: str, depth: int, values: Mapping[str, Arg] | None) -> list[Part]:
     """The parts of an inner text, not yet unwrapped: whoever asked does that."""
-    reader = Reader(text, min(depth, MAX_DEPTH - 2))
+    reader = LineReader(text, min(depth, MAX_DEPTH - 2))
     reader.read()
     known = {**(values or {}), **_values(reader)}
-    parts = [_part(raw, known, reader) for raw in reader.commands]
+    parts = [_part(raw, known) for raw in reader.commands]
     if reader.problems:
-        deep = any("deeply" in problem for problem in reader.problems)
+        deep = TOO_DEEP in reader.problems
         parts.append(Part(marks=frozenset({"nested_too_deeply" if deep else "unparsable"})))
     return parts
 

@@ -25,6 +25,8 @@ MAX_PATCH = 4_000_000
 MAX_OPENED = 20
 _SHOWN_FILES = 40
 _EXECUTE = 0o111
+_COMPARED_LINES = 200
+"""Old lines of a hunk beyond which nobody looks for the nearest ones: it would take too long."""
 
 
 class _Source(NamedTuple):
@@ -92,7 +94,7 @@ def _delete(patch: FilePatch, source: _Source, plan: _Plan, bench: Workbench) ->
     plan.rows.append(f"deleted {source.path}")
 
 
-def _change(patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving: set[str], bench: Workbench) -> None:  # noqa: PLR0913, PLR0917 - one step of the loop above
+def _change(patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
     if target == source.path:
         bench.permit("edit", target)
         plan.rows.append(f"edited {target}, {len(patch.hunks)} {'hunk' if len(patch.hunks) == 1 else 'hunks'}")
@@ -162,6 +164,10 @@ def _applied(source: _Source, patch: FilePatch) -> Applied:
             raise ModelMistake(
                 "no_match", f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk"
             ) from None
+        if len(misfit.hunk.old) > _COMPARED_LINES:
+            raise ModelMistake(
+                "no_match", f"{where} does not fit; nothing was changed: make hunks of fewer than {_COMPARED_LINES} lines"
+            ) from None
         miss = describe_miss(text, "".join(misfit.hunk.old), path).replace("`old` is", "its old text is", 1)
         raise ModelMistake("no_match", f"{where} does not fit; nothing was changed: {miss}") from None
 
@@ -177,7 +183,7 @@ PATCHING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "apply_patch",
-            "Apply a unified diff to one or more files: edit, create (`--- /dev/null`), delete (`+++ /dev/null`), rename. All of it or nothing.",
+            "Apply a unified diff to several files: edit, create (`--- /dev/null`), delete (`+++ /dev/null`), rename. All or nothing.",
             object_schema({"patch": {"type": "string", "minLength": 1, "maxLength": MAX_PATCH}}),
             "write",
         ),

@@ -1,4 +1,4 @@
-"""Where a role may write: patterns compiled once, asked for every path. Pure; paths arrive repository-relative and real.
+"""Where a role may write, and what no role may touch. Patterns are compiled once; paths arrive repository-relative and real. Pure.
 
 A pattern list is split on commas. `**` stands for any number of directories, `*` stays within one name, so `*.md` is the
 root only. A path is allowed if a positive pattern matches (or none is given) and no negative one (`!`) does.
@@ -17,6 +17,29 @@ from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 
 DEFAULT_TESTS = ("tests/**/*",)
 DEFAULT_DOCS = ("docs/**/*",)
+
+_KEY_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
+_KEY_PLACES = (
+    (".local", "share", "keyrings"),
+    (".config", "gcloud"),
+    (".config", "gh"),
+    (".docker", "config.json"),
+    ("library", "keychains"),
+)
+_KEY_NAMES = frozenset(
+    {".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".pgpass", ".my.cnf", ".dockercfg", ".vault-token", ".s3cfg", ".boto"}
+)
+_KEY_ENDINGS = (".key", ".ppk", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keychain", ".keychain-db", ".keyring")
+_SSH_KEY = re.compile(r"id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?(?!.*\.pub$)([._-].*)?")
+_PEM_KEY = re.compile(r".*(key|priv).*\.pem")
+# fmt: off
+_SHELL_STARTS = frozenset({
+    ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+    ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".envrc", ".xprofile", ".xinitrc", "config.fish",
+})
+# fmt: on
+_ENV = re.compile(r"\.env(\..+)?")
+_ENV_SAMPLE = re.compile(r"\.env\.(example|sample|template|dist|defaults)")
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -60,6 +83,29 @@ def glob(pattern: str) -> Glob:
 def matches_any(globs: Sequence[Glob], path: str) -> Glob | None:
     """The first pattern that matches, if any."""
     return next((each for each in globs if each.matches(path)), None)
+
+
+def closed_to_all(path: str) -> str | None:
+    """Why no role may read or write a path, by any tool, even in its own repository; None for every ordinary path.
+
+    Judged by whole names after links are resolved, never by a part of a name: `src/bootstrap.ts` is no `/boot`. Keys and credentials are
+    closed because what a model has read has left the machine; files that a shell runs at its start, because writing one is running it.
+    `.env` is closed as well: it exists to hold what must not be shared. `.env.example` and its like are open. A `.pem` is closed if its
+    name says that it is a key; the text of others is redacted where it enters.
+    """
+    parts = path.casefold().split("/")
+    name = parts[-1]
+    if any(part in _KEY_FOLDERS for part in parts) or any(_holds(parts, place) for place in _KEY_PLACES):
+        return f"`{path}` lies where keys and credentials are kept"
+    if name in _KEY_NAMES or name.endswith(_KEY_ENDINGS) or _SSH_KEY.fullmatch(name) or _PEM_KEY.fullmatch(name):
+        return f"`{path}` has the name of a key or of credentials"
+    if _ENV.fullmatch(name) and not _ENV_SAMPLE.fullmatch(name):
+        return f"`{path}` holds a machine's own secrets; look for an example of it, such as `.env.example`"
+    return f"`{path}` is run by a shell when it starts" if name in _SHELL_STARTS else None
+
+
+def _holds(parts: Sequence[str], place: Sequence[str]) -> bool:
+    return any(tuple(parts[at : at + len(place)]) == tuple(place) for at in range(len(parts)))
 
 
 @dataclass(frozen=True, slots=True)

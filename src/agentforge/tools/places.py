@@ -3,17 +3,44 @@
 import re
 from typing import Literal, NamedTuple
 
-Kind = Literal["inside", "whole", "system", "device", "socket", "secret", "secret_name", "account", "startup", "home", "outside", "unknown", "no_path"]
+Kind = Literal[
+    "inside", "whole", "system", "device", "socket", "secret", "secret_name", "account", "startup", "home", "outside", "unknown", "no_path"
+]
 
-_SYSTEM = frozenset({"etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "sys", "proc", "dev", "System", "Library", "Applications"})
+_SYSTEM = frozenset(
+    {"etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "sys", "proc", "dev", "System", "Library", "Applications"}
+)
 _TOP = _SYSTEM | {"var", "opt", "srv", "run", "mnt", "media", "home", "root", "Users", "Volumes", "snap", "private"}
 _HARMLESS = re.compile(r"/dev/(null|zero|full|random|urandom|std(in|out|err)|tty|fd(/\d+)?|shm(/.*)?|pts(/\d+)?)")
-_SECRET_DIRECTORIES = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", "keyrings", ".gcloud", ".oci", ".terraform.d", "Keychains"})
-_SECRET_FILES = frozenset(
-    {".netrc", "_netrc", ".pgpass", ".git-credentials", ".vault-token", ".pypirc", ".my.cnf", ".dockercfg", "shadow", "gshadow", "sudoers", "sudoers.d"}
+_SECRET_DIRECTORIES = frozenset(
+    {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", "keyrings", ".gcloud", ".oci", ".terraform.d", "Keychains"}
 )
-_SECRET_PAIRS = (("gcloud",), ("gh",), (".docker", "config.json"), (".cargo", "credentials"), (".cargo", "credentials.toml"), (".m2", "settings.xml"))
-_KEY_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)(_sk)?|ssh_host_\w+_key|authorized_keys|credentials\.json|.*\.(pem|p12|pfx|keystore|jks|kdbx)|\.env(\..*)?")
+_SECRET_FILES = frozenset(
+    {
+        ".netrc",
+        "_netrc",
+        ".pgpass",
+        ".git-credentials",
+        ".vault-token",
+        ".pypirc",
+        ".my.cnf",
+        ".dockercfg",
+        "shadow",
+        "gshadow",
+        "sudoers",
+        "sudoers.d",
+    }
+)
+_SECRET_PAIRS = (
+    ("gcloud",),
+    ("gh",),
+    (".docker", "config.json"),
+    (".cargo", "credentials"),
+    (".cargo", "credentials.toml"),
+    (".m2", "settings.xml"),
+)
+_KEY_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)(_sk)?|ssh_host_\w+_key|authorized_keys")
+_KEY_LIKE = re.compile(r"credentials\.json|.*\.(pem|p12|pfx|keystore|jks|kdbx)|\.env(\..*)?")
 _BROWSERS = frozenset({".mozilla", "google-chrome", "chromium", ".thunderbird", "BraveSoftware"})
 _STARTUP = re.compile(
     r"\.(bash|zsh|k?sh|csh|tcsh|fish)(rc|env|_profile|_login|_logout|_aliases)|\.profile|\.zprofile|\.zlogin|\.inputrc|\.xinitrc|\.xprofile|\.xsession(rc)?"
@@ -59,6 +86,8 @@ def place(word: str, base: str = "", *, unknown_start: bool = False) -> Place:
     parts = [part for part in path.split("/") if part]
     if _secret(parts, rooted=rooted):
         return Place("secret" if rooted else "secret_name", path)
+    if parts and _KEY_LIKE.fullmatch(parts[-1]):
+        return Place("secret_name", path)
     if not rooted:
         return Place("unknown" if base == "?" and _whole_of(path) else "inside", path)
     return Place(_rooted(path, parts), path)
@@ -96,7 +125,9 @@ def _secret(parts: list[str], *, rooted: bool) -> bool:
         return True
     if not rooted:
         return False
-    pairs = {tuple(parts[at : at + 2]) for at in range(len(parts))} | {(part,) for at, part in enumerate(parts) if at and parts[at - 1] == ".config"}
+    pairs = {tuple(parts[at : at + 2]) for at in range(len(parts))} | {
+        (part,) for at, part in enumerate(parts) if at and parts[at - 1] == ".config"
+    }
     return any(pair in pairs for pair in _SECRET_PAIRS)
 
 
@@ -123,5 +154,6 @@ def normalise(text: str, base: str = "") -> str:
             root = "/home/"  # above a home is the place of all of them
     joined = "/".join(found)
     path = {"": joined or ".", "/": f"/{joined}", "~": f"~/{joined}".rstrip("/")}.get(root, f"/home/{joined}".rstrip("/"))
-    linked = _LINKED_ROOT.match(path)
-    return normalise(path[linked.end() :] or "/") if linked else path
+    while linked := _LINKED_ROOT.match(path):  # another name of the root
+        path = path[linked.end() :] or "/"
+    return path

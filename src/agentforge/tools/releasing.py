@@ -4,14 +4,15 @@ The two that write add to a file which exists and is of their own kind, and can 
 """
 
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from agentforge.analysis.docs_found import headings, is_document
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.sandbox.project import Project, table
+from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.analysing import project_of
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
@@ -100,7 +101,7 @@ def _is_notes(path: str) -> bool:
 
 
 def _text(bench: Workbench, path: str) -> str:
-    data = (bench.root / path).read_bytes()
+    data = read_beneath(bench.root, path, MAX_BYTES)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -131,7 +132,8 @@ def _written(bench: Workbench, path: str, placed: Placed) -> ToolResult:
     except UnicodeEncodeError:
         raise ModelMistake("not_text", "the text holds a lone surrogate, which no UTF-8 file can") from None
     with disk_errors():
-        Path(bench.root / path).write_bytes(data)
+        state = state_beneath(bench.root, path)
+        replace_beneath(bench.root, path, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
     return ToolResult(
         ok=True,
         text=f"`{path}`, lines {placed.start}-{placed.end}: added under `{placed.section}`.",

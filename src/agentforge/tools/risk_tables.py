@@ -19,22 +19,29 @@ TALKERS = _names("echo printf : true false")
 
 LOW = TALKERS | _names(
     """
-    ls dir cat head tail wc grep egrep fgrep zgrep rg ag pwd test [ [[ stat file du df date basename dirname realpath readlink sort uniq cut
-    tr diff cmp comm nl tac rev fold column expand unexpand paste join which type whoami id groups uname hostname nproc free uptime ps pgrep
-    tree less more md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum strings od hexdump xxd jq yq seq sleep locale tty
-    cal arch getconf cd pushd popd dirs exit return break continue shift wait for case find fd fdfind bat eza exa cloc tokei scc zcat bzcat
-    xzcat look tsort factor expr command builtin time man apropos whatis help hash jobs fmt pr ls-files pygmentize ctags lscpu lsblk
+    ls dir cat head tail wc grep egrep fgrep zgrep rg ag pwd test [ [[ stat file du df date basename dirname realpath readlink sort
+    uniq cut
+    tr diff cmp comm nl tac rev fold column expand unexpand paste join which type whoami id groups uname hostname nproc free uptime ps
+    pgrep
+    tree less more md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum strings od hexdump xxd jq yq seq sleep locale
+    tty
+    cal arch getconf cd pushd popd dirs exit return break continue shift wait for case find fd fdfind bat eza exa cloc tokei scc zcat
+    bzcat
+    xzcat look tsort factor expr command builtin time man apropos whatis help hash jobs fmt pr pygmentize ctags lscpu lsblk
+    nohup setsid nice ionice stdbuf timeout
     """
 )
 MEDIUM = _names(
     """
-    make gmake cmake ninja meson tox nox pytest py.test unittest ruff black isort flake8 pylint mypy pyright eslint prettier tsc jest vitest
+    make gmake cmake ninja meson tox nox pytest py.test unittest ruff black isort flake8 pylint mypy pyright eslint prettier tsc jest
+    vitest
     mocha ava mvn mvnw gradle gradlew ant gcc g++ cc c++ clang clang++ ld ar rustc javac java kotlinc scalac ghc stack rustfmt gofmt
-    clang-format clang-tidy bazel buck sbt lein rake rspec phpunit composer-test coverage mkdir touch cp mv ln install tee tar zip unzip gzip
+    clang-format clang-tidy bazel buck sbt lein rake rspec phpunit coverage mkdir touch cp mv ln install tee tar zip
+    unzip gzip
     gunzip bzip2 xz zstd 7z patch sed awk gawk mawk nawk split csplit mktemp rmdir read set unset export declare typeset local readonly
-    shopt umask ulimit alias unalias env printenv pre-commit bandit semgrep sphinx-build mkdocs doctest pdoc dot protoc alembic-check
-    vi vim nano ed ex emacs ld-config objdump nm readelf strip hyperfine perf sqlite3 history fc let eval-free getopts mapfile readarray
-    nohup setsid nice ionice stdbuf timeout xargs parallel watch strace ltrace exec entr busybox toybox faketime xvfb-run flock script
+    shopt umask ulimit alias unalias env printenv pre-commit bandit semgrep sphinx-build mkdocs doctest pdoc dot protoc
+    vi vim nano ed ex emacs objdump nm readelf strip hyperfine perf sqlite3 history fc let getopts mapfile readarray
+    xargs parallel watch strace ltrace exec entr busybox toybox faketime xvfb-run flock script
     """
 )
 HIGH: Mapping[str, str] = {
@@ -42,7 +49,8 @@ HIGH: Mapping[str, str] = {
     **dict.fromkeys(_names("chmod chown chgrp setfacl chattr chcon setfattr"), "changes permissions"),
     **dict.fromkeys(
         _names(
-            """curl wget nc ncat netcat socat telnet ftp sftp scp ssh rsync ping traceroute dig nslookup host whois nmap tcpdump aria2c http https
+            """curl wget nc ncat netcat socat telnet ftp sftp scp ssh rsync ping traceroute dig nslookup host whois nmap tcpdump aria2c
+            http https
             httpie lynx w3m links mosh autossh sshfs smbclient rclone s3cmd gsutil openssl mail sendmail mutt msmtp lftp tftp finger
             websocat grpcurl ngrok cloudflared iperf iperf3 mitmproxy yt-dlp gh glab hub svn hg proxychains torsocks ssh-copy-id"""
         ),
@@ -83,15 +91,24 @@ HIGH: Mapping[str, str] = {
     **dict.fromkeys(_names("tmux screen expect dtach xdotool xclip xsel pbcopy wl-copy"), "drives another session"),
 }
 CRITICAL: Mapping[str, str] = {
-    **dict.fromkeys(_names("sudo sudoedit su doas pkexec runuser gosu su-exec run0 please dzdo machinectl"), "asks for another user's rights"),
     **dict.fromkeys(
-        _names("mke2fs mkswap wipefs fdisk sfdisk cfdisk sgdisk gdisk parted blkdiscard hdparm cryptsetup lvremove vgremove pvremove newfs diskutil zpool"),
+        _names("sudo sudoedit su doas pkexec runuser gosu su-exec run0 please dzdo machinectl"), "asks for another user's rights"
+    ),
+    **dict.fromkeys(
+        _names(
+            """mke2fs mkswap wipefs fdisk sfdisk cfdisk sgdisk gdisk parted blkdiscard hdparm cryptsetup lvremove vgremove pvremove newfs
+            diskutil zpool"""
+        ),
         "changes disks",
     ),
     **dict.fromkeys(_names("shutdown reboot halt poweroff telinit init kexec killall5 pm-suspend"), "stops the machine"),
-    **dict.fromkeys(_names("insmod rmmod modprobe depmod swapoff grub-install update-grub efibootmgr setcap capsh flashrom"), "changes the kernel or its start"),
     **dict.fromkeys(
-        _names("useradd userdel usermod groupadd groupdel groupmod passwd chpasswd adduser deluser visudo vipw vigr chsh chfn"), "changes accounts"
+        _names("insmod rmmod modprobe depmod swapoff grub-install update-grub efibootmgr setcap capsh flashrom"),
+        "changes the kernel or its start",
+    ),
+    **dict.fromkeys(
+        _names("useradd userdel usermod groupadd groupdel groupmod passwd chpasswd adduser deluser visudo vipw vigr chsh chfn"),
+        "changes accounts",
     ),
     **dict.fromkeys(_names("chroot pivot_root switch_root"), "leaves the walls around a program"),
 }
@@ -99,7 +116,7 @@ CRITICAL_PATTERN = re.compile(r"mkfs(\..*)?|fsck(\..*)?|newfs_.*|mkdosfs|mkntfs|
 
 NETWORK = (
     frozenset(name for name, reason in HIGH.items() if reason in ("uses the network", "installs or fetches software", "publishes"))
-    - _names("dpkg rpm openssl rustup-check")
+    - _names("dpkg rpm openssl ")
 ) | _names("aws gcloud az kubectl psql mysql mongosh redis-cli")
 DOWNLOADERS = _names("curl wget nc ncat netcat socat aria2c http https httpie fetch lynx w3m scp rsync ssh telnet ftp openssl gh lftp")
 DECODERS = _names("base64 base32 basenc xxd openssl uudecode gunzip gzip zcat bzcat xzcat rev tr gpg od hexdump")
@@ -123,10 +140,10 @@ def _verbs(low: str, high: str, usual: Risk = "medium") -> Verbs:
     return Verbs(_names(low), _names(high), usual)
 
 
-_NODE = (
-    "install i in ci add update up upgrade uninstall remove rm un unlink link ln exec x dlx publish unpublish dist-tag deprecate owner adduser "
-    "login logout token init create rebuild audit fund-fix access hook profile star team set-script config global import self-update"
-)
+_NODE = """
+    install i in ci add update up upgrade uninstall remove rm un unlink link ln exec x dlx publish unpublish dist-tag deprecate owner
+    adduser login logout token init create rebuild audit access hook profile star team set-script config global import self-update
+    """
 VERBS: Mapping[str, Verbs] = {
     "npm": _verbs("ls list ll root prefix bin why explain help", _NODE),
     "pnpm": _verbs("ls list why help", _NODE),
@@ -172,7 +189,9 @@ FLAGS: Mapping[str, Mapping[str, tuple[Risk, str]]] = {
     "less": {"-o": ("medium", "writes a file"), "+!": ("high", "runs a program")},
     "man": {"-P": ("high", "runs a program"), "--pager": ("high", "runs a program"), "-H": ("high", "runs a program")},
     "tar": {
-        **dict.fromkeys(("--checkpoint-action", "--to-command", "-I", "--use-compress-program", "--rsh-command", "-F"), ("high", "runs a program")),
+        **dict.fromkeys(
+            ("--checkpoint-action", "--to-command", "-I", "--use-compress-program", "--rsh-command", "-F"), ("high", "runs a program")
+        ),
         **dict.fromkeys(("-P", "--absolute-names"), ("high", "writes outside of its directory")),
     },
     "zip": dict.fromkeys(("-T", "-TT", "--unzip-command"), ("high", "runs a program")),
@@ -188,23 +207,31 @@ FLAGS: Mapping[str, Mapping[str, tuple[Risk, str]]] = {
     "patch": {},
 }
 RISKY_VARIABLES = _names(
-    """LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELL SHELLOPTS BASHOPTS
-    GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG_GLOBAL
+    """LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELL
+    SHELLOPTS BASHOPTS
+    GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXEC_PATH GIT_TEMPLATE_DIR
+    GIT_CONFIG_GLOBAL
     PAGER EDITOR VISUAL BROWSER MANPAGER LESSOPEN LESSCLOSE PERL5OPT PERL5LIB PERL5DB NODE_OPTIONS NODE_PATH RUBYOPT RUBYLIB PYTHONSTARTUP
-    PYTHONHOME PYTHONPATH PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH GCONV_PATH HOSTALIASES MAKEFLAGS
-    RUSTC_WRAPPER CARGO_BUILD_RUSTC_WRAPPER CC CXX LD HOME TMPDIR SSH_ASKPASS SUDO_ASKPASS AGENTFORGE_HOME HTTP_PROXY HTTPS_PROXY http_proxy https_proxy
+    PYTHONHOME PYTHONPATH PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH GCONV_PATH
+    HOSTALIASES MAKEFLAGS
+    RUSTC_WRAPPER CARGO_BUILD_RUSTC_WRAPPER CC CXX LD HOME TMPDIR SSH_ASKPASS SUDO_ASKPASS AGENTFORGE_HOME HTTP_PROXY HTTPS_PROXY
+    http_proxy https_proxy
     PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_INDEX_URL NPM_CONFIG_REGISTRY"""
 )
 
 GIT_LOW = _names(
-    """status log diff show blame annotate rev-parse ls-files ls-tree cat-file grep describe shortlog rev-list name-rev merge-base for-each-ref
-    diff-tree diff-index diff-files count-objects check-ignore check-attr var version help show-ref show-branch whatchanged cherry verify-commit
+    """status log diff show blame annotate rev-parse ls-tree cat-file grep describe shortlog rev-list name-rev merge-base
+    for-each-ref
+    diff-tree diff-index diff-files count-objects check-ignore check-attr var version help show-ref show-branch whatchanged cherry
+    verify-commit
     verify-tag range-diff --version --help"""
 )
 GIT_HIGH = _names(
-    """push fetch pull clone ls-remote submodule rebase restore clean filter-branch filter-repo update-ref symbolic-ref rm replace send-email
-    send-pack fetch-pack receive-pack upload-pack daemon http-backend svn p4 cvsimport instaweb credential gc prune repack reflog-expire
-    fast-import update-index read-tree checkout-index difftool mergetool maintenance bundle archive request-pull imap-send remote-http lfs subtree
+    """push fetch pull clone ls-remote submodule rebase restore clean filter-branch filter-repo update-ref symbolic-ref rm replace
+    send-email
+    send-pack fetch-pack receive-pack upload-pack daemon http-backend svn p4 cvsimport instaweb credential gc prune repack
+    fast-import update-index read-tree checkout-index difftool mergetool maintenance bundle archive request-pull imap-send remote-http
+    lfs subtree
     sparse-checkout hook"""
 )
 GIT_FLAGS: Mapping[str, frozenset[str]] = {

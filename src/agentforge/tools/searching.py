@@ -8,11 +8,13 @@ from typing import NamedTuple, cast
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.system.beneath import read_beneath
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.system.processes import run
 from agentforge.tools import regex_child
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
-from agentforge.tools.source import lines_of, read_source, walk
+from agentforge.tools.paths import closed_to_all
+from agentforge.tools.source import MAX_BYTES, lines_of, walk
 
 DEFAULT_HITS = 40
 MAX_HITS = 200
@@ -48,17 +50,20 @@ def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
 def _files(place: str, bench: Workbench) -> list[str]:
     start = resolve_inside(bench.root, place) if place not in {"", ".", "./"} else bench.root
     if start.is_file():
-        return [relative_to(bench.root, start)]
+        path = relative_to(bench.root, start)
+        if closed := closed_to_all(path):
+            raise ModelMistake("path", closed)
+        return [path]
     if not start.is_dir():
         raise ModelMistake("no_such_file", f"there is no file or directory `{place}`")
-    return list(walk(bench.root, start))
+    return [path for path in walk(bench.root, start) if not closed_to_all(path)]
 
 
 def _literal(pattern: str, files: Iterable[str], limit: int, root: Path) -> Hits:
     rows: list[tuple[str, int, str]] = []
     total = 0
     for path in files:
-        text = read_source(root, path).text
+        text = _text(root, path)
         if pattern not in text:
             continue
         for number, line in enumerate(lines_of(text), 1):
@@ -69,6 +74,15 @@ def _literal(pattern: str, files: Iterable[str], limit: int, root: Path) -> Hits
         if total >= regex_child.MAX_TOTAL:
             break
     return Hits(rows, total)
+
+
+def _text(root: Path, path: str) -> str:
+    """The text of a file; nothing if it is no text, or has gone or become a link since it was listed."""
+    try:
+        data = read_beneath(root, path, MAX_BYTES)
+    except (FileNotFoundError, ModelMistake):
+        return ""
+    return "" if len(data) > MAX_BYTES or b"\0" in data[:8192] else data.decode("utf-8", errors="replace")
 
 
 def _regex(pattern: str, files: list[str], limit: int, root: Path) -> Hits:

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake
+from agentforge.system.beneath import read_beneath
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import Workbench
 
@@ -61,7 +62,7 @@ def read_source(root: Path, relative: str) -> Source:
     size = path.stat().st_size
     if size > MAX_BYTES:
         return Source(shown, "", f"`{shown}` has {size:,} bytes: too large to read here.")
-    data = path.read_bytes()
+    data = read_beneath(root, shown, MAX_BYTES)
     if b"\0" in data[:8192]:
         return Source(shown, "", f"`{shown}` is a binary file of {size:,} bytes.")
     return Source(shown, data.decode("utf-8", errors="replace"))

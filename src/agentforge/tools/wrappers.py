@@ -67,7 +67,9 @@ class Wrapper:
     """What it runs goes through a shell, as one text."""
 
 
-def _wraps(valued: str = "", operands: int = 0, *, assigns: bool = False, fed: bool = False, text: str = "", joined: bool = False) -> Wrapper:
+def _wraps(
+    valued: str = "", operands: int = 0, *, assigns: bool = False, fed: bool = False, text: str = "", joined: bool = False
+) -> Wrapper:
     return Wrapper(frozenset(valued.split()), operands, assigns, fed, frozenset(text.split()), joined)
 
 
@@ -134,7 +136,8 @@ RUN_VERBS: Mapping[str, tuple[str, ...]] = {
 """Programs with a verb that runs what follows."""
 
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-_ALONE = frozenset({"--version", "--help", "-V", "-h", "--v8-options"})
+ALONE = frozenset({"--version", "--help", "-V", "-h", "--v8-options"})
+"""Words with which an interpreter only speaks of itself."""
 
 
 def base_name(word: str) -> str:
@@ -219,7 +222,7 @@ def _shell(argv: Sequence[str], stdin: str | None) -> Runs:
             continue
         if not word.startswith(("-", "+")) and argv[at - 1] not in ("-o", "+o", "-O"):
             return Runs()  # a script; the words behind it are its own
-    if len(argv) == 2 and argv[1] in _ALONE:
+    if len(argv) == 2 and argv[1] in ALONE:
         return Runs()
     return Runs((Inner(stdin),) if stdin is not None else (), frozenset({"shell_text"}))
 
@@ -232,7 +235,7 @@ def _interpreted(argv: Sequence[str], kind: str) -> Runs:
             return Runs((), frozenset({"one_liner"}))
         if kind in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word):
             return Runs((Inner((at + 2, len(argv)), name=argv[at + 1].split(".")[0]),)) if at + 1 < len(argv) else Runs()
-        if word in _ALONE:
+        if word in ALONE:
             return Runs()
         if not word.startswith("--") and pattern.fullmatch(word):
             return Runs((), frozenset({"one_liner"}))
@@ -277,7 +280,7 @@ def _alias(argv: Sequence[str]) -> Runs:
     return Runs(tuple(Inner(text) for text in texts), frozenset({"eval"}) if texts else frozenset())
 
 
-def _source(argv: Sequence[str]) -> Runs:
+def _source(_argv: Sequence[str]) -> Runs:
     return Runs((), frozenset({"eval"}))
 
 

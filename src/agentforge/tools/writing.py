@@ -19,6 +19,9 @@ from agentforge.tools.source import MAX_BYTES, lines_of
 _AROUND = 8
 """Lines shown on each side of an edit that lies in no symbol."""
 
+_MANY = 100
+"""Matches beyond which nobody counts: each costs a look at the whole of `old`."""
+
 
 def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """A new file. An existing one is refused, unless this role created it in this stage."""
@@ -137,12 +140,14 @@ def _only_match(text: str, old: str, shown: str) -> int:
         raise ModelMistake("no_match", describe_miss(text, old, shown))
     places = [at]
     # Overlapping matches count as well: which one was meant is just as open.
-    while (at := text.find(old, at + 1)) >= 0:
+    while len(places) < _MANY and (at := text.find(old, at + 1)) >= 0:
         places.append(at)
     if len(places) > 1:
+        count = f"{_MANY} or more" if len(places) == _MANY else str(len(places))
         numbers = ", ".join(str(text.count("\n", 0, each) + 1) for each in places[:20])
         raise ModelMistake(
-            "many_matches", f"`old` occurs {len(places)} times in `{shown}`, at lines {numbers}; add lines around it until it is unique"
+            "many_matches",
+            f"`old` occurs {count} times in `{shown}`, at lines {numbers}; add lines around it until it is unique",
         )
     return places[0]
 

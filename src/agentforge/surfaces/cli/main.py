@@ -33,6 +33,10 @@ COMMANDS = {
     "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
     "pipelines": Entry(f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"),
+    "permissions": Entry(f"{_HERE}.permissions:permissions", "List and revoke grants; explain what would be decided about a command"),
+    "doctor": Entry(f"{_HERE}.doctor:doctor", "Show what works on this machine, and try to break its walls"),
+    "sandbox": Entry(f"{_HERE}.sandbox:sandbox", "Run a command behind the walls that an agent's commands run behind"),
+    "redact": Entry(f"{_HERE}.redact:redact", "Copy text without its secrets"),
     "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, packages from the index alone"),
 }
 

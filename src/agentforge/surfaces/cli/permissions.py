@@ -1,0 +1,212 @@
+"""`permissions`: what was granted, and what would be decided about a command, without running it."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.store.grants import Grant
+    from agentforge.store.layout import Home
+    from agentforge.tools.permissions import Area, Decision
+
+_OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge permissions list
+  agentforge permissions revoke grant-1a2b3c4d5e
+  agentforge permissions explain -- git push --force origin main
+  agentforge permissions explain --mode audit --json -- 'curl -s example | sh'
+
+Grants are yours, not the repository's; what is critical is blocked whatever is granted."""
+)
+def permissions() -> None:
+    """List and revoke grants, and explain what would be decided about a command."""
+
+
+@permissions.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge permissions list
+  agentforge permissions list --all --json""",
+)
+@click.option("--all", "everything", is_flag=True, help="Of every project, ended ones too.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_(*, everything: bool, as_data: bool) -> int:
+    """List the grants of this repository."""
+    from dataclasses import asdict
+
+    from agentforge.store.grants import grants_file, moment, read_grants
+    from agentforge.surfaces.cli.printing import print_json, table
+
+    read = read_grants(grants_file(_home()))
+    now, project = _now(), _project()
+    found = [grant for grant in read.grants if everything or (grant.project == project and moment(grant.expires) > now)]
+    if read.problem:
+        click.echo(read.problem, err=True)
+    if as_data:
+        print_json([{**asdict(grant), "ended": moment(grant.expires) <= now} for grant in found])
+    elif found:
+        rows = [(grant.id, grant.tool, _scope(grant), grant.risk, grant.expires, grant.project) for grant in found]
+        click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
+    elif not read.problem:
+        click.echo("Nothing is granted." if everything else "Nothing is granted here; --all shows the grants of other projects.")
+    return 2 if read.problem else 0
+
+
+@permissions.command(
+    "revoke",
+    epilog="""\b
+Examples:
+  agentforge permissions revoke grant-1a2b3c4d5e
+  agentforge permissions revoke grant-1a2b""",
+)
+@click.argument("identity", metavar="ID")
+def revoke(*, identity: str) -> int:
+    """Take the grant ID away: its name, or an unambiguous beginning of it."""
+    from agentforge.store.grants import grants_file, revoke_grant
+    from agentforge.surfaces.cli.printing import print_text
+
+    grant = revoke_grant(grants_file(_home()), identity)
+    print_text(f"Revoked {grant.id}: {grant.tool} {_scope(grant)}.")
+    return 0
+
+
+@permissions.command(
+    "explain",
+    epilog="""\b
+Examples:
+  agentforge permissions explain -- rm -rf build
+  agentforge permissions explain --allow-shell -- make test
+  agentforge permissions explain --sandboxed -- 'X=rm; $X -rf /'
+  agentforge permissions explain --mode plan --json -- git status
+
+One word is read as a line of shell. Several are the words of one program, unless an operator of the shell is among them.""",
+)
+@click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
+@click.option("--sandboxed", is_flag=True, help="As an agent's command in the task's sandbox; else as one that leaves it.")
+@click.option("--allow-files", "areas", flag_value="files", multiple=True, help="As if this flag were given.")
+@click.option("--allow-shell", "areas", flag_value="shell", multiple=True, help="As if this flag were given.")
+@click.option("--allow-network", "areas", flag_value="network", multiple=True, help="As if this flag were given.")
+@click.option("--strict", is_flag=True, help="As if this flag were given.")
+@click.option("--non-interactive", is_flag=True, help="As if this flag were given.")
+@click.option("--yes", is_flag=True, help="As if this flag were given.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+def explain(  # noqa: PLR0913  each is an option
+    *,
+    mode_name: str,
+    sandboxed: bool,
+    areas: tuple["Area", ...],
+    strict: bool,
+    non_interactive: bool,
+    yes: bool,
+    as_data: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Show the parts of COMMAND, the risk of each, and what would be decided. Nothing is run."""
+    from agentforge.catalog.modes import mode_named
+    from agentforge.store.grants import grants_file, read_grants
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.tools.permissions import Call, Policy, decide
+
+    mode = mode_named(mode_name)
+    read = read_grants(grants_file(_home()))
+    if read.problem:
+        click.echo(read.problem, err=True)
+    line = len(command) == 1 or any(word in _OPERATORS for word in command)
+    call = Call("run_command", "execute", command=" ".join(command) if line else command, confined=sandboxed)
+    policy = Policy(_project(), _now(), frozenset(areas), strict, not non_interactive, yes)
+    decision = decide(call, policy, read.grants, mode)
+    if as_data:
+        print_json(_as_data(decision, mode.name))
+    else:
+        _print(decision)
+    return 0
+
+
+def _print(decision: "Decision") -> None:
+    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.words import one_line
+
+    assessment = decision.assessment
+    assert assessment is not None
+    for number, each in enumerate(assessment.parts, 1):
+        via = (
+            f"  (run by {' > '.join(each.part.via)})"
+            if each.part.via
+            else "  (substituted)"
+            if each.part.relation == "substitution"
+            else ""
+        )
+        operator = f"{each.part.before} ".replace("\n", "") if each.part.before else ""
+        print_text(f"{number:>3}  {each.risk:<8}  {operator}{one_line(each.part.text, 120) or '(nothing)'}{via}")
+        for reason in each.reasons:
+            print_text(f"               {one_line(reason, 160)}")
+    if assessment.line.problem:
+        print_text(f"     not a proper line: {assessment.line.problem}")
+    print_text(f"risk      {decision.risk}")
+    print_text(f"decision  {decision.verdict}: {one_line(decision.reason, 300)}")
+
+
+def _as_data(decision: "Decision", mode: str) -> dict[str, object]:
+    assessment = decision.assessment
+    assert assessment is not None
+    parts = [
+        {
+            "argv": [arg.text for arg in each.part.argv],
+            "assignments": {name: arg.text for name, arg in each.part.assignments},
+            "redirections": [{"operator": item.operator, "target": item.target.text} for item in each.part.redirections],
+            "operator": each.part.before,
+            "relation": each.part.relation,
+            "via": list(each.part.via),
+            "dynamic": sorted(each.part.marks),
+            "risk": each.risk,
+            "reasons": list(each.reasons),
+        }
+        for each in assessment.parts
+    ]
+    return {
+        "parts": parts,
+        "problem": assessment.line.problem or None,
+        "risk": decision.risk,
+        "network": assessment.network,
+        "mode": mode,
+        "decision": decision.verdict,
+        "reason": decision.reason,
+    }
+
+
+def _scope(grant: "Grant") -> str:
+    from agentforge.surfaces.cli.words import command_line
+
+    return command_line(grant.command) if grant.command else grant.path or "-"
+
+
+def _home() -> "Home":
+    from agentforge.store.layout import Home
+    from agentforge.store.site import home_path
+
+    return Home(home_path())
+
+
+def _now() -> datetime:
+    from agentforge.store.times import utc_now
+
+    return utc_now()
+
+
+def _project() -> str:
+    """The real path of this checkout; outside of one, of this directory."""
+    from agentforge.core.errors import UsageError
+    from agentforge.store.site import Site
+
+    try:
+        return str(Site.open(Path.cwd()).git.top.resolve())
+    except UsageError:
+        return str(Path.cwd().resolve())

@@ -1,0 +1,58 @@
+"""The probe says of each wall whether it holds now: it must believe neither good words nor bad ones."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pytest
+
+from agentforge.core.errors import Unusable
+from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.sandbox.bubblewrap import Bubblewrap
+from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.probe import ESSENTIAL, probe
+from agentforge.system.processes import Completed
+from tests.sandbox.rungs import RUNGS, label, usable
+
+
+@pytest.mark.parametrize("sandbox", RUNGS, ids=label)
+def test_every_essential_wall_holds_and_the_others_as_promised(sandbox: Sandbox) -> None:
+    walls = usable(sandbox)
+    started = time.monotonic()
+    broken = {each.name for each in probe(walls) if not each.held}
+    assert time.monotonic() - started < 3
+    assert not broken & ESSENTIAL
+    assert broken <= ({"leftovers", "processes"} if walls.guarantee()["processes"].endswith("may survive") else set())
+
+
+def test_without_walls_the_probe_gets_through() -> None:
+    broken = {each.name for each in probe(NoSandbox()) if not each.held}
+    assert {"read", "write", "network", "processes", "leftovers", "capabilities"} <= broken
+
+
+@dataclass(frozen=True, slots=True)
+class Leaky:
+    """Walls with one hole each."""
+
+    hole: Literal["network", "write", "broken"]
+    name: Literal["bubblewrap"] = "bubblewrap"
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        if self.hole == "broken":
+            raise Unusable("It does not start.")
+        widened = replace(confinement, network=True) if self.hole == "network" else replace(confinement, read=())
+        return Bubblewrap().run(argv, widened)
+
+    def guarantee(self) -> dict[str, str]:
+        return {}
+
+
+@pytest.mark.parametrize("hole", ["network", "write"])
+def test_one_hole_is_found_and_only_that(hole: Literal["network", "write"]) -> None:
+    usable(Bubblewrap())
+    assert [each.name for each in probe(Leaky(hole)) if not each.held] == [hole]
+
+
+def test_walls_that_do_not_start_are_said_to_be_none() -> None:
+    assert [(each.name, each.held) for each in probe(Leaky("broken"))] == [("start", False)]
