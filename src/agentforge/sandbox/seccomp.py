@@ -5,6 +5,7 @@ architecture's door (32 bit, x32) ends the process: there the numbers mean other
 """
 
 import ctypes
+import functools
 import os
 import struct
 from collections.abc import Iterator
@@ -123,6 +124,7 @@ def refused_calls(machine: str) -> dict[str, int]:
     return {name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None}
 
 
+@functools.cache
 def is_available(machine: str | None = None) -> bool:
     """Whether this kernel takes filters, and we know its calls."""
     if (machine or os.uname().machine) not in MACHINES or struct.calcsize("P") != 8:  # a 32 bit program has the wrong door itself
@@ -133,6 +135,7 @@ def is_available(machine: str | None = None) -> bool:
     return int(libc.syscall(ctypes.c_long(number), ctypes.c_ulong(2), ctypes.c_ulong(0), ctypes.byref(action))) == 0
 
 
+@functools.cache
 def build(families: tuple[int, ...] = ORDINARY_FAMILIES, machine: str | None = None) -> bytes:
     """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made."""
     known = MACHINES[machine or os.uname().machine]

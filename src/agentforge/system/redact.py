@@ -83,12 +83,14 @@ _NAMED = (
     r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^&*-]{16,400}+)(?=\s|[,;}]|\\[nr]|$))"
 )
 
-# Of a password also a short value counts. Bare, it must stand as it stands in settings and command lines, not as a name does in code.
+# Of a password also a short value counts, where it stands as in settings, data and command lines. A literal that code assigns stays to be
+# seen: whoever works on the code must see it, and the scan for weak spots tells of it.
 _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _LETTERS = r"A-Za-z0-9!@#%^*_+~-"
 _SHORT = (
     rf"(?P<keep>(?:{_spellings(_PASSWORDS)})(?:"
-    rf"{_QUOTE}?\]?\s{{0,8}}(?:=>|:=|[:=])\s{{0,8}}{_QUOTE}|=|:[ \t]{{0,4}}(?=[^\s]{{6,64}}[ \t]{{0,8}}(?:[\r\n]|\\[nr]|$))))"
+    rf"{_QUOTE}?[ \t]{{0,8}}(?:=>|:)[ \t]{{0,8}}{_QUOTE}|(?<=[A-Z])={_QUOTE}"
+    r"|=|:[ \t]{0,4}(?=[^\s]{6,64}[ \t]{0,8}(?:[\r\n]|\\[nr]|$))))"
     rf"(?P<value>[{_LETTERS}]{{6,64}}+)(?=\s|[\"'`;&]|\\|$)"
 )
 _NO_PASSWORD = re.compile(
