@@ -290,7 +290,9 @@ def trial(stage: str, number: int, *actions: dict[str, Any]) -> Entry:
 
 def tries(right: Entry, role: str, *writes: tuple[dict[str, Any], str]) -> Iterator[Entry]:
     """Every tool that is not this role's, then these writes; one write to a reply, because a refused one stops those after it."""
-    foreign = sorted({*TOOLS, *RESERVED} - set(CATALOG.role(role).allowed))
+    # A reviewer has few steps; that no role without them gets the tools made of others is held for each of them alone.
+    spared = COMPOSED_TOOLS if "role" in right else frozenset()
+    foreign = sorted({*TOOLS, *RESERVED} - set(CATALOG.role(role).allowed) - spared)
     seat = {"role": right["role"]} if "role" in right else {}
     writing = WRITING_TOOLS | COMPOSED_TOOLS
     harmless = [name for name in foreign if name not in writing]

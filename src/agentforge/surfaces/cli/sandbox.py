@@ -30,7 +30,7 @@ def sandbox() -> None:
 Examples:
   agentforge sandbox run -- ls -la ~
   agentforge sandbox run --write . -- python -m pytest -q
-  agentforge sandbox run --network -- curl -sI https://example.com
+  agentforge sandbox run --network -- git ls-remote origin
 
 The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay read-only even then.
 Nothing of your environment is passed on. The exit code is the command's own; 124 if its time was up.""",
