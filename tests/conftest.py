@@ -1,6 +1,7 @@
 """What every test stands on: no network beyond this machine, and nothing of the person who runs it."""
 
 import ipaddress
+import itertools
 import os
 import signal
 import sys
@@ -12,6 +13,23 @@ import pytest
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "PYTHON", "XDG_")
+
+
+_HOMES = itertools.count()
+_WORKERS = 3
+"""As many as `make test` starts."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each worker begins with files of slow tests, so that no long one is left to run alone at the end; files stay whole."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    weights = {path: sum(1 for item in found if item.get_closest_marker("slow")) for path, found in files.items()}
+    shares: list[list[Path]] = [[] for _ in range(_WORKERS)]
+    for path in sorted(files, key=lambda path: (-weights[path], -len(files[path]))):
+        min(shares, key=lambda share: (sum(weights[each] for each in share), sum(len(files[each]) for each in share))).append(path)
+    items[:] = [item for share in shares for path in share for item in files[path]]
 
 
 class NetworkRefused(RuntimeError):
@@ -67,7 +85,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     cache = os.environ.get("UV_CACHE_DIR") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
     for name in [name for name in os.environ if name.startswith(_OF_THE_PERSON)]:
         monkeypatch.delenv(name)
-    place = tmp_path_factory.mktemp("home")
+    # Counted here: pytest would look through all the homes there are to find the next number.
+    place = tmp_path_factory.getbasetemp() / "homes" / str(next(_HOMES))
+    place.mkdir(parents=True)
     settings = place / ".gitconfig"
     settings.write_text("[init]\n\tdefaultBranch = main\n", encoding="utf-8")
     for name, value in {
