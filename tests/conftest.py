@@ -16,20 +16,6 @@ _OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "P
 
 
 _HOMES = itertools.count()
-_WORKERS = 3
-"""As many as `make test` starts."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each worker begins with files of slow tests, so that no long one is left to run alone at the end; files stay whole."""
-    files: dict[Path, list[pytest.Item]] = {}
-    for item in items:
-        files.setdefault(item.path, []).append(item)
-    weights = {path: sum(1 for item in found if item.get_closest_marker("slow")) for path, found in files.items()}
-    shares: list[list[Path]] = [[] for _ in range(_WORKERS)]
-    for path in sorted(files, key=lambda path: (-weights[path], -len(files[path]))):
-        min(shares, key=lambda share: (sum(weights[each] for each in share), sum(len(files[each]) for each in share))).append(path)
-    items[:] = [item for share in shares for path in share for item in files[path]]
 
 
 class NetworkRefused(RuntimeError):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentforge.catalog.load import Catalog
+from agentforge.core.errors import UsageError
 from agentforge.tools.base import COMPOSED_TOOLS, WRITING_TOOLS
 from agentforge.tools.bridge import RESERVED, TOOLS
 from tests.whole.checkouts import differences, photograph
@@ -270,6 +271,10 @@ LOOSE: tuple[tuple[str, str, str], ...] = (
 def test_each_loosening_is_refused_before_a_task_exists_with_file_line_and_key(play: Play) -> None:
     play.person.scripted()
     for path, text, said in LOOSE:
+        with pytest.raises(UsageError) as caught:
+            Catalog.packaged().with_overrides({path: text}).resolve("implement", "full")
+        assert f"{path}{said}" in str(caught.value)
+    for path, text, said in LOOSE[::4]:  # the command says the same words
         play.person.write({path: text})
         play.person.commit_all()
         done = play.with_model(f"scripted:{play.person.script}", lane="full")
