@@ -124,7 +124,10 @@ def _choose_line(site: Site, options: StartOptions, settings: Settings, tree: st
     name = options.pipeline or mode.pipeline or goal
     reasons = [f"asked for with --pipeline {name}" if options.pipeline else f"mode {mode.name}" if mode.pipeline else why]
     catalog = Catalog.packaged().with_overrides(settings.overrides)
-    lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {}) if name in catalog.names("pipelines") else {}
+    if name not in catalog.names("pipelines"):
+        known = ", ".join(sorted(catalog.names("pipelines")))
+        raise UsageError(f"There is no pipeline {name}; there are {known}.", "`agentforge pipelines list` says what each does.")
+    lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {})
     lane = options.lane
     if lane is not None:
         reasons.append("asked for with --lane")

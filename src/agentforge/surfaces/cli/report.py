@@ -25,7 +25,7 @@ class Standing:
     state: State
     branch: str
     tip: str | None
-    """The commit of the branch; None while no stage is accepted."""
+    """The commit of the branch; None while no accepted stage has changed a file."""
     stat: str
     evidence: dict[str, Any]
     """Empty until the task is delivered."""
@@ -170,7 +170,7 @@ def _so_far(standing: Standing) -> str:
     if standing.changes_nothing:
         return f"  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
     if standing.tip is None:
-        return "  branch    none yet: no stage is accepted"
+        return "  branch    none yet: no accepted stage has changed a file"
     last = standing.stat.splitlines()[-1].strip() if standing.stat else "no change yet"
     return f"  branch    {standing.branch} at {standing.tip[:12]}, as far as it came: {last}"
 

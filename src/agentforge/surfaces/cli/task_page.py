@@ -79,4 +79,4 @@ def _progress(state: State, item: Planned) -> str:
 def _branch(standing: Standing) -> str:
     if standing.changes_nothing:
         return "none: this pipeline changes no file"
-    return f"{standing.branch} at {standing.tip[:12]}" if standing.tip else "none yet: no stage is accepted"
+    return f"{standing.branch} at {standing.tip[:12]}" if standing.tip else "none yet: no accepted stage has changed a file"
