@@ -166,6 +166,7 @@ def test_a_delivery_runs_the_suite_once_more_and_writes_the_report(bench: Bench)
     known = greened(bench)
     judged, record = deliver(known)
     assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == ("passed", True, True, 1)
+    assert "reused" not in record, "what was judged before is run again all the same"
     (ref,) = judged.finals
     report: Any = known.world.pack.get_json(ref.hash)
     assert (report["changelog_entry"], report["verification"]["tree"], report["verification"]["tests_passed"]) == (
