@@ -1,7 +1,9 @@
 """Environments of real projects, built in the sandbox by the real `uv`, and their tests run in it."""
 
+import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -12,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.sandbox import detect, environment, ladder
+from agentforge.sandbox import detect, environment, indexes, ladder
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.interpreter import find_interpreter, find_uv
 from agentforge.system.processes import Completed
+from tests.sandbox.loopback import folder
 
 # A build backend in one file: no package index is asked, so these projects build anywhere.
 BACKEND = """
@@ -197,14 +200,81 @@ def test_where_packages_come_from_is_passed_on_in_the_words_of_both_tools() -> N
         "https_proxy": "p",
         "SSL_CERT_FILE": "/c",
         "PIP_CERT": "/d",
+        "UV_PUBLISH_TOKEN": "sk-secret",
     }
-    assert environment.index_variables(given) == {
+    assert indexes.index_variables(given) == {
         "PIP_INDEX_URL": "https://index.invalid/simple",
         "UV_DEFAULT_INDEX": "https://index.invalid/simple",
-        "https_proxy": "p",
         "SSL_CERT_FILE": "/c",
         "PIP_CERT": "/d",
     }
+
+
+def test_indexes_of_the_users_own_files_are_passed_on_where_no_variable_names_one(tmp_path: Path) -> None:
+    write(
+        {".config/pip/pip.conf": "[global]\nindex-url = https://a.invalid/s\nextra-index-url =\n  https://b.invalid/s\n  file:///c\n"},
+        tmp_path,
+    )
+    environ = {"HOME": str(tmp_path)}
+    assert indexes.index_variables(environ) == {"UV_DEFAULT_INDEX": "https://a.invalid/s", "UV_INDEX": "https://b.invalid/s"}
+    assert indexes.index_variables({**environ, "UV_INDEX_URL": "https://x.invalid"}) == {
+        "UV_INDEX_URL": "https://x.invalid",
+        "UV_INDEX": "https://b.invalid/s",
+    }
+    uv = '[[index]]\nurl = "https://d.invalid/s"\ndefault = true\n[[index]]\nname = "e"\nurl = "https://e.invalid/s"\n'
+    write({".config/uv/uv.toml": uv}, tmp_path)
+    assert indexes.index_variables(environ) == {"UV_DEFAULT_INDEX": "https://d.invalid/s", "UV_INDEX": "https://e.invalid/s"}
+    for broken in ("[global", "= [", "\0"):
+        write({".config/uv/uv.toml": broken, ".config/pip/pip.conf": broken}, tmp_path)
+        assert indexes.index_variables(environ) == {}
+
+
+def test_set_up_may_reach_the_hosts_of_every_index_that_the_caller_names() -> None:
+    variables = {
+        "UV_INDEX": "corp=https://u:p@a.invalid/s http://b.invalid:8080/s",
+        "UV_FIND_LINKS": "/srv,https://c.invalid/x",
+        "PIP_CERT": "/c",
+        "UV_EXTRA_INDEX_URL": "file:///srv",
+    }
+    assert [str(place) for place in indexes.index_places(variables)] == ["a.invalid:443", "b.invalid:8080", "c.invalid:443"]
+    assert all(place.private for place in indexes.index_places(variables))
+
+
+def test_the_installers_say_themselves_where_they_go() -> None:
+    places = list(indexes.default_places(find_uv(), Path(sys.base_prefix)))
+    hosts = {place.host for place in places}
+    assert len(hosts) >= 2, "the index, and where its files lie"
+    assert all(place.private and "." in place.host for place in places)
+
+
+def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing_else(
+    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "index/simple/greet").mkdir(parents=True)
+    namespace: dict[str, Callable[[Path], str]] = {}
+    exec(BACKEND, namespace)
+    write(FILES, tmp_path / "greet")
+    with contextlib.chdir(tmp_path / "greet"):
+        wheel = namespace["build_editable"](tmp_path / "index/simple/greet")
+    (tmp_path / "index/simple/greet/index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
+    for name in ("UV_OFFLINE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    plain = detect.Plan((), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    ask = ("{python}", "-c", "import urllib.request; urllib.request.urlopen('http://elsewhere.invalid/')")
+    with folder(tmp_path / "index") as port, socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
+        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+        direct = (
+            "/bin/sh",
+            "-c",
+            f"! '{{python}}' -c 'import socket; socket.create_connection((\"127.0.0.1\", {other.getsockname()[1]}), 2)'",
+        )
+        good = replace(plain, setup=(detect.MAKE_ENVIRONMENT, ("{uv}", "pip", "install", "greet"), direct))
+        assert "greet==1.0" in built(good, write({"x.py": ""}, tmp_path / "p"), tmp_path / "cache", walls).log
+        with pytest.raises(environment.SetupFailed, match=r"wanted to reach elsewhere\.invalid,") as caught:
+            built(replace(plain, setup=(ask,)), tmp_path / "p", tmp_path / "cache", walls)
+    assert caught.value.refused == ("elsewhere.invalid:80",)
+    assert "`network: {allow: [elsewhere.invalid]}`" in caught.value.next_step
 
 
 def test_the_interpreter_is_the_base_of_the_running_one() -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -36,22 +37,28 @@ class Leaky:
     """Walls with one hole each."""
 
     hole: Literal["network", "write", "broken"]
+    program: str = "bwrap"
     name: Literal["bubblewrap"] = "bubblewrap"
 
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
         if self.hole == "broken":
             raise Unusable("It does not start.")
-        widened = replace(confinement, network=True) if self.hole == "network" else replace(confinement, read=())
-        return Bubblewrap().run(argv, widened)
+        widened = replace(confinement, read=()) if self.hole == "write" else confinement
+        return Bubblewrap(self.program).run(argv, widened)
 
     def guarantee(self) -> dict[str, str]:
         return {}
 
 
 @pytest.mark.parametrize("hole", ["network", "write"])
-def test_one_hole_is_found_and_only_that(hole: Literal["network", "write"]) -> None:
+def test_one_hole_is_found_and_only_that(hole: Literal["network", "write"], tmp_path: Path) -> None:
     usable(Bubblewrap())
-    assert [each.name for each in probe(Leaky(hole)) if not each.held] == [hole]
+    # The real program, but with the machine's own network left in.
+    share = '#!/bin/sh\nif [ "$1" = --unshare-all ]; then shift; set -- --unshare-all --share-net "$@"; fi; exec bwrap "$@"\n'
+    (tmp_path / "bwrap").write_text(share)
+    (tmp_path / "bwrap").chmod(0o755)
+    leaky = Leaky(hole, str(tmp_path / "bwrap") if hole == "network" else "bwrap")
+    assert [each.name for each in probe(leaky) if not each.held] == [hole]
 
 
 def test_walls_that_do_not_start_are_said_to_be_none() -> None:

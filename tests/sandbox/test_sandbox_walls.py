@@ -18,25 +18,17 @@ from agentforge.core.errors import PolicyError, Unusable
 from agentforge.sandbox import ladder
 from agentforge.sandbox.base import Confinement, Sandbox, shielded
 from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.landlock import Landlock, kernel_abi
+from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.none import NoSandbox
 from agentforge.system.processes import Completed
+from tests.sandbox.rungs import INTERPRETER, RUNGS, label, usable
 
-WALLS: list[Sandbox] = [Bubblewrap(), Landlock(kernel_abi()), Landlock(kernel_abi(), namespaces=False)]
-INTERPRETER = str(Path(sys.executable).resolve())
 BEAT = "while true; do echo beat >> beats; sleep 0.05; done"
 
 
-def _label(sandbox: Sandbox) -> str:
-    return sandbox.name + ("" if getattr(sandbox, "namespaces", True) else "-alone")
-
-
-@pytest.fixture(params=WALLS, ids=_label)
+@pytest.fixture(params=RUNGS, ids=label)
 def walls(request: pytest.FixtureRequest) -> Sandbox:
-    sandbox: Sandbox = request.param
-    if not ladder.works(sandbox):
-        pytest.skip(f"{_label(sandbox)} does not work on this machine")
-    return sandbox
+    return usable(request.param)
 
 
 @pytest.fixture
@@ -140,7 +132,8 @@ def test_the_machines_own_loopback_is_out_of_reach(walls: Sandbox, room: Path) -
         port = server.getsockname()[1]
         script = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2); print('reached')"
         assert py(walls, script, Confinement(cwd=room, write=(room,))).code != 0
-        assert py(walls, script, Confinement(cwd=room, write=(room,), network=True)).out == b"reached\n"
+        listed = (destination(f"127.0.0.1:{port}", private=True),)
+        assert py(walls, script, Confinement(cwd=room, write=(room,), network=listed)).code != 0, "only the proxy may reach it"
 
 
 def test_no_address_outside_can_be_reached(walls: Sandbox, room: Path) -> None:
@@ -206,6 +199,7 @@ import sys
 from pathlib import Path
 from agentforge.sandbox.base import Confinement
 from agentforge.sandbox.bubblewrap import Bubblewrap
+from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.landlock import Landlock, kernel_abi
 room = Path(sys.argv[1])
 walls = {"bubblewrap": lambda: Bubblewrap(), "landlock": lambda: Landlock(kernel_abi())}[sys.argv[2]]()

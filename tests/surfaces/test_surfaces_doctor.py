@@ -2,13 +2,19 @@
 
 import json
 import os
+import shutil
 import subprocess
-import time
+import sys
+import threading
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
+from agentforge.core.errors import UsageError
 from agentforge.sandbox.probe import ESSENTIAL
+from agentforge.surfaces.cli import doctor, sandbox
+from tests.sandbox import engine
 from tests.surfaces.scene import COMMAND
 
 
@@ -27,21 +33,65 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> None:
-    started = time.monotonic()
     done = forge("doctor", "--json", cwd=tmp_path)
-    assert time.monotonic() - started < 6
     told = json.loads(done.stdout)
-    assert {check["name"] for check in told["checks"]} >= {"python", "git", "sandbox", "model", "home", "disk"}
+    assert {check["name"] for check in told["checks"]} >= {"python", "git", "sandbox", "container", "toolchains", "model", "home", "disk"}
+    assert [rung["name"] for rung in told["rungs"]] == ["bubblewrap", "landlock", "container"]
+    assert {probe["name"] for rung in told["rungs"] if rung["works"] for probe in rung["probes"]} >= ESSENTIAL
     assert done.returncode == (0 if told["ok"] else 1)
     assert told["ok"] == all(check["state"] != "missing" for check in told["checks"])
     assert {probe["name"] for probe in told["sandbox"]["probes"] if probe["held"]} >= ESSENTIAL
 
 
-def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(tmp_path: Path, home: Path) -> None:
-    done = forge("doctor", cwd=tmp_path)
-    assert b"tried just now" in done.stdout
-    assert b"What they promise" in done.stdout
+def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.doctor.main([], standalone_mode=False) in (0, 1)
+    said = capsys.readouterr().out
+    assert "tried just now" in said
+    assert "What they promise" in said
     assert not (home / ".agentforge").exists()
+
+
+def test_the_doctor_tries_the_configured_container_and_finds_the_toolchains_of_the_project(repository: Path, home: Path) -> None:
+    tools = repository.parent / "tools"
+    tools.mkdir()
+    engine.install(tools)
+    (home / ".agentforge").mkdir()
+    (home / ".agentforge/config.yaml").write_text(f"container: {{engine: podman, image: '{engine.IMAGE}'}}\n")
+    (home / ".nvm/versions/node/v20.1.0/bin").mkdir(parents=True)
+    (repository / "package.json").write_text("{}")
+    told = json.loads(forge("doctor", "--json", cwd=repository, PATH=f"{tools}:{os.environ['PATH']}").stdout)
+    details = {check["name"]: check["detail"] for check in told["checks"]}
+    assert details["container"] == f"podman with {engine.IMAGE}"
+    assert details["toolchains"] == f"node at {home / '.nvm/versions/node/v20.1.0'}"
+    assert {probe["name"] for probe in told["rungs"][2]["probes"] if probe["held"]} >= ESSENTIAL
+
+
+# A kernel without Landlock: its first call does not exist.
+WITHOUT_LANDLOCK = """
+import ctypes, os, struct, sys
+steps = b"".join(struct.pack("=HBBI", *step) for step in ((0x20, 0, 0, 0), (0x15, 0, 1, 444), (6, 0, 0, 0x50026), (6, 0, 0, 0x7FFF0000)))
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
+libc = ctypes.CDLL(None)
+zero = ctypes.c_ulong(0)
+libc.prctl(38, ctypes.c_ulong(1), zero, zero, zero)
+assert libc.prctl(22, ctypes.c_ulong(2), ctypes.byref(Program(4, steps)), zero, zero) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_where_no_walls_work_the_doctor_and_the_command_refuse(repository: Path) -> None:
+    (repository.parent / "git").symlink_to(shutil.which("git") or "")
+    words = (sys.executable, "-c", WITHOUT_LANDLOCK, COMMAND)
+    environ = os.environ | {"PATH": str(repository.parent)}
+    done = subprocess.run((*words, "doctor", "--json"), cwd=repository, capture_output=True, check=False, timeout=60, env=environ)
+    assert done.returncode == 1
+    assert {"name": "sandbox", "state": "missing"}.items() <= next(
+        check for check in json.loads(done.stdout)["checks"] if check["name"] == "sandbox"
+    ).items()
+    command = (*words, "sandbox", "run", "--write", "build", "--", "touch", "build/made")
+    assert subprocess.run(command, cwd=repository, capture_output=True, check=False, timeout=60, env=environ).returncode == 4
+    assert not (repository / "build/made").exists()
 
 
 def test_without_git_something_essential_is_missing(tmp_path: Path) -> None:
@@ -50,28 +100,25 @@ def test_without_git_something_essential_is_missing(tmp_path: Path) -> None:
     assert {"name": "git", "state": "missing"}.items() <= next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "git").items()
 
 
-def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    done = forge("doctor", "--json", cwd=tmp_path, AGENTFORGE_HOME=str(tmp_path / "file/home"))
-    assert done.returncode == 1
+    monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "file/home"))
+    assert [check.state for check in doctor._home()] == ["missing"]
 
 
-def test_a_configured_model_is_named(tmp_path: Path) -> None:
-    told = json.loads(forge("doctor", "--json", cwd=tmp_path, AGENTFORGE_MODEL="openai:some").stdout)
-    assert next(check for check in told["checks"] if check["name"] == "model")["detail"] == "openai:some"
+def test_a_configured_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENTFORGE_MODEL", "openai:some")
+    assert doctor._model().detail == "openai:some"
 
 
 def test_a_command_runs_as_an_agents_would_and_its_exit_code_is_ours(repository: Path) -> None:
-    done = forge("sandbox", "run", "--", "sh", "-c", "echo out; echo x > made; exit 7", cwd=repository, MY_SECRET="s3")
+    done = forge("sandbox", "run", "--", "sh", "-c", "echo out $MY_SECRET; echo x > made; exit 7", cwd=repository, MY_SECRET="s3")
     assert done.returncode == 7
     assert done.stdout == b"out\n"
     assert done.stderr.startswith(b"sandbox: ")
     assert b"no network" in done.stderr
     assert not (repository / "made").exists()
-
-
-def test_nothing_of_the_persons_environment_reaches_the_command(repository: Path) -> None:
-    assert b"MY_SECRET" not in forge("sandbox", "run", "--", "env", cwd=repository, MY_SECRET="s3").stdout
 
 
 def test_only_the_named_directory_can_be_changed(repository: Path) -> None:
@@ -90,12 +137,52 @@ def test_what_runs_later_outside_stays_read_only_even_so(repository: Path) -> No
 
 
 @pytest.mark.parametrize("place", [".git", ".github/workflows", "/", "missing"])
-def test_a_place_that_no_command_may_change_is_refused(repository: Path, place: str) -> None:
-    assert forge("sandbox", "run", "--write", place, "--", "true", cwd=repository).returncode == 2
+def test_a_place_that_no_command_may_change_is_refused(repository: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository)
+    with pytest.raises(UsageError):
+        sandbox.run.main(["--write", place, "--", "true"], standalone_mode=False)
 
 
 def test_there_are_no_walls_called_none(repository: Path) -> None:
     assert forge("sandbox", "run", "--sandbox", "none", "--", "true", cwd=repository).returncode == 2
+
+
+def test_what_a_command_says_is_shown_as_it_comes(repository: Path) -> None:
+    script = "echo first; while ! test -e build/go; do sleep 0.02; done; echo last"
+    words = (COMMAND, "sandbox", "run", "--timeout", "60", "--", "sh", "-c", script)
+    with subprocess.Popen(words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"first\n"
+        (repository / "build/go").touch()
+        assert running.stdout.read() == b"last\n"
+    assert running.returncode == 0
+
+
+def test_only_the_named_host_is_reached_and_the_other_is_said(repository: Path) -> None:
+    script = (
+        "import sys, urllib.request as u\n"
+        "for place in sys.argv[1:]:\n"
+        "    try: print(u.urlopen(f'http://{place}/', timeout=20).status)\n"
+        "    except OSError as error: print(error.code)"
+    )
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"127.0.0.1:{server.server_port}"
+        words = ("sandbox", "run", "--json", "--network", place, "--", "/usr/bin/python3", "-I", "-c", script, place, "127.0.0.1:9")
+        done = forge(*words, cwd=repository)
+        server.shutdown()
+    told = json.loads(done.stdout)
+    assert (told["code"], told["out"].split(), told["refused"]) == (0, ["200", "403"], ["127.0.0.1:9"])
+    assert forge("sandbox", "run", "--network", "user@host", "--", "true", cwd=repository).returncode == 2
+
+
+def test_a_hook_that_a_command_makes_is_taken_away_again(repository: Path) -> None:
+    script = "mkdir .husky .circleci; echo evil > .husky/pre-commit; echo evil > .circleci/config.yml; echo fine > made"
+    done = forge("sandbox", "run", "--write", ".", "--", "sh", "-c", script, cwd=repository)
+    assert b"taken away again" in done.stderr
+    assert (repository / "made").exists()
+    assert not (repository / ".husky").exists()
+    assert not (repository / ".circleci").exists()
 
 
 def test_a_command_whose_time_is_up_is_ended(repository: Path) -> None:

@@ -1,7 +1,7 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where SPEC is JSON:
-`{"abi", "write", "read", "system", "devices", "network", "namespaces", "cwd", "limits", "own_count", "own_pid_max", "calls"}`.
+`{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count", "own_pid_max", "calls", "channel", "port"}`.
 Standard library only, nothing of ours: it is not imported.
 A separate process, because code between fork and exec of a threaded parent may not do this safely.
 """
@@ -25,7 +25,8 @@ from typing import NoReturn
 CANNOT = 125  # the exit status of a launcher that could not build its walls
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
-RULE_PATH_BENEATH = 1
+RULE_PATH_BENEATH, RULE_NET_PORT = 1, 2
+CONNECT_TCP = 1 << 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 MAKE_DEVICES = 1 << 6 | 1 << 11
@@ -65,8 +66,8 @@ def all_rights(abi: int) -> int:
     return (1 << 13) - 1 | newer
 
 
-def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool) -> None:
-    """Take away every right over files but those of `rules`, for this process and all that it starts."""
+def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool, port: int | None) -> None:
+    """Take away every right over files but those of `rules`, and TCP but to `port`, for this process and all that it starts."""
     handled = all_rights(abi)
     tcp = 0b11 if refuse_tcp and abi >= 4 else 0
     scoped = 0b11 if abi >= 6 else 0  # no signals and no abstract sockets across the wall
@@ -82,6 +83,9 @@ def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool) -> Non
         rule = struct.pack("=Qi", allowed, fd)
         call(f"landlock_add_rule {path}", ADD_RULE, ruleset, RULE_PATH_BENEATH, ctypes.c_char_p(rule), 0)
         os.close(fd)
+    if tcp and port is not None:
+        rule = struct.pack("=QQ", CONNECT_TCP, port)
+        call("landlock_add_rule for the proxy", ADD_RULE, ruleset, RULE_NET_PORT, ctypes.c_char_p(rule), 0)
     call("landlock_restrict_self", RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
@@ -104,25 +108,29 @@ def mount(source: str, place: str, kind: str | None, flags: int, data: str | Non
     checked(f"mount {place}", int(LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3])))
 
 
-def enter_namespaces(*, network: bool) -> None:
-    """Own users, mounts, processes and, without network, an own network with nothing but loopback."""
+def enter_namespaces() -> None:
+    """Own users, mounts, processes and an own network with nothing but loopback."""
     uid, gid = os.getuid(), os.getgid()
-    kinds = NEW_USER | NEW_MOUNTS | NEW_PID | NEW_IPC | (0 if network else NEW_NET)
-    checked("unshare", int(LIBC.unshare(kinds)))
+    checked("unshare", int(LIBC.unshare(NEW_USER | NEW_MOUNTS | NEW_PID | NEW_IPC | NEW_NET)))
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
     Path("/proc/self/uid_map").write_text(f"1000 {uid} 1", encoding="ascii")
     Path("/proc/self/gid_map").write_text(f"1000 {gid} 1", encoding="ascii")
-    if not network:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-            fcntl.ioctl(control, 0x8914, struct.pack("16sH22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, 0x8914, struct.pack("16sH22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
 
 
-def private_mounts(read: list[str], write: list[str], *, network: bool) -> None:
+def open_door(channel: int, port: int) -> None:
+    """Make the door to the proxy in the own network and hand it out to the driver, who answers there."""
+    with socket.socket(fileno=channel) as way, socket.create_server(("127.0.0.1", port), backlog=128) as door:
+        socket.send_fds(way, [b"door"], [door.fileno()])
+
+
+def private_mounts(read: list[str], write: list[str]) -> None:
     """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable ones."""
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")  # noqa: S108 - the private one
     taken = [*read, *write]
-    if not network and not any(path == "/run" or path.startswith("/run/") for path in taken):
+    if not any(path == "/run" or path.startswith("/run/") for path in taken):
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
     guarded = sorted((path for path in read if below(path, write)), key=len)
     # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the place.
@@ -235,8 +243,10 @@ def main(arguments: list[str]) -> NoReturn:
     spec, argv = json.loads(arguments[0]), arguments[1:]
     abi, read, write = spec["abi"], spec["read"], spec["write"]
     if spec["namespaces"]:
-        enter_namespaces(network=spec["network"])
-        private_mounts(read, write, network=spec["network"])
+        enter_namespaces()
+        if spec["channel"] is not None:
+            open_door(spec["channel"], spec["port"])
+        private_mounts(read, write)
         become_first_process(spec["limits"]["processes"] if spec["own_pid_max"] else None)
         rules = [(path, ~MAKE_DEVICES) for path in [*write, "/dev/shm"]]  # noqa: S108 - the private one
     else:
@@ -246,7 +256,7 @@ def main(arguments: list[str]) -> NoReturn:
     os.chdir(spec["cwd"])
     checked("prctl", int(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
     drop_capabilities()
-    landlock(abi, rules, refuse_tcp=not spec["namespaces"] and not spec["network"])
+    landlock(abi, rules, refuse_tcp=not spec["namespaces"], port=spec["port"])
     hold_limits(spec["limits"], own_count=spec["own_count"])
     if spec["calls"]:
         filter_calls(base64.b64decode(spec["calls"]))

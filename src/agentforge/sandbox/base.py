@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.limits import Limits
-from agentforge.system.processes import Completed
+from agentforge.system.processes import Completed, Tee
 
-SandboxName = Literal["bubblewrap", "landlock", "none"]
+SandboxName = Literal["bubblewrap", "landlock", "container", "none"]
 
 # The programs and libraries of the machine. Anything else must be named by the run that needs it.
 SYSTEM_ROOTS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
@@ -29,15 +30,11 @@ ETC_ALWAYS = (
     "/etc/services",
     "/etc/timezone",
 )
+# Whom to believe. Names are looked up by the proxy, so nothing else of a machine's network is needed inside.
 ETC_NETWORK = (
     "/etc/ca-certificates",
-    "/etc/gai.conf",
-    "/etc/host.conf",
-    "/etc/hosts",
-    "/etc/nsswitch.conf",
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
-    "/etc/resolv.conf",
     "/etc/ssl/cert.pem",
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
@@ -59,10 +56,14 @@ class Confinement:
     """May be read only, also where it lies beneath a path of `write`."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Added to the few variables every run gets. Nothing is inherited."""
-    network: bool = False
-    """Only set-up asks for it."""
+    network: tuple[Destination, ...] = ()
+    """Where it may go, through a proxy of ours; nothing else of the network exists for it. Only set-up asks for any."""
+    on_refusal: Callable[[str], None] = lambda _: None
+    """Told afterwards of each place that it asked for and that is not in `network`."""
     timeout_s: float = 600
     output_limit: int = 4_000_000
+    tee: Tee | None = None
+    """Sees all of the output, as it comes."""
     limits: Limits = Limits()
     """Of the machine's means."""
     pass_fds: tuple[int, ...] = ()

@@ -25,6 +25,7 @@ from agentforge.sandbox.base import (
     toolchain_roots,
     variables,
 )
+from agentforge.sandbox.gateway import way_out
 from agentforge.sandbox.limits import Limits, counts_per_namespace, limits_in_words, process_fence, under_limits
 from agentforge.system.processes import Completed, run
 
@@ -32,8 +33,6 @@ STAND_INS = {
     "/etc/passwd": f"root:x:0:0:root:/:/bin/sh\nagent:x:{INSIDE_ID}:{INSIDE_ID}:agent:/tmp/home:/bin/sh\n"
     "nobody:x:65534:65534::/:/bin/false\n",
     "/etc/group": f"root:x:0:\nagent:x:{INSIDE_ID}:\nnogroup:x:65534:\n",
-}
-STAND_INS_OFFLINE = {
     "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
@@ -54,18 +53,18 @@ class Bubblewrap:
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
         """Run `argv` where only the paths of `confinement` and the system's programs exist."""
         cwd = check_inside(confinement)
-        texts = STAND_INS if confinement.network else STAND_INS | STAND_INS_OFFLINE
         with ExitStack() as stack:
-            fds = {place: _memory_file(stack, text.encode()) for place, text in texts.items()}
+            way = stack.enter_context(way_out(confinement, own_network=True))
+            fds = {place: _memory_file(stack, text.encode()) for place, text in STAND_INS.items()}
             calls = (_memory_file(stack, seccomp.build()),) if seccomp.is_available() else ()
             ended, alive = _pipe(stack)
             # The first descriptor (the lock) is held by the walls themselves, so that the program inside cannot let go of it.
             held = ("--sync-fd", str(confinement.pass_fds[0])) if confinement.pass_fds else ()
             arguments = (
-                *_walls(self.executable, network=confinement.network),
+                *_walls(self.executable),
                 *held,
                 *_filter(calls),
-                *_system(self.executable, network=confinement.network),
+                *_system(self.executable, network=bool(confinement.network)),
                 *_stand_ins(fds),
                 *_mounts(confinement),
                 "--chdir",
@@ -73,13 +72,14 @@ class Bubblewrap:
                 "--",
             )
             done = run(
-                (*process_fence(confinement.limits.processes), self.executable, *arguments, *_limited(argv, confinement)),
+                (*process_fence(confinement.limits.processes), self.executable, *arguments, *way.through(_limited(argv, confinement))),
                 cwd=Path("/"),
                 # Handed over as environment, not as arguments: other users can read arguments, and an index may have a password.
-                env=variables(confinement, "/tmp"),  # noqa: S108 - the private one inside
+                env=variables(confinement, "/tmp") | way.env,  # noqa: S108 - the private one inside
                 timeout_s=confinement.timeout_s,
-                pass_fds=(*fds.values(), *calls, alive, *confinement.pass_fds),
+                pass_fds=(*fds.values(), *calls, *way.fds, alive, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
+                tee=confinement.tee,
             )
             _await_end(ended, alive)
         if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):
@@ -91,7 +91,7 @@ class Bubblewrap:
         """What the namespaces of the kernel hold."""
         return {
             "files": "only the system's programs and the paths named for the run exist; only the named ones can be changed",
-            "network": "none, except for set-up; the machine's own loopback is out of reach",
+            "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of reach",
             "processes": f"no other process is visible; {limits_in_words(counted=_counts())}; "
             "all of them end with the run, and with the driver",
             "capabilities": "all dropped; an ordinary user inside, who cannot make namespaces of their own"
@@ -120,11 +120,10 @@ def _knows(executable: str, option: str) -> bool:
     return option.encode() in listing.stdout + listing.stderr
 
 
-def _walls(executable: str, *, network: bool) -> tuple[str, ...]:
+def _walls(executable: str) -> tuple[str, ...]:
     identity = ("--unshare-user", "--uid", str(INSIDE_ID), "--gid", str(INSIDE_ID))
     return (
         "--unshare-all",
-        *(("--share-net",) if network else ()),
         *identity,
         *(("--disable-userns",) if _knows(executable, "--disable-userns") else ()),
         # Started by root, bwrap keeps root's capabilities, and with them a remount undoes every wall.

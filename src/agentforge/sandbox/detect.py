@@ -10,6 +10,7 @@ from agentforge.core.errors import UsageError
 from agentforge.sandbox.layout import import_roots, test_globs, test_paths
 from agentforge.sandbox.project import Project, Read, lines, open_project, strings, table
 from agentforge.sandbox.requirements import Needs, gather, name_of, poetry_requirements
+from agentforge.sandbox.toolchains import Need, needs_of
 from agentforge.system.canon import digest
 
 __all__ = ["Plan", "Read", "detect", "lock_hash", "test_globs"]
@@ -67,6 +68,8 @@ class Plan:
     """The interpreter asked for; empty for the running one."""
     version_from_tags: bool = False
     """Whether the build asks git for the version, and so has to be told."""
+    toolchains: tuple[Need, ...] = ()
+    """What it takes beside Python."""
 
 
 def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None) -> Plan:
@@ -88,6 +91,7 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
         lock_files=tuple(sorted(filter(_decides, project.paths))),
         lint_command=("{env}/bin/ruff", "check") if lint else (),
         version_from_tags=_version_from_tags(project),
+        toolchains=needs_of(project.paths, read),
     )
     return _corrected(found, settings or {})
 

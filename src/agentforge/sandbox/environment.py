@@ -11,15 +11,19 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
+from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.detect import SETTINGS_FILE, Plan
+from agentforge.sandbox.indexes import FIRST_INDEX, default_places, index_places, index_variables, named_paths
 from agentforge.sandbox.interpreter import Interpreter, find_interpreter, find_uv
+from agentforge.sandbox.toolchains import Toolchain, find_toolchains, readable, with_toolchains
 from agentforge.system.canon import digest
 from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.processes import Completed
@@ -30,36 +34,26 @@ TAIL_LINES = 15
 CACHES = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 BUILD_DIRECTORIES = frozenset({"build", "dist", "target", "node_modules"})  # at the top only: deeper it may be a package's name
 
-# What set-up may know of the caller: where packages come from, and how to get there. Test runs get none of it.
-INDEX_PREFIXES = ("PIP_", "UV_")
-INDEX_NAMES = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"})
-PROXY_NAMES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})
-# uv does not read pip's variables, and people have set them.
-PIP_TO_UV = {
-    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
-    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
-    "PIP_FIND_LINKS": "UV_FIND_LINKS",
-    "PIP_CERT": "SSL_CERT_FILE",
-}
-# These would send uv elsewhere than to the environment being built.
-NOT_PASSED = frozenset(
-    {"UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONFIG_FILE", "UV_WORKING_DIRECTORY", "UV_PROJECT"}
-    | {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "PIP_CACHE_DIR"}
-)
+
+Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
+"""What an environment is made with: the interpreter, and what else the project takes."""
 
 
 class SetupFailed(Unusable):
     """A command of set-up failed."""
 
-    def __init__(self, command: tuple[str, ...], done: Completed) -> None:
+    def __init__(self, command: tuple[str, ...], done: Completed, refused: Sequence[str] = ()) -> None:
         self.command = command
+        self.refused = tuple(refused)
         self.log = _text(done)
         tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
-        super().__init__(
-            f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n",
-            f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again.",
-        )
+        mend = f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again."
+        if refused:
+            names = ", ".join(_without_port(place) for place in refused)
+            tail += f"\nIt wanted to reach {names}, which is not on the list of places that set-up may reach."
+            mend = f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and start again. Else: {mend}"
+        super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +72,16 @@ class Environment:
     log: str
     prefix: Path
     """Where the interpreter beneath lives; a run must be able to read it."""
+    toolchains: tuple[Toolchain, ...] = ()
+    """What the project takes beside Python; found anew each time, and part of the key."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
         """What a run in this environment needs to see, and may not change."""
-        return (self.path, self.source, *toolchain_roots(str(self.prefix)))
+        return (self.path, self.source, *toolchain_roots(str(self.prefix)), *readable(self.toolchains))
 
 
-def build(
+def build(  # noqa: PLR0913 - every one of them is the caller's business
     plan: Plan,
     tree_checkout: Callable[[Path], None],
     cache_root: Path,
@@ -93,26 +89,31 @@ def build(
     *,
     version: str | None = None,
     lock_text_hash: str,
+    allow: Sequence[Destination] = (),
 ) -> Environment:
-    """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with the project's files."""
+    """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with the project's files.
+
+    Set-up may reach the package indexes of the caller, and the places of `allow`.
+    """
     interpreter = find_interpreter(plan.python)
     told = (version or "0.0.0") if plan.version_from_tags else None
-    key = _key(plan, interpreter, told, lock_text_hash)
+    chains = find_toolchains(plan.toolchains, os.environ, Path.home())
+    key = _key(plan, (interpreter, chains), told, lock_text_hash)
     home = cache_root.resolve() / key
     with disk_errors(), _locked(home):
         if (ready := _load(home)) is not None:
-            return ready
+            return replace(ready, toolchains=chains)
         shutil.rmtree(home, ignore_errors=True)
         (home / "env").mkdir(parents=True)
         (home / "source").mkdir()
         tree_checkout(home / "source")
         before = _files(home / "source")
-        log = _set_up(plan, home, interpreter, sandbox, told)
+        log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow)), told)
         generated = tuple(sorted(_files(home / "source") - before))
-        return _store(
-            home,
-            Environment(home / "env", home / "env/bin/python", home / "source", plan.import_roots, generated, key, log, interpreter.prefix),
+        made = Environment(
+            home / "env", home / "env/bin/python", home / "source", plan.import_roots, generated, key, log, interpreter.prefix
         )
+        return replace(_store(home, made), toolchains=chains)
 
 
 def lay_generated(environment: Environment, into: Path) -> None:
@@ -127,7 +128,7 @@ def lay_generated(environment: Environment, into: Path) -> None:
 
 def run_env(environment: Environment, tree: Path) -> dict[str, str]:
     """The variables of a test run against `tree`: its modules come before those of the checkout that was installed."""
-    return {
+    variables = {
         "PATH": f"{environment.path}/bin:/usr/local/bin:/usr/bin:/bin",
         "VIRTUAL_ENV": str(environment.path),
         "PYTHONPATH": os.pathsep.join(str(tree if root == "." else tree / root) for root in environment.import_roots),
@@ -135,6 +136,7 @@ def run_env(environment: Environment, tree: Path) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
     }
+    return with_toolchains(variables, environment.toolchains)
 
 
 def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
@@ -147,29 +149,51 @@ def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]
     return tuple(filled)
 
 
-def _set_up(plan: Plan, home: Path, interpreter: Interpreter, sandbox: Sandbox, version: str | None) -> str:
-    """Run the commands of set-up, with network, in walls that show them the environment, the checkout and the package cache."""
-    uv = find_uv()
+@dataclass(frozen=True, slots=True)
+class _Walls:
+    sandbox: Sandbox
+    allow: tuple[Destination, ...]
+
+
+def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> str:
+    """Run the commands of set-up in walls that show them the environment, the checkout, the package cache and the package indexes."""
+    uv, (interpreter, chains) = find_uv(), tools
     passed = index_variables(os.environ)
+    refused: list[str] = []
     cache = Path(passed.get("UV_CACHE_DIR", home.parent / "uv")).resolve()
     cache.mkdir(parents=True, exist_ok=True)
     confinement = Confinement(
         cwd=home / "source",
         write=(home / "env", home / "source", cache),
-        read=(uv, *toolchain_roots(str(interpreter.prefix)), *_named_paths(passed)),
-        env=passed | _setup_variables(home, uv, cache) | _version_variables(version),
-        network=True,
+        read=(uv, *toolchain_roots(str(interpreter.prefix)), *readable(chains), *named_paths(passed)),
+        env=with_toolchains(passed | _setup_variables(home, uv, cache), chains) | _version_variables(version),
+        network=(*_places(passed, uv, interpreter), *walls.allow),
+        on_refusal=refused.append,
         timeout_s=SETUP_TIMEOUT_S,
     )
     values = {"uv": str(uv), "python": str(interpreter.executable), "env": str(home / "env"), "tree": str(home / "source")}
     log: list[str] = []
     for command in plan.setup:
         words = fill(command, values)
-        done = sandbox.run(words, confinement)
+        done = walls.sandbox.run(words, confinement)
         if done.code != 0 or done.timed_out:
-            raise SetupFailed(command, done)
+            raise SetupFailed(command, done, tuple(dict.fromkeys(refused)))
         log += (f"$ {' '.join(command)}", _text(done))
+    if refused:
+        log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(refused))}")
     return "\n".join(log)
+
+
+def _places(passed: Mapping[str, str], uv: Path, interpreter: Interpreter) -> tuple[Destination, ...]:
+    """The package indexes: those that the caller names; where no first one is named, the installers' own as well."""
+    named = tuple(index_places(passed))
+    own = () if any(name in passed for name in FIRST_INDEX) else tuple(default_places(uv, interpreter.prefix))
+    return tuple(dict.fromkeys((*named, *own)))
+
+
+def _without_port(place: str) -> str:
+    """As a person would write it into the list."""
+    return place.removesuffix(":443").removesuffix(":80")
 
 
 def _setup_variables(home: Path, uv: Path, cache: Path) -> dict[str, str]:
@@ -201,33 +225,11 @@ def _version_variables(version: str | None) -> dict[str, str]:
     return dict.fromkeys(names, version)
 
 
-def index_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """The caller's variables that say where packages come from, pip's also in uv's words."""
-    found = {
-        name: value
-        for name, value in environ.items()
-        if (name.startswith(INDEX_PREFIXES) or name in INDEX_NAMES or name.upper() in PROXY_NAMES) and name not in NOT_PASSED
-    }
-    for pip, uv in PIP_TO_UV.items():
-        if pip in found:
-            found.setdefault(uv, found[pip])
-    return found
-
-
-def _named_paths(variables: Mapping[str, str]) -> Iterator[Path]:
-    """Files and directories that the passed variables point to: certificates, local packages."""
-    for name, value in variables.items():
-        if name == "UV_CACHE_DIR" or name.endswith(("_TARGET", "_PREFIX", "_ROOT", "_CACHE_DIR", "_BUILD", "_SRC", "_LOG")):
-            continue
-        for word in value.removeprefix("file://").replace(",", " ").split():
-            if word.startswith("/") and word != "/" and Path(word).exists():
-                yield Path(word)
-
-
-def _key(plan: Plan, interpreter: Interpreter, version: str | None, lock_text_hash: str) -> str:
+def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> str:
     """Everything that decides what the environment holds; not the sandbox, which only decides how safely it was made."""
+    interpreter, chains = tools
     parts = (FORMAT, plan.setup, plan.import_roots, version, interpreter.version, str(interpreter.executable), lock_text_hash)
-    return digest(json.dumps(parts))[:24]
+    return digest(json.dumps((*parts, *(str(chain.root) for chain in chains))))[:24]
 
 
 @contextmanager

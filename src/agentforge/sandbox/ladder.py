@@ -3,47 +3,71 @@
 import functools
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Literal
 
 from agentforge.core.errors import PolicyError, Unusable
 from agentforge.sandbox import seccomp
-from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.bubblewrap import Bubblewrap
+from agentforge.sandbox.container import Container, ContainerSpec, find_engine
 from agentforge.sandbox.landlock import FIRST_ABI_WITH_TCP, Landlock, kernel_abi
 from agentforge.sandbox.none import NoSandbox
 
-Wanted = Literal["auto", "bubblewrap", "landlock", "none"]
+Wanted = Literal["auto", "bubblewrap", "landlock", "container", "none"]
 
 INSTALL = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
+CONFIGURE_CONTAINER = (
+    "Write `container: {engine: podman, image: NAME}` into your own config.yaml; the image must be on this machine already."
+)
 # Leaves 7 if a file outside the walls can be read; tries to change it, which is looked at from outside; then writes inside.
 PROBE = 'if cat "$1" 2>/dev/null; then exit 7; fi; (echo changed >>"$1") 2>/dev/null; echo works >inside'
 
 
-def choose(wanted: Wanted) -> Sandbox:
-    """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was asked for."""
-    match wanted:
-        case "auto":
-            found = _bubblewrap(shutil.which("bwrap")) or _landlock()
-        case "bubblewrap":
-            found = _bubblewrap(shutil.which("bwrap"))
-        case "landlock":
-            found = _landlock()
-        case "none":
-            found = NoSandbox()
-        case _:
-            assert_never(wanted)
+def choose(wanted: Wanted, container: ContainerSpec | None = None) -> Sandbox:
+    """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was asked for.
+
+    `container` comes from the user's own configuration, never from a repository's.
+    """
+    found: Sandbox | None = NoSandbox() if wanted == "none" else None
+    for name, rung in rungs(container):
+        if found is None and wanted in ("auto", name):
+            found = rung()
     if found is None:
-        raise PolicyError(_refusal(wanted), f"{INSTALL}, or say `--sandbox none` to run without walls, on record.")
+        raise PolicyError(_refusal(wanted, container), _way_out(wanted, container))
     return found
 
 
-def _refusal(wanted: Wanted) -> str:
+def rungs(container: ContainerSpec | None = None) -> tuple[tuple[SandboxName, Callable[[], Sandbox | None]], ...]:
+    """The ladder, the strongest first: how each is called, and what gives it if it works here."""
+    return (
+        ("bubblewrap", lambda: _bubblewrap(shutil.which("bwrap"))),
+        ("landlock", _landlock),
+        ("container", lambda: _container(find_engine(container) if container else None)),
+    )
+
+
+def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
     if wanted == "bubblewrap":
         return "bubblewrap does not work here." if shutil.which("bwrap") else "bubblewrap is not installed."
     if wanted == "landlock":
         return "Landlock does not work on this kernel."
-    return "No sandbox works here: neither bubblewrap nor the kernel's Landlock."
+    if wanted == "container" and container is None:
+        return "No container is configured."
+    if wanted == "container" and container is not None:
+        here = shutil.which(container.engine)
+        return (
+            f"{container.engine} does not work here with the image {container.image}." if here else f"{container.engine} is not installed."
+        )
+    return f"No sandbox works here: neither bubblewrap nor the kernel's Landlock{', nor the configured container' if container else ''}."
+
+
+def _way_out(wanted: Wanted, container: ContainerSpec | None) -> str:
+    if wanted == "container" and container is None:
+        return CONFIGURE_CONTAINER
+    first = f"Check that `{container.engine} image inspect {container.image}` works" if wanted == "container" and container else INSTALL
+    return f"{first}, or say `--sandbox none` to run without walls, on record."
 
 
 @functools.cache
@@ -63,6 +87,11 @@ def _landlock() -> Sandbox | None:
     if abi and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available()) and works(alone := Landlock(abi, namespaces=False)):
         return alone
     return None
+
+
+@functools.cache
+def _container(candidate: Container | None) -> Sandbox | None:
+    return candidate if candidate and works(candidate) else None
 
 
 def works(sandbox: Sandbox) -> bool:

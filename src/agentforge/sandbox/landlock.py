@@ -14,6 +14,7 @@ from typing import Literal
 from agentforge.core.errors import Unusable
 from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import ETC_ALWAYS, ETC_NETWORK, SYSTEM_ROOTS, Confinement, check_inside, toolchain_roots, variables
+from agentforge.sandbox.gateway import Way, way_out
 from agentforge.sandbox.limits import FIRST_WITH_OWN_PID_MAX, counts_per_namespace, kernel_version, limits_in_words
 from agentforge.system.processes import Completed, run
 
@@ -47,22 +48,35 @@ class Landlock:
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
         """Run `argv` with rights over the paths of `confinement` alone, and a private temporary directory."""
         cwd = check_inside(confinement)
-        with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
+        self._check_network(confinement)
+        with (
+            way_out(confinement, own_network=self.namespaces) as way,
+            tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary,
+        ):
             Path(temporary, "home").mkdir()
             done = run(
-                (sys.executable, "-I", "-S", str(LAUNCHER), self._spec(confinement, cwd, temporary), *argv),
+                (sys.executable, "-I", "-S", str(LAUNCHER), self._spec(confinement, cwd, temporary, way), *argv),
                 cwd=Path("/"),
-                env=variables(confinement, temporary),
+                env=variables(confinement, temporary) | way.env,
                 timeout_s=confinement.timeout_s,
-                pass_fds=confinement.pass_fds,
+                pass_fds=(*way.fds, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
+                tee=confinement.tee,
             )
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
             reason = done.err.decode(errors="replace").strip().removeprefix("confine: ")
             raise Unusable(f"The sandbox could not start `{argv[0]}`: {reason}.", "Check that it is installed where the run can see it.")
         return replace(done, argv=tuple(argv))
 
-    def _spec(self, confinement: Confinement, cwd: Path, temporary: str) -> str:
+    def _check_network(self, confinement: Confinement) -> None:
+        """Without a network of its own, a run is kept to the proxy by two things of the kernel; if one is missing it gets none."""
+        if confinement.network and not self.namespaces and (self.abi < FIRST_ABI_WITH_TCP or not seccomp.is_available()):
+            raise Unusable(
+                "This kernel's Landlock cannot keep a run with network to the places on its list.",
+                "Install bubblewrap, or let users make namespaces, or run a kernel from 6.7 on.",
+            )
+
+    def _spec(self, confinement: Confinement, cwd: Path, temporary: str, way: Way) -> str:
         read = {str(path.resolve()) for path in (*toolchain_roots(), *confinement.read)}
         write = {str(path.resolve()) for path in confinement.write} - read
         etc = (*ETC_ALWAYS, *ETC_REAL, *(ETC_NETWORK if confinement.network else ()))
@@ -73,13 +87,14 @@ class Landlock:
                 "read": sorted(read),
                 "system": [*SYSTEM_ROOTS, *etc, "/proc"],
                 "devices": DEVICES,
-                "network": confinement.network,
                 "namespaces": self.namespaces,
                 "cwd": str(cwd),
                 "limits": confinement.limits.numbers(confinement.timeout_s),
                 "own_count": self.namespaces and counts_per_namespace(),
                 "own_pid_max": self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX,
-                "calls": self._calls(network=confinement.network),
+                "calls": self._calls(network=bool(confinement.network)),
+                "channel": way.channel,
+                "port": way.port,
             }
         )
 
@@ -87,8 +102,9 @@ class Landlock:
         """The filter of system calls. Without a network of its own a run gets no sockets but those of this machine's files."""
         if not seccomp.is_available():
             return None
-        families = seccomp.ORDINARY_FAMILIES if network or self.namespaces else seccomp.LOCAL_FAMILIES
-        return base64.b64encode(seccomp.build(families)).decode("ascii")
+        families = seccomp.ORDINARY_FAMILIES if self.namespaces else seccomp.LOCAL_FAMILIES
+        alone = not self.namespaces
+        return base64.b64encode(seccomp.build(families, tcp_only=network and alone, alone=alone)).decode("ascii")
 
     def guarantee(self) -> dict[str, str]:
         """What holds depends on the kernel, and this says which case it is."""
@@ -100,8 +116,8 @@ class Landlock:
         if self.namespaces:
             return {
                 "files": files + "names of other files can still be seen",
-                "network": "none, except for set-up; the machine's own loopback is out of reach; "
-                "sockets that are files can be reached, those below /run excepted",
+                "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of "
+                "reach; sockets that are files can be reached, those below /run excepted",
                 "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
                 "all of it ends with the run, and with the driver",
                 "capabilities": calls,
@@ -109,9 +125,10 @@ class Landlock:
         scoped = self.abi >= FIRST_ABI_WITH_SCOPES
         return {
             "files": files + "names of other files can still be seen; new files cannot be made next to a read-only path",
-            "network": "every family is refused, loopback included, except for set-up; sockets that are files are not"
+            "network": "every family is refused, loopback included; for set-up, TCP to one port is not, where a proxy of ours keeps it to "
+            "its list; sockets that are files are not refused"
             if filtered
-            else "TCP is refused, loopback included, except for set-up; UDP and sockets that are files are not",
+            else "TCP is refused, loopback included, for set-up too; UDP and sockets that are files are not",
             "processes": f"others can be seen{', not signalled' if scoped else ' and, of the same user, signalled'}; "
             f"{limits_in_words(counted=self._counts())}; "
             "the process group is killed at the time limit; a program that leaves the group may survive",

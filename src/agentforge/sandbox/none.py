@@ -1,5 +1,6 @@
 """No walls: the same environment variables as a confined run, and nothing else. Only on explicit request."""
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import Literal
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, check_inside, variables
 from agentforge.sandbox.limits import under_limits
+from agentforge.sandbox.upstream import own_variables
 from agentforge.system.processes import Completed, run
 
 NAME = "without walls"
@@ -30,10 +32,12 @@ class NoSandbox:
                 # Processes are not counted: the count would be that of all the user's programs.
                 under_limits(NAME, argv, confinement.limits, confinement.timeout_s, count_processes=False),
                 cwd=cwd,
-                env=variables(confinement, temporary),
+                # Nothing keeps a run here to a list, so it takes the way that the user's own programs take.
+                env=variables(confinement, temporary) | (own_variables(os.environ) if confinement.network else {}),
                 timeout_s=confinement.timeout_s,
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
+                tee=confinement.tee,
             )
         if done.code in COULD_NOT_START and done.err.startswith(f"{NAME}: ".encode()):
             raise Unusable(f"`{argv[0]}` could not be started without walls.", "Check that it is installed, and try again.")

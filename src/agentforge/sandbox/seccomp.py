@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 _ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they stand in the kernel's description of a call
 _X32 = 0x40000000
 
@@ -28,6 +28,9 @@ AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 ORDINARY_FAMILIES = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
 """Those that a network namespace confines. Others, such as the one between a virtual machine and its host, it does not."""
 LOCAL_FAMILIES = (AF_UNIX,)
+_KIND, _STREAM = 0xF, 1  # the bits of a socket's type that say its kind, and the kind that TCP is
+_TCP = (0, 6)  # the protocols of a stream that are TCP; others would be streams that Landlock does not look at
+_FAST_OPEN = 0x20000000  # a flag that sends without connecting first, so that no rule about connecting is asked
 
 # By name: the numbers on x86_64 and aarch64; None where the call does not exist.
 _REFUSED: dict[str, tuple[int | None, int | None]] = {
@@ -90,6 +93,34 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "adjtimex": (159, 171),
 }
 
+# Refused where a run has no namespaces: what is shared by all programs of a user, and would be the machine's own.
+_SHARED: dict[str, tuple[int, int]] = {
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+}
+# The same, but for a process itself: the numbers, and the place of the other's number among the arguments. A limit on another's processor
+# time is a signal by another name.
+_OF_OTHERS: dict[str, tuple[int, int, int]] = {
+    "prlimit64": (302, 261, 0),
+    "setpriority": (141, 140, 1),
+    "sched_setparam": (142, 118, 0),
+    "sched_setscheduler": (144, 119, 0),
+    "sched_setattr": (314, 274, 0),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -108,13 +139,18 @@ class Machine:
     """`socket` and `socketpair`."""
     chmod: tuple[tuple[int, int], ...]
     """The calls that set the mode of a file, each with the place of the mode among its arguments."""
+    listen: int
+    send: tuple[tuple[int, int], ...]
+    """The calls that send, each with the place of the flags among its arguments."""
     x32: bool = False
     """Whether a second set of numbers exists behind the same door."""
 
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), ((90, 1), (91, 1), (268, 2), (452, 2)), x32=True),
-    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199), ((52, 1), (53, 2), (452, 2))),
+    "x86_64": Machine(
+        0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), ((90, 1), (91, 1), (268, 2), (452, 2)), 50, ((44, 3), (46, 2), (307, 3)), x32=True
+    ),
+    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199), ((52, 1), (53, 2), (452, 2)), 201, ((206, 3), (211, 2), (269, 3))),
 }
 
 
@@ -136,13 +172,20 @@ def is_available(machine: str | None = None) -> bool:
 
 
 @functools.cache
-def build(families: tuple[int, ...] = ORDINARY_FAMILIES, machine: str | None = None) -> bytes:
-    """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made."""
+def build(
+    families: tuple[int, ...] = ORDINARY_FAMILIES, machine: str | None = None, *, tcp_only: bool = False, alone: bool = False
+) -> bytes:
+    """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made.
+
+    `tcp_only` adds those of TCP over IPv4, that can connect and not listen: where a rule about connecting keeps them in. `alone` is for
+    runs without namespaces: shared memory and the limits of other processes are refused, too.
+    """
     known = MACHINES[machine or os.uname().machine]
-    return b"".join(_program(known, families))
+    return b"".join((*_opening(known), *(_alone(known) if alone else ()), *_program(known, families, tcp_only=tcp_only)))
 
 
-def _program(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
+def _opening(known: Machine) -> Iterator[bytes]:
+    """Other doors are shut; then the number of the call is at hand."""
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUAL, known.audit, 1, 0)
     yield _step(_RETURN, _KILL)
@@ -150,6 +193,16 @@ def _program(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
     if known.x32:
         yield _step(_AT_LEAST, _X32, 0, 1)
         yield _step(_RETURN, _KILL)
+
+
+def _alone(known: Machine) -> Iterator[bytes]:
+    for columns in _SHARED.values():
+        yield from _for_call(columns[known.column], _fail(_EPERM))
+    for *numbers, place in _OF_OTHERS.values():
+        yield from _for_call(numbers[known.column], _argument(place), *_except((0,), _pass()), _fail(_EPERM))
+
+
+def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
     for number in sorted({column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}):
         yield from _for_call(number, _fail(_EPERM))
     # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
@@ -160,9 +213,22 @@ def _program(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
     yield from _for_call(known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM))
     for number, place in known.chmod:
         yield from _for_call(number, _argument(place), _step(_ANY_BIT, _SET_USER, 0, 1), _fail(_EPERM), _pass())
+    if tcp_only:
+        yield from _tcp_calls(known, families)
     for number in known.socket:
         yield from _for_call(number, _argument(0), *_except(families, _pass()), _fail(_EAFNOSUPPORT))
     yield _pass()
+
+
+def _tcp_calls(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
+    """A socket of TCP that takes no way around the rules about connecting."""
+    yield from _for_call(known.listen, _fail(_EPERM))
+    for number, place in known.send:
+        yield from _for_call(number, _argument(place), _step(_ANY_BIT, _FAST_OPEN, 0, 1), _fail(_EPERM), _pass())
+    wrong = _fail(_EAFNOSUPPORT)
+    local = (_argument(0), *_except(families, _pass()), _step(_EQUAL, AF_INET, 1, 0), wrong)
+    stream = (_argument(1), _step(_AND, _KIND), _step(_EQUAL, _STREAM, 1, 0), wrong, _argument(2), *_except(_TCP, _pass()), wrong)
+    yield from _for_call(known.socket[0], *local, *stream)
 
 
 def _for_call(number: int, *body: bytes) -> Iterator[bytes]:

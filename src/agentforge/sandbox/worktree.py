@@ -5,8 +5,10 @@ directory; what stands as `.git` inside is a stand-in with one commit and no rem
 repository and none of the user's.
 """
 
+import contextlib
 import os
 import shutil
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,10 @@ from agentforge.system.mirror import remove
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"
 """Commits that only keep objects alive are the same whenever they are made."""
+
+
+_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
+_CONFIG_SHA256 = _CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,12 @@ class Workspace:
         self.ref = f"refs/agentforge/{task_id}"
         self.branch = f"refs/heads/agentforge/{task_id}"
         self._stands_at: str | None = None
+        # What nobody but the driver of a task changes, so that it is looked up once.
+        self._indexes: dict[str, str] = {}
+        self._kept: tuple[str, str] | None = None
+        self._base = ""
+        self._versions: dict[str, str | None] = {}
+        self._stand_ins = threading.Lock()
 
     # -------------------------------------------------------------- the worktree
 
@@ -80,8 +92,7 @@ class Workspace:
         there = [path for path in paths if (self.worktree / path).exists()]
         if not there:
             return ()
-        listed = self.git.run("ls-tree", "-r", "-z", "--name-only", tree, "--", *there).out.decode("utf-8", "surrogateescape")
-        known = set(listed.split("\0"))
+        known = {entry.path for entry in self.git.ls_tree(tree)}
         return tuple(path for path in there if path not in known)
 
     # -------------------------------------------------------------- the pristine checkout
@@ -103,21 +114,28 @@ class Workspace:
 
     def keep(self, tree: str, *commits: str) -> None:
         """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree, and these commits, in use."""
-        before = self.git.read_ref(f"{self.ref}/steps")
-        if before is not None and self.git.tree_of(before) == tree and not commits:
+        ref = f"{self.ref}/steps"
+        if self._kept is None and (found := self.git.read_ref(ref)) is not None:
+            self._kept = (found, self.git.tree_of(found))
+        before, kept = self._kept or ("", "")
+        if kept == tree and not commits:
             return
         above = [*([before] if before else []), *commits]
         commit = self.git.commit_tree(tree, above, f"recorded tree of {self.task_id}\n", FIXED_DATE, AUTHOR)
-        self.git.update_ref(f"{self.ref}/steps", commit)
+        self.git.update_ref(ref, commit)
+        self._kept = (commit, tree)
 
     def keep_base(self, commit: str) -> None:
         """Holds the base, wherever the user's branches go; refuses where the task's own branch could never be made."""
+        if self._base == commit:
+            return
         parent = self.branch.rpartition("/")[0]
         if self.git.read_ref(parent) is not None:
             name = parent.removeprefix("refs/heads/")
             sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
             raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
         self.git.update_ref(f"{self.ref}/base", commit)
+        self._base = commit
 
     def commit(self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR) -> str:
         """A commit that is the same whenever it is repeated."""
@@ -128,7 +146,12 @@ class Workspace:
         self.git.update_ref(self.branch, commit)
 
     def describe_version(self, base_commit: str) -> str | None:
-        """A version derived from the nearest tag, for projects that ask git for theirs."""
+        """A version derived from the nearest tag, for projects that ask git for theirs; the same for the whole task."""
+        if base_commit not in self._versions:
+            self._versions[base_commit] = self._describe(base_commit)
+        return self._versions[base_commit]
+
+    def _describe(self, base_commit: str) -> str | None:
         found = self.git.run("describe", "--tags", "--long", "--match", "*[0-9].*[0-9]*", base_commit, check=False)
         words = found.out.decode("utf-8", "replace").strip()
         if found.code != 0 or words.count("-") < 2:
@@ -140,6 +163,7 @@ class Workspace:
     def remove(self) -> None:
         """Takes the checkouts away; refs and journal stay."""
         self._stands_at = None
+        self._indexes.clear()
         shutil.rmtree(self.root, ignore_errors=True)
 
     # -------------------------------------------------------------- inside
@@ -161,6 +185,7 @@ class Workspace:
     def _write(self, expected: str | None) -> str:
         """The worktree as a tree. An index that is lost, or names objects which garbage collection took, is made anew from `expected`."""
         index = self._index("worktree")
+        self._indexes.pop("worktree", None)
         try:
             if index.exists():
                 return self.git.write_tree(self.worktree, index)
@@ -174,9 +199,17 @@ class Workspace:
 
     def _check_out(self, directory: Path, tree: str, base_commit: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        self.git.checkout_tree(tree, directory, self._index(directory.name))
+        index = self._index(directory.name)
+        again = self._indexes.pop(directory.name, None) == tree and index.exists()
+        try:
+            self.git.checkout_tree(tree, directory, index, again=again)
+        except Unusable:
+            if not again:
+                raise
+            self.git.checkout_tree(tree, directory, index)
         if not (directory / ".git").is_dir():
             self._stand_in(directory, base_commit)
+        self._indexes[directory.name] = tree
 
     def _salvage(self, tree: str) -> str:
         number = len(self.git.refs(f"{self.ref}/salvage")) + 1
@@ -185,34 +218,56 @@ class Workspace:
         return ref
 
     def _stand_in(self, directory: Path, base_commit: str) -> None:
-        """A repository of one commit without remotes, put in place when it is whole."""
+        """Puts a repository of one commit without remotes in place, when it is whole."""
         self.keep_base(base_commit)
-        scratch = self.root / f"{directory.name}.stand-in"  # the baseline may need one at the same time
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
+        with self._stand_ins:  # the baseline may need one at the same time
+            pattern = self.root / f"stand-in-{base_commit}"
+            if not pattern.is_dir():
+                self._make_stand_in(pattern, base_commit)
+            scratch = self.root / f"{directory.name}.stand-in"
+            with disk_errors():
+                shutil.rmtree(scratch, ignore_errors=True)
+                # What set-up may write is its own to the last byte; runs find both checkouts of a task read-only.
+                shutil.copytree(pattern, scratch, copy_function=_link if directory.parent == self.root else shutil.copy2)
+                remove(directory, ".git", ())
+                scratch.rename(directory / ".git")
+
+    def _make_stand_in(self, pattern: Path, base_commit: str) -> None:
+        scratch = pattern.with_suffix(".new")
+        with disk_errors():
+            shutil.rmtree(scratch, ignore_errors=True)
+            for name in ("objects/pack", "refs/heads", "refs/tags"):
+                (scratch / name).mkdir(parents=True)
+            (scratch / "HEAD").write_text("ref: refs/heads/main\n")
+            (scratch / "config").write_text(_CONFIG if len(base_commit) == 40 else _CONFIG_SHA256)
+            (scratch / "shallow").write_text(f"{base_commit}\n")
+            (scratch / "refs/heads/main").write_text(f"{base_commit}\n")
+        # The objects are copied by name: a fetch would ask the user's settings, and leave the way to the repository behind.
+        wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
+        self.git.run("pack-objects", "-q", "--revs", "--window=0", str(scratch / "objects/pack/pack"), input=wanted)
+        self.git.run("read-tree", base_commit, index=scratch / "index", work_tree=scratch)
+        if version := self.describe_version(base_commit):
+            self._tag(scratch, version.partition("+")[0])
+        scratch.rename(pattern)
+
+    def _tag(self, repository: Path, name: str) -> None:
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "LC_ALL": "C",
             "HOME": str(self.root),
             "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CEILING_DIRECTORIES": str(self.root),
+            "GIT_DIR": str(repository),
         }
+        words = ("tag", name, "HEAD")
+        done = processes.run(["git", "-c", "core.logAllRefUpdates=false", *words], cwd=self.root, env=environment, timeout_s=600)
+        if done.code != 0:
+            raise failure(done, words)
 
-        def run(*words: str) -> None:
-            done = processes.run(["git", "-c", "core.logAllRefUpdates=false", *words], cwd=scratch, env=environment, timeout_s=600)
-            if done.code != 0:
-                raise failure(done, words)
 
-        kind = self.git.text("rev-parse", "--show-object-format")
-        run("init", "-q", "--template=", f"--object-format={kind}", "-b", "main")
-        # The objects are copied by name: a fetch would ask the user's settings, and leave the way to the repository behind.
-        wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
-        self.git.run("pack-objects", "-q", "--revs", "--window=0", str(scratch / ".git/objects/pack/pack"), input=wanted)
-        (scratch / ".git/shallow").write_text(f"{base_commit}\n")
-        run("update-ref", "HEAD", base_commit)
-        run("read-tree", "HEAD")
-        if version := self.describe_version(base_commit):
-            run("tag", version.partition("+")[0], "HEAD")
-        remove(directory, ".git", ())
-        (scratch / ".git").rename(directory / ".git")
-        scratch.rmdir()
+def _link(origin: str, place: str) -> None:
+    """Packs are large and never written again: the checkouts of a task share theirs."""
+    if origin.endswith((".pack", ".idx")):
+        with contextlib.suppress(OSError):
+            os.link(origin, place)
+            return
+    shutil.copy2(origin, place)

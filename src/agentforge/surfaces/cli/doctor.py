@@ -13,10 +13,11 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.sandbox.base import Sandbox
+    from agentforge.sandbox.container import ContainerSpec
     from agentforge.sandbox.probe import Probe
 
 State = Literal["ok", "weak", "missing"]
-OLDEST_PYTHON, OLDEST_GIT = (3, 11), (2, 30)
+OLDEST_PYTHON = (3, 11)
 LITTLE_SPACE, NO_SPACE = 2 << 30, 100 << 20
 
 
@@ -31,45 +32,68 @@ class Check:
     next_step: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One kind of walls, tried at this moment. The strongest that works is the one that tasks get."""
+
+    name: str
+    walls: "Sandbox | None"
+    """None if it does not work here at all."""
+    tried: "tuple[Probe, ...]"
+
+    def told(self) -> dict[str, object]:
+        """For a program."""
+        probes = [asdict(each) for each in self.tried]
+        return {
+            "name": self.name,
+            "works": self.walls is not None,
+            "guarantee": self.walls.guarantee() if self.walls else {},
+            "probes": probes,
+        }
+
+
 @click.command(
     epilog="""\b
 Examples:
   agentforge doctor
   agentforge doctor --json
 
-The walls are tried by a program inside that wants out. Exit code 1: something that every task needs is missing."""
+Every kind of walls is tried by a program inside that wants out. Exit code 1: something that every task needs is missing."""
 )
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def doctor(*, as_data: bool) -> int:
     """Show what works here, and try the walls."""
     from agentforge.surfaces.cli.printing import print_json
 
-    walls, found = _walls()
-    tried = _try(walls)
+    container, said = _own_container()
+    rungs = _rungs(container)
+    used = next((rung for rung in rungs if rung.walls), None)
     # Providers have their place behind the model: one check each, once they can be asked.
-    checks = [_interpreter(), _git(), found, *_weak_walls(tried), _model(), *_home()]
+    checks = [_interpreter(), _git(), _sandbox(container), *_weak_walls(used), *said, _container(rungs, container)]
+    checks += [_toolchains(), _model(), *_home()]
     well = all(check.state != "missing" for check in checks)
     if as_data:
-        rung = {"name": walls.name, "guarantee": walls.guarantee(), "probes": [asdict(each) for each in tried]} if walls else None
-        print_json({"ok": well, "checks": [asdict(check) for check in checks], "sandbox": rung})
+        told = [rung.told() for rung in rungs]
+        print_json({"ok": well, "checks": [asdict(check) for check in checks], "sandbox": used.told() if used else None, "rungs": told})
     else:
-        _show(checks, walls, tried)
+        _show(checks, rungs)
     return 0 if well else 1
 
 
-def _show(checks: list[Check], walls: "Sandbox | None", tried: "tuple[Probe, ...]") -> None:
+def _show(checks: list[Check], rungs: list[Rung]) -> None:
     for check in checks:
         click.echo(f"{check.state:<8}{check.name:<13}{check.detail}")
         if check.next_step and check.state != "ok":
             click.echo(f"{'':<21}{check.next_step}")
-    if walls is None:
-        return
-    click.echo(f"\nThe walls ({walls.name}), tried just now:")
-    for each in tried:
-        click.echo(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
-    click.echo("\nWhat they promise:")
-    for name, words in walls.guarantee().items():
-        click.echo(f"  {name:<13}{words}")
+    for rung in rungs:
+        if rung.walls is None:
+            continue
+        click.echo(f"\nThe walls of {rung.name}, tried just now:")
+        for each in rung.tried:
+            click.echo(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
+        click.echo("  What they promise:")
+        for name, words in rung.walls.guarantee().items():
+            click.echo(f"  {'':<8}{name:<13}{words}")
 
 
 def _interpreter() -> Check:
@@ -81,6 +105,7 @@ def _interpreter() -> Check:
 
 def _git() -> Check:
     from agentforge.core.errors import Unusable
+    from agentforge.system.git_open import OLDEST
     from agentforge.system.processes import run
 
     try:
@@ -89,36 +114,74 @@ def _git() -> Check:
         return Check("git", "missing", error.sentence, error.next_step)
     version = done.out.decode(errors="replace").strip().removeprefix("git version ")
     numbers = re.match(r"(\d+)\.(\d+)", version)
-    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
-        return Check("git", "missing", f"{version or 'unknown'} is too old", "Install git 2.30 or newer.")
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        return Check("git", "missing", f"{version or 'unknown'} is too old", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
     return Check("git", "ok", version)
 
 
-def _walls() -> "tuple[Sandbox | None, Check]":
+def _own_container() -> "tuple[ContainerSpec | None, list[Check]]":
+    """The container that the user configured; a file that is wrong is said, and the rest is tried all the same."""
+    from agentforge.core.errors import UserError
+    from agentforge.settings import read_own_settings
+    from agentforge.store.site import home_path
+
+    try:
+        return read_own_settings(home_path() / "config.yaml")[1].container, []
+    except UserError as error:
+        return None, [Check("settings", "missing", error.sentence, error.next_step)]
+
+
+def _rungs(container: "ContainerSpec | None") -> list[Rung]:
+    """Each kind of walls that there is, and what each of its walls holds."""
+    from agentforge.sandbox.ladder import rungs
+    from agentforge.sandbox.probe import probe
+
+    found = [(name, rung()) for name, rung in rungs(container)]
+    return [Rung(name, walls, probe(walls) if walls else ()) for name, walls in found]
+
+
+def _sandbox(container: "ContainerSpec | None") -> Check:
     from agentforge.core.errors import PolicyError
     from agentforge.sandbox.ladder import choose
 
     try:
-        walls = choose("auto")
+        name = choose("auto", container).name
     except PolicyError as error:
-        return None, Check("sandbox", "missing", error.sentence, error.next_step)
-    if walls.name == "bubblewrap":
-        return walls, Check("sandbox", "ok", walls.name)
-    return walls, Check("sandbox", "weak", f"{walls.name}; bubblewrap would be stronger", "Install bubblewrap.")
+        return Check("sandbox", "missing", error.sentence, error.next_step)
+    if name == "bubblewrap":
+        return Check("sandbox", "ok", name)
+    return Check("sandbox", "weak", f"{name}; bubblewrap would be stronger", "Install bubblewrap.")
 
 
-def _try(walls: "Sandbox | None") -> "tuple[Probe, ...]":
-    from agentforge.sandbox.probe import probe
-
-    return probe(walls) if walls else ()
-
-
-def _weak_walls(tried: "tuple[Probe, ...]") -> list[Check]:
+def _weak_walls(used: Rung | None) -> list[Check]:
     from agentforge.sandbox.probe import ESSENTIAL
 
-    return [
-        Check("walls", "missing" if each.name in ESSENTIAL else "weak", f"{each.name}: {each.detail}") for each in tried if not each.held
-    ]
+    broken = [each for each in used.tried if not each.held] if used else []
+    return [Check("walls", "missing" if each.name in ESSENTIAL else "weak", f"{each.name}: {each.detail}") for each in broken]
+
+
+def _container(rungs: list[Rung], container: "ContainerSpec | None") -> Check:
+    if container is None:
+        return Check("container", "ok", "none is configured; it would be tried after the others")
+    name = f"{container.engine} with {container.image}"
+    if any(rung.name == "container" and rung.walls for rung in rungs):
+        return Check("container", "ok", name)
+    return Check("container", "weak", f"{name} does not work", f"Try `{container.engine} image inspect {container.image}`.")
+
+
+def _toolchains() -> Check:
+    """Those that the project here asks for; outside of one, those that any project could get."""
+    from agentforge.sandbox.toolchains import all_needs, find_toolchains, needs_here
+
+    here = Path.cwd()
+    top = next((place for place in (here, *here.parents) if (place / ".git").exists()), None)
+    needs = needs_here(top) if top else all_needs()
+    found = find_toolchains(needs, os.environ, Path.home())
+    missing = sorted({need.tool for need in needs} - {chain.tool for chain in found})
+    words = [f"{chain.tool} at {chain.root}" for chain in found]
+    if top and missing:
+        words.append(f"from the system, if at all: {', '.join(missing)}")
+    return Check("toolchains", "ok", "; ".join(words) or "none but the system's")
 
 
 def _model() -> Check:

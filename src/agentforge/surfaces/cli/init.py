@@ -121,9 +121,11 @@ def _facts(site: "Site", head: str, plan: "Plan") -> list[tuple[str, list[str]]]
 def _sandbox() -> list[str]:
     from agentforge.core.errors import PolicyError
     from agentforge.sandbox.ladder import choose
+    from agentforge.settings import read_own_settings
+    from agentforge.store.site import home_path
 
     try:
-        found = choose("auto")
+        found = choose("auto", read_own_settings(home_path() / "config.yaml")[1].container)
     except PolicyError as error:
         return [error.sentence, error.next_step]
     return [found.name, *(f"{key}: {value}" for key, value in found.guarantee().items())]
