@@ -25,16 +25,18 @@ LINES: list[tuple[str, str | None]] = [
 FULL = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
 
 READS = {"list_files", "outline", "read_file", "read_symbol", "search_codebase"}
+LOOKS = {"list_dir", "git_log", "git_diff"}
 NEVER = {"deploy", "commit"}
 NO_HANDS = {"edit_file", "create_file", "delete_file", "run_tests"} | NEVER
-WRITES = {"edit_file", "create_file", "delete_file", "run_tests"}
+RUNS = {"run_command", "git_status"}
+WRITES = {"edit_file", "create_file", "delete_file", "run_tests", "apply_patch", "move_file"} | RUNS
 
 TOOLS: dict[str, tuple[set[str], set[str]]] = {
     "requirements_analyst": ({"read_documentation"}, NO_HANDS),
     "business_analyst": ({"read_documentation", "escalate_question"}, NO_HANDS),
     "software_architect": ({"analyze_dependencies", "view_architecture_diagram", "read_documentation"}, NO_HANDS),
     "security_architect": ({"run_security_scan", "analyze_dependencies"}, NO_HANDS),
-    "test_engineer": ({"create_file", "run_tests", "analyze_coverage"}, {"edit_file", "delete_file"} | NEVER),
+    "test_engineer": ({"create_file", "run_tests", "analyze_coverage"} | RUNS, {"edit_file", "delete_file"} | NEVER),
     "software_developer": (WRITES | {"run_conformance_check", "run_type_check"}, NEVER),
     "senior_developer": (WRITES | {"run_conformance_check", "run_type_check", "analyze_complexity"}, NEVER),
     "devops_engineer": (
@@ -83,7 +85,8 @@ def everybody(resolved: Resolved) -> Iterator[tuple[Stage, str]]:
 def test_a_role_has_the_tools_of_its_trade_and_no_others(name: str) -> None:
     role = CATALOG.role(name)
     more, forbidden = TOOLS[name]
-    assert set(role.allowed) == READS | more
+    looks = set() if name == "business_analyst" else LOOKS  # clarifying is reading and asking
+    assert set(role.allowed) == READS | looks | more
     assert set(role.forbidden) == forbidden
 
 

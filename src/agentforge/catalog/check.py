@@ -11,7 +11,7 @@ from agentforge.catalog.orchestration import FILES
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
-Folder = Literal["agents", "pipelines", "contracts", "stages", "orchestration"]
+Folder = Literal["agents", "pipelines", "contracts", "stages", "tools", "orchestration"]
 FOLDERS: tuple[Folder, ...] = (*KINDS, "orchestration")
 
 _OWN_NAME: Mapping[Folder, tuple[str, ...]] = {
@@ -19,6 +19,7 @@ _OWN_NAME: Mapping[Folder, tuple[str, ...]] = {
     "pipelines": ("pipeline", "name"),
     "contracts": ("contract",),
     "stages": ("name",),
+    "tools": ("tool", "name"),
 }
 
 
@@ -93,6 +94,7 @@ def _folder(said: Mapping[str, object]) -> Folder | None:
         "schema": "contracts",
         "produces": "stages",
         "gates": "stages",
+        "tool": "tools",
     }
     if found := next((folder for key, folder in own.items() if key in said or f"+{key}" in said), None):
         return found

@@ -101,6 +101,16 @@ def schema_problems(schema: Mapping[str, Json], value: object) -> list[str]:
     return _problems(schema, schema, value)
 
 
+def schema_fault(schema: Mapping[str, Json]) -> str:
+    """Why this is no JSON Schema; empty if it is one."""
+    try:
+        jsonschema_rs.meta.validate(dict(schema))
+        _validator(schema)
+    except (ValueError, RecursionError) as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
 def _problems(schema: Mapping[str, Json], complete: Mapping[str, Json], value: object) -> list[str]:
     unfit = dict(_unfit(value))
     if any("nested" in text for text in unfit.values()):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from agentforge.core.errors import UsageError
 
-Kind = Literal["agents", "pipelines", "contracts", "stages"]
+Kind = Literal["agents", "pipelines", "contracts", "stages", "tools"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Document: TypeAlias = dict[str, Any]

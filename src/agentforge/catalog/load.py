@@ -18,6 +18,7 @@ from agentforge.catalog.faults import placed
 from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, roles_named, with_panel
 from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
+from agentforge.catalog.own_tools import tool_problems
 from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
 from agentforge.catalog.rules import CATALOG_RULES, condition_problems, ends_problems, known_names, lane_problems, rise_problem
@@ -25,7 +26,12 @@ from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import pipeline_from_json
 from agentforge.system import strict_yaml
 
-META: Mapping[Kind, str] = {"agents": "agent_definition", "pipelines": "pipeline_template", "stages": "stage_definition"}
+META: Mapping[Kind, str] = {
+    "agents": "agent_definition",
+    "pipelines": "pipeline_template",
+    "stages": "stage_definition",
+    "tools": "tool_definition",
+}
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
 OWN_CONTRACTS = frozenset({*META.values(), "settings", "stage_config"})
@@ -131,6 +137,9 @@ class Catalog:
             "prompts": {stage: text for line in lines for stage, text in line.prompts().items()},
             "review_prompts": reviews,
         }
+        own = {name for line in lines for role in line.roles.values() for name in role.allowed if ("tools", name) in self.overrides}
+        if own:  # a task without such tools keeps what it always kept
+            resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return Resolved(resolved)
 
     def _line(self, template: Mapping[str, Any], lane: str) -> Line:
@@ -168,7 +177,7 @@ class Catalog:
         wrong = problems(meta, document, final=True)
         for rule in () if wrong else meta.rules:
             wrong += CATALOG_RULES[rule](kind, document, self.names)
-        return wrong or list(condition_problems(kind, document))
+        return wrong or list(tool_problems(document) if kind == "tools" else condition_problems(kind, document))
 
     def _whole(self, kind: Kind, name: str) -> Document:
         """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands before."""
@@ -284,6 +293,8 @@ def _own_name(kind: Kind, document: Document) -> object:
             return document["name"]
         case "contracts":
             return document["contract"]
+        case "tools":
+            return document["tool"]["name"]
 
 
 def _without(document: Mapping[str, Any], keys: frozenset[str]) -> Document:

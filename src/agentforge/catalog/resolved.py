@@ -22,7 +22,7 @@ class Resolved:
         return cls(value)
 
     def to_json(self) -> dict[str, Json]:
-        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`."""
+        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`, and `tools` if there are any."""
         return dict(self.value)
 
     def pipeline(self) -> Pipeline:
@@ -48,6 +48,11 @@ class Resolved:
     def review_prompt(self, stage: str, seat: str) -> str:
         """What a reader of a stage's result is told; a seat is the role's name, or `arbiter`."""
         return str(self.value.get("review_prompts", {}).get(stage, {}).get(seat, ""))
+
+    def tools(self) -> Mapping[str, Mapping[str, Json]]:
+        """The tools that the project declares and a role of this lane may use, by name."""
+        found: Mapping[str, Mapping[str, Json]] = self.value.get("tools", {})
+        return found
 
     def contracts_of(self, stage: Stage) -> tuple[Contract, ...]:
         """The contracts that a stage owes, in order."""

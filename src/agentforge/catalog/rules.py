@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from agentforge.catalog.extends import Document, Kind
+from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
 from agentforge.core.conditions import FACTS, condition_problem, holds
 from agentforge.core.pipeline import Pipeline, Predicate, Stage
@@ -19,13 +20,15 @@ Names: TypeAlias = Callable[[Kind], Collection[str]]
 Rule: TypeAlias = Callable[[Kind, Mapping[str, Any], Names], Iterator[str]]
 
 
-def _tools_do_not_overlap(_kind: Kind, value: Mapping[str, Any], _names: Names) -> Iterator[str]:
+def _tools_do_not_overlap(_kind: Kind, value: Mapping[str, Any], names: Names) -> Iterator[str]:
     tools = value["capabilities"]["tools"]
     allowed, forbidden = tools["allowed"], tools.get("forbidden", [])
     for name in sorted(set(allowed) & set(forbidden)):
         yield f"{name} is both allowed and forbidden"
     for name in sorted(set(allowed) & RESERVED_TOOLS):
         yield f"{name} is reserved: no role can be allowed it"
+    for name in sorted(set(allowed) - PACKAGED_TOOLS - set(names("tools"))):
+        yield f"{name} is allowed, and there is no such tool: none comes with AgentForge, and no tools/{name}.yaml declares it"
     for name in sorted(set(tools.get("path_constraints", {})) - set(allowed)):
         yield f"path_constraints limits {name}, which is not an allowed tool"
 
@@ -38,7 +41,7 @@ def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) 
             yield from _absent([item["contract"] for item in value["produces"]] + value.get("requires", []), "contracts", names)
         case "pipelines":
             yield from _absent(_contracts_of_template(value["pipeline"]), "contracts", names)
-        case "contracts":
+        case "contracts" | "tools":
             pass
 
 
@@ -89,7 +92,7 @@ def known_names(kind: Kind, document: Document) -> Document:
     match kind:
         case "stages" | "pipelines":
             return {key: _renamed(value, key) for key, value in document.items()}
-        case "agents" | "contracts":
+        case "agents" | "contracts" | "tools":
             return document
 
 
@@ -199,7 +202,7 @@ def _stages_in(kind: Kind, value: Mapping[str, Any]) -> Sequence[Mapping[str, An
             return [value]
         case "pipelines":
             return all_entries(value["pipeline"])
-        case "agents" | "contracts":
+        case "agents" | "contracts" | "tools":
             return []
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from agentforge.core.errors import Unusable
 
@@ -22,8 +22,12 @@ _LAST_WORDS_S = 1.0
 """How long output is still read after the child ended, if somebody who left its group keeps the pipe open."""
 _CHUNK = 65536
 
+Tee: TypeAlias = Callable[[int, bytes], None]
+"""Is handed each piece of output as it comes, with the number of its stream: 1 or 2. It must not take long: nobody reads on meanwhile."""
+
 # The one mutable state of this layer: a Ctrl-C must find every running child, whoever started it.
-_running: set[int] = set()
+_running: dict[int, tuple[int, ...]] = {}
+"""Each with the descriptors that it was given."""
 _lock = threading.RLock()
 
 
@@ -52,17 +56,18 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     input: bytes = b"",  # noqa: A002 - the name that subprocess taught everybody
     pass_fds: Sequence[int] = (),
     output_limit: int = 4_000_000,
+    tee: Tee | None = None,
     die_with_parent: bool = True,
 ) -> Completed:
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
-    `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut. A child that dies with its
-    parent costs a full fork; a short one that holds the parent's lock may be let finish instead.
+    `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut; `tee` sees all of it.
+    A child that dies with its parent costs a full fork; a short one that holds the parent's lock may be let finish instead.
     """
     started = time.monotonic()
     before_exec = _die_with(os.getpid()) if die_with_parent else None
     child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
-    out, err = _Bounded(output_limit), _Bounded(output_limit)
+    out, err = _Bounded(output_limit, 1, tee), _Bounded(output_limit, 2, tee)
     try:
         timed_out = _converse(child, input, out, err, None if timeout_s is None else started + timeout_s)
     finally:
@@ -85,16 +90,28 @@ def kill_all() -> None:
             _kill_group(pid)
 
 
+def kill_holding(fd: int) -> None:
+    """Kill the children that were given this descriptor, each with its group: where several tasks are driven, those of one."""
+    with _lock:
+        for pid, fds in _running.items():
+            if fd in fds:
+                _kill_group(pid)
+
+
 @dataclass(slots=True)
 class _Bounded:
     """The head and the tail of a stream."""
 
     limit: int
+    stream: int = 1
+    tee: Tee | None = None
     head: bytearray = field(default_factory=bytearray)
     tail: bytearray = field(default_factory=bytearray)
     cut: int = 0
 
     def add(self, data: bytes) -> None:
+        if self.tee is not None and data:
+            self.tee(self.stream, data)
         room = self.limit - self.limit // 2 - len(self.head)
         self.head += data[:room] if room > 0 else b""
         self.tail += data[max(room, 0) :]
@@ -166,7 +183,7 @@ def _start(
                 pass_fds=tuple(pass_fds),
                 preexec_fn=before_exec,  # noqa: PLW1509 - one prepared system call
             )
-            _running.add(child.pid)
+            _running[child.pid] = tuple(pass_fds)
             return child
     except FileNotFoundError as error:
         if not cwd.is_dir():
@@ -257,7 +274,7 @@ def _has_ended(child: subprocess.Popen[bytes]) -> bool:
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Kill what is left of the group and reap the child."""
     with _lock:
-        _running.discard(child.pid)
+        _running.pop(child.pid, None)
         if child.returncode is None:
             _kill_group(child.pid)
     child.wait()

@@ -14,7 +14,7 @@ from agentforge.sandbox.project import Project, lines, open_project, strings, ta
 from agentforge.sandbox.requirements import extras_of, name_of, poetry_requirements
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools import diagram
-from agentforge.tools.base import RESULT_CHARS, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
+from agentforge.tools.base import RESULT_CHARS, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.scanning import looks_like_test
 from agentforge.tools.source import present, python_texts, read_source, walk
 
@@ -36,11 +36,11 @@ def analyze_dependencies(args: Mapping[str, Json], bench: Workbench) -> ToolResu
         graph = ImportGraph.build(texts, import_roots(project))
         reach = change_facts(graph, texts, chosen, [path for path in texts if looks_like_test(path)])
         text = render(reach, RESULT_CHARS - 400)
-        return ToolResult(ok=True, text=bounded(f"{text}\n{_sum(reach)}" if len(chosen) > 1 else text))
+        return ToolResult(ok=True, text=f"{text}\n{_sum(reach)}" if len(chosen) > 1 else text)
     rows = ["Declared:", *(f"  {where}: {_listed(names)}" for where, names in declared(project) if names)]
     if len(rows) == 1:
         rows.append("  nothing")
-    return ToolResult(ok=True, text=bounded("\n".join([*rows, *_used(project, texts)])))
+    return ToolResult(ok=True, text="\n".join([*rows, *_used(project, texts)]))
 
 
 def view_architecture_diagram(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -53,7 +53,7 @@ def view_architecture_diagram(_args: Mapping[str, Json], bench: Workbench) -> To
     forward = imported_by(ImportGraph.build(texts, roots))
     # A package's own __init__ is loaded with every module in it; that is no choice of the module's author.
     imports = {path: [each for each in forward.get(path, ()) if not _is_above(each, path)] for path in texts}
-    return ToolResult(ok=True, text=bounded(diagram.render(diagram.diagram(imports, texts, roots))))
+    return ToolResult(ok=True, text=diagram.render(diagram.diagram(imports, texts, roots)))
 
 
 def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -73,7 +73,7 @@ def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult
         f"{each.lines} lines twice: {each.path}:{each.start} and {each.other_path}:{each.other_start}"
         for each in sorted(duplicates(texts), key=lambda each: (-each.lines, each.path, each.start))[:MAX_DUPLICATES]
     ]
-    return ToolResult(ok=True, text=bounded("\n".join([head, *rows, *twice])))
+    return ToolResult(ok=True, text="\n".join([head, *rows, *twice]))
 
 
 def project_of(root: Path) -> Project:

@@ -8,12 +8,13 @@ from typing import Literal, TypeAlias
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.tools.roots import Root, Spot, spot_of
 
 Effect = Literal["pure", "read", "write", "execute", "network", "control"]
 """What a tool does to the world. `pure` looks at nothing but its arguments; `control` changes the task and not the tree."""
 
-Risk = Literal["low", "medium", "high"]
-"""How much a call can spoil, as far as a tool alone can know. A command line has a risk of its own on top."""
+Risk = Literal["low", "medium", "high", "critical"]
+"""How much a call can spoil, as far as a tool alone can know. A command line has a risk of its own on top. What is critical never runs."""
 
 Act = Literal["create", "edit", "delete"]
 """What can be done to a file. A role's path limits speak of these by the name of the plain tool that does them."""
@@ -89,11 +90,30 @@ Run: TypeAlias = Callable[[Mapping[str, Json]], ToolResult]
 """A check that the engine runs for a tool, from the tool's arguments."""
 
 
-Command: TypeAlias = Callable[[Sequence[str], int], ToolResult]
-"""A program run in the sandbox: its words, and the seconds after which it and all of its children are ended. Its input is empty."""
-
 Permit: TypeAlias = Callable[[Act, str], None]
 """Raises the mistake if the role may not do this to this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is to be run in the sandbox. Its input is empty."""
+
+    words: tuple[str, ...]
+    seconds: int
+    """After these it and all that it started are ended."""
+    permit: Permit
+    """Asked about every path that it has changed; one that is refused takes all of its changes back."""
+    writes: bool = True
+    """False: it can read the tree and not change it."""
+    network: bool = False
+    """True: it may go where the user's own configuration lets programs go. Else there is no network for it."""
+
+
+Command: TypeAlias = Callable[[Program], ToolResult]
+"""Runs a program to its end."""
+
+Keep: TypeAlias = Callable[[str], str]
+"""Puts a text that is too long to be shown where people find it whole; the answer is the name of that place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +155,16 @@ class Workbench:
     """The task's repository; without it the git tools say "not configured"."""
     command: Command | None = None
     """How a program is run; without it `run_command` says "not configured"."""
+    keep: Keep | None = None
+    """Where the whole of a text goes that is shown only in part; without it the rest is lost."""
+    roots: tuple[Root, ...] = ()
+    """Directories beside the tree that the user opened, reached by absolute paths."""
     permit: Permit = _anything
     """Asked by a writing tool about the real path that it is about to change, whatever was asked before. The bridge sets it."""
+
+    def spot(self, given: str) -> Spot:
+        """Where a path leads that an action names."""
+        return spot_of(self.root, self.roots, given)
 
     def after(self, result: ToolResult) -> "Workbench":
         """The bench for the next action of the same role."""
@@ -193,11 +221,12 @@ def texts_of(args: Mapping[str, Json], key: str) -> tuple[str, ...]:
     return tuple(str(each) for each in value)
 
 
-def bounded(text: str, limit: int = RESULT_CHARS) -> str:
-    """The text, or its beginning and end with a note on how much is missing between."""
+def bounded(text: str, limit: int = RESULT_CHARS, place: str = "") -> str:
+    """The text, or its beginning and end with a note on how much is missing between, and where the whole of it is."""
     if len(text) <= limit:
         return text
-    note = f"\n[… {len(text) - limit + 60} characters cut here …]\n"
+    where = f"; people find the whole in {place}" if place else ""
+    note = f"\n[… {len(text) - limit + 60 + len(where)} characters cut here{where} …]\n"
     keep = max(0, limit - len(note))
     head = keep * 2 // 3
     return text[:head] + note + text[len(text) - (keep - head) :]

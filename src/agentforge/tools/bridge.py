@@ -8,19 +8,22 @@ Some tools have a second name, by which other programs know them. It opens nothi
 """
 
 import errno
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
-from agentforge.system.files import relative_to, resolve_inside
+from agentforge.system.redact import redact
 from agentforge.tools.analysing import ANALYSING
-from agentforge.tools.base import ACTS, Act, Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
+from agentforge.tools.base import ACTS, RESULT_CHARS, Act, Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
 from agentforge.tools.checking import CHECKING
 from agentforge.tools.commands import COMMANDS
+from agentforge.tools.declared import Declared, as_tool
 from agentforge.tools.documentation import DOCUMENTATION
 from agentforge.tools.git_reading import GIT_READING
 from agentforge.tools.listing import LISTING
@@ -29,16 +32,20 @@ from agentforge.tools.patching import PATCHING
 from agentforge.tools.paths import Glob, PathLimits, closed_to_all, glob, matches_any
 from agentforge.tools.reading import READING
 from agentforge.tools.releasing import RELEASING
+from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot_of
 from agentforge.tools.running import CONTROL, RUNNING, shown_control
 from agentforge.tools.scanning import SCANNING
 from agentforge.tools.searching import SEARCHING
 from agentforge.tools.source import read_source
-from agentforge.tools.writing import WRITING, link_place
+from agentforge.tools.writing import WRITING
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
 _TABLES = (*_LOOKING, WRITING, PATCHING, MOVING, RELEASING, RUNNING, CHECKING, COMMANDS)
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.spec.name: tool for table in _TABLES for tool in table})
-"""Every tool there is."""
+"""Every tool that comes with us. A project may declare more."""
+
+_PARSED_FILES = 50
+"""Files just written that are looked at for their syntax: a program may have written thousands."""
 
 PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 """Never writable, by any role: the repository itself, and the rules and records of the work."""
@@ -78,6 +85,8 @@ _CONTROL: Mapping[str, ToolSpec] = MappingProxyType({spec.name: spec for spec in
 _PATH_ERRORS = frozenset({errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.ENXIO})
 """What the operating system says about a name that cannot be. The model chose the name."""
 
+_ROOT = Path("/")
+
 Check = Callable[[Mapping[str, Json], Json], list[str]]
 """From a JSON schema and a value to the problems of the value, each a sentence."""
 
@@ -96,9 +105,11 @@ class Bridge:
     check: Check
     read_only: bool = False
     """Nothing may be written or run in this task, whatever the role may do elsewhere."""
+    tools: Mapping[str, Tool] = field(default_factory=lambda: TOOLS)
+    """The table: ours, and what the project declares."""
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - one place puts all of this together
         cls,
         role: Mapping[str, Json],
         limits: PathLimits,
@@ -107,18 +118,21 @@ class Bridge:
         locked: Mapping[str, str] | None = None,
         protected: tuple[str, ...] = PROTECTED,
         read_only: bool = False,
+        declared: Mapping[str, Declared] | None = None,
     ) -> "Bridge":
-        """The bridge of a role, from its agent definition."""
-        tools = _object(_object(role, "capabilities"), "tools")
-        forbidden = frozenset(map(real_name, _names(tools, "forbidden")))
-        allowed = tuple(dict.fromkeys(name for name in map(real_name, _names(tools, "allowed")) if name not in forbidden))
+        """The bridge of a role, from its agent definition. `declared` are the tools of the project; none takes the place of ours."""
+        said = _object(_object(role, "capabilities"), "tools")
+        forbidden = frozenset(map(real_name, _names(said, "forbidden")))
+        allowed = tuple(dict.fromkeys(name for name in map(real_name, _names(said, "allowed")) if name not in forbidden))
         name = str(_object(role, "agent").get("role", "this role"))
         closed = tuple(glob(each.casefold()) for each in protected)
-        return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only)
+        own = {name: as_tool(tool) for name, tool in (declared or {}).items() if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED}}
+        tools = MappingProxyType({**TOOLS, **own}) if own else TOOLS
+        return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only, tools)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What this role is shown: its tools, then the control actions."""
-        own = (TOOLS[name].spec for name in self.allowed if name in TOOLS)
+        own = (self.tools[name].spec for name in self.allowed if name in self.tools)
         return (*(spec for spec in own if not self._is_closed(spec)), *shown_control(self.allowed))
 
     def _is_closed(self, spec: ToolSpec) -> bool:
@@ -145,32 +159,32 @@ class Bridge:
         if self.read_only:
             # A reading tool may let the engine run something for it; here it may not.
             bench = replace(bench, runs={}, command=None)
-        bench = replace(bench, permit=self._permit)
+        bench = replace(bench, permit=partial(self._permit, bench.roots))
         try:
-            result = TOOLS[action.name].call(action.args, bench)
+            result = self.tools[action.name].call(action.args, bench)
         except ModelMistake as mistake:
             return _mistaken(mistake)
         except OSError as error:
             return _impossible_name(error)
-        return replace(result, text=bounded(result.text + _broken_syntax(result, bench)))
+        return _fitted(replace(result, text=result.text + _broken_syntax(result, bench)), bench)
 
     def _refused_tool(self, action: Action) -> ToolResult | None:
         name = action.name
         if name in _CONTROL:
             return None
-        if name in TOOLS and self._is_closed(TOOLS[name].spec):
+        if name in self.tools and self._is_closed(self.tools[name].spec):
             return _refused(
                 "forbidden_tool", f"this task is read-only: its mode lets nobody use {name}, which would write or run something"
             )
-        if name in self.allowed and name in TOOLS:
+        if name in self.allowed and name in self.tools:
             return None
         offered = ", ".join(spec.name for spec in self.specs())
-        if name in self.forbidden or name in TOOLS or name in RESERVED:
+        if name in self.forbidden or name in self.tools or name in RESERVED:
             return _refused("forbidden_tool", f"{name} is not for {self.name}; allowed: {offered}")
         return _refused("unknown_tool", f"there is no tool {name[:80]!r}; allowed: {offered}")
 
     def _refused_arguments(self, action: Action) -> ToolResult | None:
-        spec = _CONTROL.get(action.name) or TOOLS[action.name].spec
+        spec = _CONTROL.get(action.name) or self.tools[action.name].spec
         problems = self.check(spec.schema, dict(action.args))
         if not problems:
             return None
@@ -179,35 +193,40 @@ class Bridge:
     def _refused_paths(self, action: Action, bench: Workbench) -> ToolResult | None:
         if action.name in _CONTROL:
             return None
-        tool = TOOLS[action.name]
+        tool = self.tools[action.name]
+        if tool.spec.name not in TOOLS:
+            return None  # its arguments are words; what it changes is asked about when it has run
         for given in _paths_named(action):
-            if closed := closed_to_all(relative_to(bench.root, resolve_inside(bench.root, given))):
+            if closed := closed_to_all(bench.spot(given).shown):
                 return _refused("path_limit", closed)
         named = [text_of(action.args, argument) for argument in tool.spec.writes]
         for given in (*named, *(tool.targets(action.args, bench) if tool.targets is not None else ())):
-            target = relative_to(bench.root, resolve_inside(bench.root, given))
             # A link has two places: where its name lies and what it leads to. Both must be free.
-            for path in dict.fromkeys((target, relative_to(bench.root, link_place(bench.root, given)))):
-                if (refused := self._refused_path(action.name, path)) is not None:
+            for spot in dict.fromkeys((bench.spot(given), name_spot(bench.root, bench.roots, given))):
+                if (refused := self._refused_spot(action.name, spot)) is not None:
                     return refused
         return None
 
-    def _refused_path(self, tool: str, path: str) -> ToolResult | None:
+    def _refused_spot(self, tool: str, spot: Spot) -> ToolResult | None:
+        path = spot.shown
         if closed := closed_to_all(path):
             return _refused("path_limit", closed)
-        if matches_any(self.protected, path.casefold()):
+        refuse_read_only(spot)
+        if matches_any(self.protected, spot.path.casefold()):
             return _refused("path_limit", f"`{path}` is never written by a tool")
         if path in self.locked:
             return _refused("test_lock", f"`{path}` is locked since RED; a needed change is a request back to RED: escalate")
         reason = self.limits.allows(tool, path)
         return _refused("path_limit", f"{tool}: {reason}") if reason else None
 
-    def _permit(self, act: Act, path: str) -> None:
+    def _permit(self, roots: Sequence[Root], act: Act, path: str) -> None:
         """The last question, asked by the tool itself. An act is held to the limits of the plain tool for it, and forbidden with it."""
         tool = ACTS[act]
         if tool in self.forbidden:
             raise ModelMistake("forbidden_tool", f"{tool} is not for {self.name}, by no other tool either: `{path}` stays as it is")
-        if (refused := self._refused_path(tool, path)) is not None:
+        # The path is real already: it is only split into its root and the rest.
+        spot = spot_of(_ROOT, roots, path) if path.startswith("/") else Spot(_ROOT, path)
+        if (refused := self._refused_spot(tool, spot)) is not None:
             raise ModelMistake(refused.mistake, refused.text)
 
 
@@ -238,12 +257,20 @@ def _paths_named(action: Action) -> list[str]:
 def _broken_syntax(result: ToolResult, bench: Workbench) -> str:
     """A sentence for every Python file just written that does not parse: cheap to know now, dear to learn a step later."""
     notes = []
-    for path in result.wrote:
+    for path in result.wrote[:_PARSED_FILES]:
         if path.endswith(".py") and (bench.root / path).is_file():
             broken = syntax_error(read_source(bench.root, path).text, path)
             if broken is not None:
                 notes.append(f"\nSyntax error in `{path}`, line {broken[0]}: {broken[1]}")
     return "".join(notes)
+
+
+def _fitted(result: ToolResult, bench: Workbench) -> ToolResult:
+    """A result that fits into an answer. Secrets go before the cut: half of one would not be known for what it is."""
+    if len(result.text) <= RESULT_CHARS:
+        return result
+    whole = redact(result.text)[0]
+    return replace(result, text=bounded(whole, place=bench.keep(whole) if bench.keep is not None and len(whole) > RESULT_CHARS else ""))
 
 
 def _refused(kind: str, text: str) -> ToolResult:

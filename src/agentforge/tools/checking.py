@@ -1,12 +1,11 @@
 """Tools that run the project's checks. The engine runs them, on a pristine checkout in the sandbox; here their arguments are made sound."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.files import relative_to, resolve_inside
-from agentforge.tools.base import Call, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, texts_of
+from agentforge.tools.base import Call, Tool, ToolResult, ToolSpec, Workbench, object_schema, texts_of
 
 MAX_PATHS = 200
 PATHS: dict[str, Json] = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "maxItems": MAX_PATHS}
@@ -31,8 +30,7 @@ def _by_engine(name: str, what: str) -> Call:
         run = bench.runs.get(name)
         if run is None:
             return ToolResult(ok=False, text=f"{name}: {what} is not configured here; nothing was checked", mistake="not_configured")
-        result = run({**args, "paths": list(paths)} if paths else args)
-        return replace(result, text=bounded(result.text))
+        return run({**args, "paths": list(paths)} if paths else args)
 
     return call
 

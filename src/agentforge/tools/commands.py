@@ -6,11 +6,10 @@ a pipe wants a script, and a script is a file that somebody can review.
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of, texts_of
+from agentforge.tools.base import Program, Tool, ToolResult, ToolSpec, Workbench, number_of, object_schema, text_of, texts_of
 
 DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
@@ -36,12 +35,11 @@ def run_command(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     if bool(argv) == bool(line):
         raise ModelMistake("bad_arguments", 'give either `argv`, a list such as ["make", "docs"], or `command`')
     words = argv or words_of(line)
-    _check(words)
+    check_words(words)
     seconds = max(1, min(number_of(args, "timeout", DEFAULT_SECONDS), MAX_SECONDS))
     if bench.command is None:
         return ToolResult(ok=False, text="run_command is not configured here; nothing was run", mistake="not_configured")
-    result = bench.command(words, seconds)
-    return replace(result, text=bounded(result.text))
+    return bench.command(Program(words, seconds, bench.permit))
 
 
 def words_of(line: str) -> tuple[str, ...]:
@@ -74,8 +72,9 @@ def words_of(line: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _check(words: tuple[str, ...]) -> None:
-    if not words[0] or words[0].startswith("-"):
+def check_words(words: tuple[str, ...]) -> None:
+    """Raises the mistake if no program can be started with these."""
+    if not words[0] or words[0].startswith("-") or "=" in words[0]:
         raise ModelMistake("bad_arguments", f"{words[0][:80]!r} cannot be the name of a program")
     for word in words:
         if "\0" in word:

@@ -44,7 +44,7 @@ def read_documentation(args: Mapping[str, Json], bench: Workbench) -> ToolResult
     source = read_source(bench.root, path)
     if source.path.endswith(".py"):
         rows = [f"{line}: {name or 'module'}: {said.splitlines()[0]}" for name, line, said in docstrings(source.text)]
-        return ToolResult(ok=True, text=bounded("\n".join([f"{source.path}: {len(rows)} docstrings", *rows])))
+        return ToolResult(ok=True, text="\n".join([f"{source.path}: {len(rows)} docstrings", *rows]))
     if not is_document(source.path):
         raise ModelMistake("not_documentation", f"`{source.path}` is no document; read_file reads it")
     return read_file({"path": path}, bench)
@@ -63,7 +63,7 @@ def _overview(bench: Workbench) -> ToolResult:
     packages = [f"{path}: {own[0][2].splitlines()[0]}" for path, text in said if (own := docstrings(text)) and not own[0][0]]
     if packages:
         rows += ["Packages:", *packages[:MAX_PACKAGES]]
-    return ToolResult(ok=True, text=bounded("\n".join(rows)))
+    return ToolResult(ok=True, text="\n".join(rows))
 
 
 def _matching(query: str, path: str, bench: Workbench) -> ToolResult:
@@ -84,7 +84,7 @@ def _matching(query: str, path: str, bench: Workbench) -> ToolResult:
         blocks.append(bounded(f"{head}\n{numbered(each.lines, each.start)}", room))
         opened.append(Opened(each.path, each.start, last))
     left = f"\n[{len(best) - len(kept)} weaker matches]" if len(best) > len(kept) else ""
-    return ToolResult(ok=True, text=bounded("\n\n".join(blocks) + left), opened=tuple(opened))
+    return ToolResult(ok=True, text="\n\n".join(blocks) + left, opened=tuple(opened))
 
 
 def _passages(path: str, bench: Workbench) -> Iterator[_Passage]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.files import relative_to, resolve_inside
-from agentforge.tools.base import GitPort, Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
+from agentforge.tools.base import GitPort, Tool, ToolResult, ToolSpec, Workbench, number_of, object_schema, text_of
 from agentforge.tools.paths import closed_to_all
 
 DEFAULT_COMMITS = 10
@@ -43,7 +43,7 @@ def git_status(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return failed.result
     rows = [f"{_KINDS.get(kind, kind)} {_shown(path)}" for kind, path in zip(fields[::2], fields[1::2], strict=False)]
     head = f"On {git.branch}, against {git.base[:12]}: {len(rows)} {'file' if len(rows) == 1 else 'files'} changed."
-    return ToolResult(ok=True, text=bounded("\n".join([head, *rows])))
+    return ToolResult(ok=True, text="\n".join([head, *rows]))
 
 
 def git_diff(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -61,9 +61,7 @@ def git_diff(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return failed.result
     notes = [f"[only the first {MAX_PATHS} files are shown; give `path`]"] if len(wanted) == MAX_PATHS else []
     notes += [f"[`{_shown(name)}` has changed and is not shown]" for name in closed]
-    return ToolResult(
-        ok=True, text=bounded("\n".join([text.rstrip("\n"), *notes]).strip("\n") or "Nothing differs from the base of the task.")
-    )
+    return ToolResult(ok=True, text="\n".join([text.rstrip("\n"), *notes]).strip("\n") or "Nothing differs from the base of the task.")
 
 
 def git_log(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -77,7 +75,7 @@ def git_log(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         text = _said(git, [*words, git.base, "--", *_pathspec(args, bench)])
     except _Failed as failed:
         return failed.result
-    return ToolResult(ok=True, text=bounded(text.rstrip("\n") or "No commit touches this path."))
+    return ToolResult(ok=True, text=text.rstrip("\n") or "No commit touches this path.")
 
 
 def git_branch(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -97,7 +95,7 @@ def git_branch(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     except _Failed as failed:
         return failed.result
     return ToolResult(
-        ok=True, text=bounded(f"The work will be on {git.branch}, from {git.base[:12]}.\nBranches, latest first:\n{text}".rstrip("\n"))
+        ok=True, text=f"The work will be on {git.branch}, from {git.base[:12]}.\nBranches, latest first:\n{text}".rstrip("\n")
     )
 
 
@@ -110,7 +108,7 @@ def _port(bench: Workbench) -> GitPort | ToolResult:
 def _said(git: GitPort, words: Sequence[str]) -> str:
     result = git.run(words)
     if not result.ok:
-        raise _Failed(replace(result, text=bounded(result.text), mistake=result.mistake or "git_failed"))
+        raise _Failed(replace(result, mistake=result.mistake or "git_failed"))
     return result.text
 
 

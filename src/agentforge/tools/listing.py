@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import list_beneath
-from agentforge.system.files import relative_to, resolve_inside
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 
 MAX_ENTRIES = 200
 
 
 def list_dir(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Directories first, then files with their bytes; links are named as such and not followed."""
-    place = relative_to(bench.root, resolve_inside(bench.root, text_of(args, "path", ".")))
+    spot = bench.spot(text_of(args, "path", "."))
+    place = spot.shown
     try:
-        entries = [(name, state) for name, state in list_beneath(bench.root, place) if name != ".git"]
+        entries = [(name, state) for name, state in list_beneath(spot.root, spot.path) if name != ".git"]
     except FileNotFoundError:
         raise ModelMistake("no_such_directory", f"there is no directory `{place}`") from None
     entries.sort(key=lambda entry: (not stat.S_ISDIR(entry[1].st_mode), entry[0]))
     rows = [_row(name, state.st_mode, state.st_size) for name, state in entries[:MAX_ENTRIES]]
     if len(entries) > MAX_ENTRIES:
         rows.append(f"[{len(entries) - MAX_ENTRIES} more entries; list_files takes a pattern]")
-    return ToolResult(ok=True, text=bounded("\n".join([f"{place}: {len(entries)} entries", *rows])))
+    return ToolResult(ok=True, text="\n".join([f"{place}: {len(entries)} entries", *rows]))
 
 
 def _row(name: str, mode: int, size: int) -> str:

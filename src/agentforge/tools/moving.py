@@ -8,7 +8,7 @@ from agentforge.core.reply import Json
 from agentforge.system.beneath import make_folders, move_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
-from agentforge.tools.writing import link_place
+from agentforge.tools.roots import link_place
 
 _PATH: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "relative to the repository's root"}
 

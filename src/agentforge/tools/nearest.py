@@ -6,6 +6,9 @@ import re
 from agentforge.tools.source import lines_of, numbered
 
 _COMPARED_LINES = 5000
+_COMPARED_CHARS = 400
+_EFFORT = 3_000_000
+"""Pairs of characters that full comparisons may look at: lines that are all alike would take minutes."""
 _ENOUGH = 0.5
 _MARGIN = 2
 _SHOWN_LINES = 30
@@ -39,8 +42,10 @@ def _same_but_blanks(lines: list[str], wanted: list[str]) -> int:
         want.pop()
     if not want:
         return 0
-    starts = (at for at, line in enumerate(have) if line == want[0])
-    return next((at + 1 for at in starts if have[at : at + len(want)] == want), 0)
+    # As one text: its search does not begin anew at every line that is like the first.
+    whole = "\n".join(("", *have, ""))
+    at = whole.find("\n".join(("", *want, "")))
+    return whole.count("\n", 0, at) + 1 if at >= 0 else 0
 
 
 def _closest(lines: list[str], wanted: list[str]) -> int | None:
@@ -48,11 +53,23 @@ def _closest(lines: list[str], wanted: list[str]) -> int | None:
     if not wanted or not lines:
         return None
     anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
-    matcher = difflib.SequenceMatcher(a="", b=wanted[anchor].strip()[:400], autojunk=False)
+    meant = wanted[anchor].strip()[:_COMPARED_CHARS]
+    matcher = difflib.SequenceMatcher(a="", b=meant, autojunk=False)
     best, place = _ENOUGH, None
+    seen: set[str] = set()
+    effort = _EFFORT
     for at, line in enumerate(lines[:_COMPARED_LINES]):
-        matcher.set_seq1(line.strip()[:400])
+        text = line.strip()[:_COMPARED_CHARS]
+        if text in seen:
+            continue
+        seen.add(text)
+        matcher.set_seq1(text)
         # The cheap upper bounds come first: they spare nearly every full comparison.
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+        if matcher.real_quick_ratio() <= best or matcher.quick_ratio() <= best:
+            continue
+        effort -= len(text) * len(meant)
+        if effort < 0:
+            break
+        if (ratio := matcher.ratio()) > best:
             best, place = ratio, at
     return None if place is None else max(0, place - anchor)

@@ -14,11 +14,12 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import Content, change_all, read_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
+from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.nearest import describe_miss
 from agentforge.tools.reading import MAX_LINES
+from agentforge.tools.roots import link_place
 from agentforge.tools.source import MAX_BYTES, lines_of
-from agentforge.tools.writing import encoded, link_place
+from agentforge.tools.writing import encoded
 
 MAX_PATCH = 4_000_000
 """Characters of one patch."""
@@ -73,7 +74,7 @@ def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     more = f"\n[and {len(plan.rows) - _SHOWN_FILES} more]" if len(plan.rows) > _SHOWN_FILES else ""
     text = f"Applied to {len(patches)} {'file' if len(patches) == 1 else 'files'}:\n" + "\n".join(plan.rows[:_SHOWN_FILES]) + more
     wrote = tuple(dict.fromkeys((*plan.written, *plan.removed)))
-    return ToolResult(ok=True, text=bounded(text), opened=tuple(plan.opened[:MAX_OPENED]), wrote=wrote, created=tuple(plan.created))
+    return ToolResult(ok=True, text=text, opened=tuple(plan.opened[:MAX_OPENED]), wrote=wrote, created=tuple(plan.created))
 
 
 def _create(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) -> None:

@@ -19,13 +19,7 @@ DEFAULT_TESTS = ("tests/**/*",)
 DEFAULT_DOCS = ("docs/**/*",)
 
 _KEY_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
-_KEY_PLACES = (
-    (".local", "share", "keyrings"),
-    (".config", "gcloud"),
-    (".config", "gh"),
-    (".docker", "config.json"),
-    ("library", "keychains"),
-)
+_KEY_PLACES = ("/.local/share/keyrings/", "/.config/gcloud/", "/.config/gh/", "/.docker/config.json/", "/library/keychains/")
 _KEY_NAMES = frozenset(
     {".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".pgpass", ".my.cnf", ".dockercfg", ".vault-token", ".s3cfg", ".boto"}
 )
@@ -93,19 +87,16 @@ def closed_to_all(path: str) -> str | None:
     `.env` is closed as well: it exists to hold what must not be shared. `.env.example` and its like are open. A `.pem` is closed if its
     name says that it is a key; the text of others is redacted where it enters.
     """
-    parts = path.casefold().split("/")
-    name = parts[-1]
-    if any(part in _KEY_FOLDERS for part in parts) or any(_holds(parts, place) for place in _KEY_PLACES):
+    folded = path.casefold()
+    parts = folded.split("/")
+    name, whole = parts[-1], f"/{folded}/"
+    if not _KEY_FOLDERS.isdisjoint(parts) or any(place in whole for place in _KEY_PLACES):
         return f"`{path}` lies where keys and credentials are kept"
     if name in _KEY_NAMES or name.endswith(_KEY_ENDINGS) or _SSH_KEY.fullmatch(name) or _PEM_KEY.fullmatch(name):
         return f"`{path}` has the name of a key or of credentials"
     if _ENV.fullmatch(name) and not _ENV_SAMPLE.fullmatch(name):
         return f"`{path}` holds a machine's own secrets; look for an example of it, such as `.env.example`"
     return f"`{path}` is run by a shell when it starts" if name in _SHELL_STARTS else None
-
-
-def _holds(parts: Sequence[str], place: Sequence[str]) -> bool:
-    return any(tuple(parts[at : at + len(place)]) == tuple(place) for at in range(len(parts)))
 
 
 @dataclass(frozen=True, slots=True)

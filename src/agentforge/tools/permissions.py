@@ -9,25 +9,30 @@ Inside of the task's worktree and sandbox, what the role allows is allowed. What
     execute    allow  ask     ask    deny
     network    ask    ask     ask    deny
 
-Then a question may already have its answer: a flag (`--allow-shell`, …, which never covers what is high), a grant, or `--yes`.
-`--strict` takes all of these answers away and judges the inside by the table too. Nothing makes a critical call run.
+A tool that the repository declares is asked about until a person has seen what it is, wherever it runs.
+
+Then a question may already have its answer: a person said yes to this very call, or there is a flag (`--allow-shell`, …, which never
+covers what is high), a grant, or `--yes`. `--strict` leaves only the first of these and judges the inside by the table too. Nothing makes
+a critical call run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from agentforge.catalog.modes import Mode
 from agentforge.store.grants import Grant, moment
+from agentforge.store.times import Clock, utc_now
+from agentforge.store.wishes import Area, Wishes
 from agentforge.tools.paths import glob
 from agentforge.tools.risk_tables import Risk
 from agentforge.tools.risks import RISKS, Assessment, assess, worst
 
 SideEffect = Literal["pure", "read", "write", "execute", "network"]
 Verdict = Literal["allow", "ask", "deny"]
-Area = Literal["files", "shell", "network", "web", "mcp"]
-Origin = Literal["builtin", "web", "mcp"]
+Origin = Literal["builtin", "project", "web", "mcp"]
+"""Where a tool comes from; `project`: the repository declares it."""
 
 _TABLE: Mapping[SideEffect, Mapping[Risk, Verdict]] = {
     "pure": {"low": "allow", "medium": "allow", "high": "ask", "critical": "deny"},
@@ -59,6 +64,12 @@ class Call:
     violation: str = ""
     """Why the path resolver or the sandbox refused it; empty if it did not."""
     origin: Origin = "builtin"
+    content: str = ""
+    """The hash of what the repository declares."""
+    consented: bool = False
+    """A person has seen the tool that the repository declares, as it is now."""
+    permitted: bool = False
+    """A person has said yes to this very call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,27 @@ class Policy:
     interactive: bool = True
     """False: nobody is asked (`--non-interactive`)."""
     yes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides about the calls of one task beside the call itself. As it is here, nothing is allowed beforehand."""
+
+    project: str = ""
+    """The real path of the checkout."""
+    wishes: Wishes = Wishes()
+    now: Clock = utc_now
+    grants: Callable[[], Sequence[Grant]] = tuple
+    """Read when a call would be asked about, so that one that was revoked counts no more."""
+    approved: Callable[[], frozenset[str]] = frozenset
+    """The calls that a person on this machine allowed; what the journal says is not enough."""
+    consented: Callable[[str], bool] = lambda _: False
+    """Whether a person has seen the declared tool with this content."""
+
+    def policy(self) -> Policy:
+        """What the person said, at this moment."""
+        said = self.wishes
+        return Policy(self.project, self.now(), said.allow, said.strict, said.interactive, said.yes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +148,8 @@ def _refused(call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment:
 
 def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answer:
     """By decision where it happens, then by the table."""
+    if call.origin == "project" and not call.consented:
+        return "ask", f"the repository declares `{call.tool}`, and nobody here has looked at it as it is now; {risk} risk, {effect}"
     writes_elsewhere = call.origin == "mcp" and effect in ("write", "execute")
     if call.confined and effect != "network" and not writes_elsewhere and not policy.strict:
         return "allow", "inside of the task's worktree and sandbox, and the role allows it"
@@ -130,8 +164,12 @@ def _answered(
     call: Call, risk: Risk, effect: SideEffect, policy: Policy, grants: Sequence[Grant], assessment: Assessment | None
 ) -> Answer | None:
     """An answer that was given before the question."""
+    if call.permitted:
+        return "allow", "a person allowed this very call"
     if policy.strict:
         return None
+    if call.origin == "project" and not call.consented:
+        return ("allow", "answered by --yes") if policy.yes else None
     needed = _area(call, effect)
     if needed in policy.allow and risk != "high":
         return "allow", f"--allow-{needed}; {risk} risk"
@@ -157,7 +195,9 @@ def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Ass
         return False
     if call.command is not None:
         argv = assessment.line.plain_argv if assessment is not None else None
-        return bool(grant.command) and argv is not None and argv[: len(grant.command)] == grant.command and _paths_covered(grant, call)
+        if not grant.command or argv is None or argv[: len(grant.command)] != grant.command:
+            return False
+        return not (grant.exact and len(argv) > len(grant.command)) and _paths_covered(grant, call)
     if grant.command:
         return False
     return bool(call.paths) == bool(grant.path) and _paths_covered(grant, call)

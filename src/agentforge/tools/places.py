@@ -48,6 +48,8 @@ _STARTUP = re.compile(
 )
 _ACCOUNT = frozenset({"passwd", "group", "hosts", "fstab", "crontab", "resolv.conf"})
 _GLOB_ONLY = re.compile(r"[.*?]*[*?][.*?]*|\*\*|\[[^\]]*\]\*?|\.\[.*")
+_PERHAPS_EMPTY = re.compile(r"(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|`[^`]*`)+")
+"""What may turn out to be nothing: `/$X` is then `/`."""
 _LINKED_ROOT = re.compile(r"/proc/[^/]+/(root|cwd)(?=/|$)")
 
 
@@ -98,7 +100,7 @@ def _rooted(path: str, parts: list[str]) -> Kind:
         return "account"
     if re.fullmatch(r"/proc/[^/]+/(environ|mem|maps|cmdline|fd)(/.*)?", path):
         return "account"
-    while parts and _GLOB_ONLY.fullmatch(parts[-1]):
+    while parts and (_GLOB_ONLY.fullmatch(parts[-1]) or _PERHAPS_EMPTY.fullmatch(parts[-1])):
         parts = parts[:-1]
     if not parts or all(part == ".." for part in parts) or (parts[0].startswith("~") and len(parts) == 1):
         return "whole"

@@ -7,10 +7,9 @@ from pathlib import Path
 from agentforge.analysis.symbols import Symbol, find_symbol, outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import RESULT_CHARS, Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
 from agentforge.tools.paths import glob
-from agentforge.tools.source import Source, numbered, read_source, walk
+from agentforge.tools.source import Source, numbered, open_source, read_source, walk
 
 MAX_LINES = 400
 """Lines in one `read_file`."""
@@ -24,40 +23,42 @@ _LINE: dict[str, Json] = {"type": "integer", "minimum": 1}
 def list_files(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """The files under a directory; too many of them become a list of directories with counts."""
     place = text_of(args, "path")
-    start = resolve_inside(bench.root, place) if place not in {"", ".", "./"} else bench.root
+    spot = bench.spot(place or ".")
+    start = spot.real
     if not start.is_dir():
         raise ModelMistake("no_such_directory", f"`{place}` is not a directory; leave `path` out to list from the root")
     pattern = text_of(args, "pattern")
     wanted = glob(pattern if "/" in pattern else f"**/{pattern}") if pattern else None
-    found = [path for path in walk(bench.root, start) if wanted is None or wanted.matches(path)]
+    found = [path for path in walk(spot.root, start) if wanted is None or wanted.matches(path)]
+    top = "" if spot.outer is None else f"{spot.root}/"
     if not found:
         return ToolResult(ok=True, text=f"No files match under `{place or '.'}`.")
     if len(found) <= MAX_LISTED:
-        return ToolResult(ok=True, text=bounded("\n".join(found)))
-    depth = len(Path(relative_to(bench.root, start)).parts) + 1
+        return ToolResult(ok=True, text="\n".join(f"{top}{path}" for path in found))
+    depth = len(Path(spot.path).parts) + 1
     counts: dict[str, int] = {}
     for path in found:
         parts = path.split("/")
         name = path if len(parts) <= depth else "/".join(parts[:depth]) + "/"
-        counts[name] = counts.get(name, 0) + 1
+        counts[f"{top}{name}"] = counts.get(f"{top}{name}", 0) + 1
     rows = [f"{name} ({count} files)" if name.endswith("/") else name for name, count in sorted(counts.items())]
-    return ToolResult(ok=True, text=bounded("\n".join([f"{len(found)} files; give `path` or `pattern` to see fewer:", *rows])))
+    return ToolResult(ok=True, text="\n".join([f"{len(found)} files; give `path` or `pattern` to see fewer:", *rows]))
 
 
 def show_outline(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """The symbols of one file, with their lines."""
-    source = read_source(bench.root, text_of(args, "path"))
+    source = open_source(bench, text_of(args, "path"))
     if source.problem:
         return ToolResult(ok=True, text=source.problem)
     symbols = outline(source.text, source.path)
     rows = [f"{each.start}-{each.end} {each.kind} {each.signature or each.name}" for each in symbols]
     head = f"{source.path}: {len(source.lines)} lines, {len(symbols)} symbols"
-    return ToolResult(ok=True, text=bounded("\n".join([head, *rows])))
+    return ToolResult(ok=True, text="\n".join([head, *rows]))
 
 
 def read_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """A range of lines, numbered; says how to get the rest."""
-    source = read_source(bench.root, text_of(args, "path"))
+    source = open_source(bench, text_of(args, "path"))
     if source.problem:
         return ToolResult(ok=True, text=source.problem)
     count = len(source.lines)
@@ -70,7 +71,8 @@ def read_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     head = f"{source.path}, lines {start}-{end} of {count}"
     if end < min(number_of(args, "end", count), count):
         head += f"; at most {MAX_LINES} lines a call: go on with start={end + 1}"
-    return ToolResult(ok=True, text=_excerpt(head, source, start, end), opened=(Opened(source.path, start, end),))
+    opened = () if source.outer else (Opened(source.path, start, end),)
+    return ToolResult(ok=True, text=_excerpt(head, source, start, end), opened=opened)
 
 
 def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -78,7 +80,7 @@ def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     name = text_of(args, "name")
     place = text_of(args, "path")
     if place:
-        source = read_source(bench.root, place)
+        source = open_source(bench, place)
         if source.problem:
             return ToolResult(ok=True, text=source.problem)
         symbol = find_symbol(source.text, name, source.path)
@@ -90,7 +92,7 @@ def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         raise ModelMistake("no_such_symbol", f"no symbol `{name}` in the Python files; search_codebase finds text")
     if len(hits) > 1:
         rows = [f"{source.path}:{symbol.start}-{symbol.end} {symbol.name}" for source, symbol in hits]
-        return ToolResult(ok=True, text=bounded("\n".join([f"`{name}` is defined in {len(hits)} files; give `path`:", *rows])))
+        return ToolResult(ok=True, text="\n".join([f"`{name}` is defined in {len(hits)} files; give `path`:", *rows]))
     return _symbol_result(hits)
 
 
@@ -110,12 +112,14 @@ def _find_everywhere(name: str, bench: Workbench) -> list[tuple[Source, Symbol]]
 def _symbol_result(hits: list[tuple[Source, Symbol]]) -> ToolResult:
     source, symbol = hits[0]
     head = f"{source.path}, {symbol.name}, lines {symbol.start}-{symbol.end}"
-    opened = Opened(source.path, symbol.start, symbol.end, symbol.name)
-    return ToolResult(ok=True, text=_excerpt(head, source, symbol.start, symbol.end), opened=(opened,))
+    opened = () if source.outer else (Opened(source.path, symbol.start, symbol.end, symbol.name),)
+    return ToolResult(ok=True, text=_excerpt(head, source, symbol.start, symbol.end), opened=opened)
 
 
 def _excerpt(head: str, source: Source, start: int, end: int) -> str:
     text = numbered(source.lines[start - 1 : end], start)
+    if source.outer:
+        return f"{head}\n{text}"
     if len(head) + len(text) >= RESULT_CHARS:
         head += " (too long for this answer; from the next step your working set shows it whole)"
     return bounded(f"{head}\n{text}")

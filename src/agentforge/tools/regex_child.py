@@ -25,8 +25,9 @@ def search(pattern: str, files: list[str], limit: int) -> dict[str, object]:
         return {"error": str(error)}
     hits: list[tuple[str, int, str]] = []
     total = 0
+    sought, folder = required(pattern), Folder()
     for path in files:
-        for number, line in enumerate(_lines(path), 1):
+        for number, line in enumerate(_lines(path, sought, folder), 1):
             if compiled.search(line[:LINE_CHARS]):
                 total += 1
                 if len(hits) < limit:
@@ -36,29 +37,64 @@ def search(pattern: str, files: list[str], limit: int) -> dict[str, object]:
     return {"hits": hits, "total": total}
 
 
-def _lines(path: str) -> list[str]:
+def required(pattern: str) -> bytes:
+    """The longest text that every match holds, as far as that is plain to see. A file without it need not be taken apart."""
+    parsed = re._parser.parse(pattern)  # type: ignore[attr-defined]  # noqa: SLF001  # what `re` itself compiles from
+    if parsed.state.flags & re.IGNORECASE:
+        return b""
+    runs = [""]
+    for operation, argument in parsed:
+        if str(operation) == "LITERAL" and 0 < argument < 0xD800:  # below what cannot be encoded
+            runs[-1] += chr(argument)
+        else:
+            runs.append("")
+    return max(runs, key=len).encode()
+
+
+class Folder:
+    """A directory below the current one, kept open while files of it are read."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+
+    def enter(self, path: str) -> int:
+        """Its descriptor. A link on the way, put there since the files were listed, is an error."""
+        if path != self.path:
+            here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                for folder in path.split("/") if path else ():
+                    inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+                    os.close(here)
+                    here = inner
+            except OSError:
+                os.close(here)
+                raise
+            os.close(self.fd)
+            self.path, self.fd = path, here
+        return self.fd
+
+
+def _lines(path: str, sought: bytes, folder: Folder) -> list[str]:
     try:
-        with open(path, "rb", opener=_unlinked) as file:
-            data = file.read(FILE_BYTES + 1)
+        data = _read(path, folder)
     except OSError:
         return []
-    if len(data) > FILE_BYTES or b"\0" in data[:8192]:
+    if len(data) > FILE_BYTES or b"\0" in data[:8192] or sought not in data:
         return []
     return data.decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n")
 
 
-def _unlinked(path: str, flags: int) -> int:
-    """Open a file below the current directory. A link on the way, put there since the files were listed, is an error."""
-    *folders, name = path.split("/")
-    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+def _read(path: str, folder: Folder) -> bytes:
+    above, _, name = path.rpartition("/")
+    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder.enter(above))
     try:
-        for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
-            os.close(here)
-            here = inner
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+        found = os.read(fd, FILE_BYTES + 1)
+        while len(found) <= FILE_BYTES and (more := os.read(fd, FILE_BYTES + 1 - len(found))):
+            found += more
+        return found
     finally:
-        os.close(here)
+        os.close(fd)
 
 
 def main() -> None:

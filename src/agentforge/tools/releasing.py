@@ -15,7 +15,7 @@ from agentforge.sandbox.project import Project, table
 from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.analysing import project_of
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
+from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.changelog import Placed, has_entry_for, with_entry
 from agentforge.tools.source import MAX_BYTES, present, read_source, walk
 
@@ -52,7 +52,7 @@ def verify_deployment_ready(_args: Mapping[str, Json], bench: Workbench) -> Tool
     rows = [(ok, f"{name}: {said}") for name, check in _READY.items() for ok, said in [check(project, bench)]]
     missing = sum(not ok for ok, _ in rows)
     head = "Ready: nothing is missing." if not missing else f"Not ready: {missing} of {len(rows)} are missing."
-    return ToolResult(ok=True, text=bounded("\n".join([head, *(f"{'ok' if ok else 'missing'} {text}" for ok, text in rows)])))
+    return ToolResult(ok=True, text="\n".join([head, *(f"{'ok' if ok else 'missing'} {text}" for ok, text in rows)]))
 
 
 def changelogs(paths: Sequence[str]) -> list[str]:

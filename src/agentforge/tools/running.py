@@ -1,16 +1,14 @@
 """The tool that runs tests, and the control actions, which the caller performs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from agentforge.core.reply import Json
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, texts_of
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, object_schema, texts_of
 
 
 def run_tests(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Run tests by id or file, or those that matter here when none is named."""
-    result = bench.run_tests(texts_of(args, "ids"))
-    return replace(result, text=bounded(result.text))
+    return bench.run_tests(texts_of(args, "ids"))
 
 
 RUNNING: tuple[Tool, ...] = (

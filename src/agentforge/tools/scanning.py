@@ -27,7 +27,8 @@ def run_security_scan(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     if len(files) > MAX_SCANNED:
         head += f" {len(files) - MAX_SCANNED} further files were not read."
     added = _added(args, bench)
-    return ToolResult(ok=True, text="\n".join([bounded("\n".join([head, *rows]), 4500 if added else 6000), *added]))
+    # Both get their share of the answer: the one must not be cut away by the other.
+    return ToolResult(ok=True, text="\n".join([bounded("\n".join([head, *rows]), 4500), *added]) if added else "\n".join([head, *rows]))
 
 
 def _added(args: Mapping[str, Json], bench: Workbench) -> list[str]:

@@ -2,23 +2,25 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.system.beneath import read_beneath
-from agentforge.system.files import relative_to, resolve_inside
+from agentforge.system.beneath import reading_beneath
 from agentforge.system.processes import run
 from agentforge.tools import regex_child
-from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
+from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, number_of, object_schema, text_of
 from agentforge.tools.paths import closed_to_all
+from agentforge.tools.roots import Spot
 from agentforge.tools.source import MAX_BYTES, lines_of, walk
 
 DEFAULT_HITS = 40
 MAX_HITS = 200
 REGEX_SECONDS = 5
+LITERAL_SECONDS = 20
 _SHOWN_CHARS = 200
 
 
@@ -34,55 +36,61 @@ def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     pattern, place = text_of(args, "pattern"), text_of(args, "path")
     if "\n" in pattern:
         raise ModelMistake("bad_arguments", "a search matches within one line; `pattern` holds a line break")
-    files = _files(place, bench)
+    spot = bench.spot(place or ".")
+    files = _files(place, spot)
     limit = min(number_of(args, "max", DEFAULT_HITS), MAX_HITS)
     is_regex = args.get("regex") is True
-    hits = _regex(pattern, files, limit, bench.root) if is_regex else _literal(pattern, files, limit, bench.root)
+    hits = _regex(pattern, files, limit, spot.root) if is_regex else _literal(pattern, files, limit, spot.root)
     if not hits.rows:
         how = "a regular expression" if is_regex else "literal text, case counts; regex=true for a pattern"
         return ToolResult(ok=True, text=f"No match for `{pattern}` ({how}) in {len(files)} files.")
-    rows = [f"{path}:{number}: {line.strip()[:_SHOWN_CHARS]}" for path, number, line in hits.rows]
+    top = "" if spot.outer is None else f"{spot.root}/"
+    rows = [f"{top}{path}:{number}: {line.strip()[:_SHOWN_CHARS]}" for path, number, line in hits.rows]
     if hits.total > len(rows):
         rows.append(f"[{hits.total - len(rows)} or more further matches; give `path` or a longer pattern]")
-    return ToolResult(ok=True, text=bounded("\n".join(rows)))
+    return ToolResult(ok=True, text="\n".join(rows))
 
 
-def _files(place: str, bench: Workbench) -> list[str]:
-    start = resolve_inside(bench.root, place) if place not in {"", ".", "./"} else bench.root
-    if start.is_file():
-        path = relative_to(bench.root, start)
-        if closed := closed_to_all(path):
+def _files(place: str, spot: Spot) -> list[str]:
+    if spot.real.is_file():
+        if closed := closed_to_all(spot.shown):
             raise ModelMistake("path", closed)
-        return [path]
-    if not start.is_dir():
+        return [spot.path]
+    if not spot.real.is_dir():
         raise ModelMistake("no_such_file", f"there is no file or directory `{place}`")
-    return [path for path in walk(bench.root, start) if not closed_to_all(path)]
+    return [path for path in walk(spot.root, spot.real) if not closed_to_all(path)]
 
 
 def _literal(pattern: str, files: Iterable[str], limit: int, root: Path) -> Hits:
     rows: list[tuple[str, int, str]] = []
     total = 0
-    for path in files:
-        text = _text(root, path)
-        if pattern not in text:
-            continue
-        for number, line in enumerate(lines_of(text), 1):
-            if pattern in line:
-                total += 1
-                if len(rows) < limit:
-                    rows.append((path, number, line))
-        if total >= regex_child.MAX_TOTAL:
-            break
+    end = time.monotonic() + LITERAL_SECONDS
+    # Bytes are searched before they are made text: most files do not hold it. A replacement character may stand for any bytes.
+    sought = b"" if "\ufffd" in pattern else pattern.encode("utf-8", "surrogatepass")
+    with reading_beneath(root) as read:
+        for path in files:
+            if time.monotonic() > end:
+                raise ModelMistake("slow_search", f"the search for `{pattern}` took longer than {LITERAL_SECONDS} s; give `path`")
+            data = _data(read, path)
+            if sought not in data:
+                continue
+            for number, line in enumerate(lines_of(data.decode("utf-8", errors="replace")), 1):
+                if pattern in line:
+                    total += 1
+                    if len(rows) < limit:
+                        rows.append((path, number, line))
+            if total >= regex_child.MAX_TOTAL:
+                break
     return Hits(rows, total)
 
 
-def _text(root: Path, path: str) -> str:
-    """The text of a file; nothing if it is no text, or has gone or become a link since it was listed."""
+def _data(read: Callable[[str, int], bytes], path: str) -> bytes:
+    """The bytes of a file; nothing if it is no text, or has gone or become a link since it was listed."""
     try:
-        data = read_beneath(root, path, MAX_BYTES)
+        data = read(path, MAX_BYTES)
     except (FileNotFoundError, ModelMistake):
-        return ""
-    return "" if len(data) > MAX_BYTES or b"\0" in data[:8192] else data.decode("utf-8", errors="replace")
+        return b""
+    return b"" if len(data) > MAX_BYTES or b"\0" in data[:8192] else data
 
 
 def _regex(pattern: str, files: list[str], limit: int, root: Path) -> Hits:

@@ -31,6 +31,8 @@ class Source:
     path: str
     text: str
     problem: str = ""
+    outer: bool = False
+    """It lies in a directory beside the tree: no working set can show it."""
 
     @property
     def lines(self) -> list[str]:
@@ -68,23 +70,37 @@ def read_source(root: Path, relative: str) -> Source:
     return Source(shown, data.decode("utf-8", errors="replace"))
 
 
+def open_source(bench: Workbench, given: str) -> Source:
+    """The same for a path that an action names: of the tree, or of a directory that the user opened."""
+    spot = bench.spot(given)
+    if spot.outer is None:
+        return read_source(bench.root, given)
+    source = read_source(spot.root, spot.path)
+    return Source(spot.shown, source.text, source.problem.replace(f"`{source.path}`", f"`{spot.shown}`"), outer=True)
+
+
 def walk(root: Path, start: Path) -> Iterator[str]:
     """Every regular file under a directory, as sorted repository-relative paths.
 
     Links are not followed: what they lead to is either in the tree already or not ours to read.
     """
-    budget = MAX_FILES
-    base = Path(os.path.realpath(root))
-    for folder, folders, names in os.walk(os.path.realpath(start)):
-        folders[:] = sorted(name for name in folders if name not in _NOISE)
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_symlink() or not path.is_file() or name == ".git":
-                continue
-            yield path.relative_to(base).as_posix()
-            budget -= 1
-            if not budget:
-                return
+    here = os.path.relpath(os.path.realpath(start), os.path.realpath(root))
+    yield from islice(_below(os.path.realpath(start), "" if here == "." else f"{here}/"), MAX_FILES)
+
+
+def _below(folder: str, shown: str) -> Iterator[str]:
+    """The files of a directory, then those of its directories. A kind comes with the name: nothing is asked of the disk twice."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in found:
+        if entry.is_file(follow_symlinks=False) and entry.name != ".git":
+            yield shown + entry.name
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False) and entry.name not in _NOISE:
+            yield from _below(entry.path, f"{shown}{entry.name}/")
 
 
 def present(bench: Workbench) -> list[str]:

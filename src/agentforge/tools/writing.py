@@ -4,16 +4,17 @@ import os
 import stat
 from bisect import bisect_left
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 
 from agentforge.analysis.symbols import outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import Content, read_beneath, remove_beneath, replace_beneath, state_beneath
-from agentforge.system.files import disk_errors, relative_to, resolve_inside
+from agentforge.system.files import disk_errors
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.nearest import describe_miss
 from agentforge.tools.reading import MAX_LINES
+from agentforge.tools.roots import Spot, name_spot
 from agentforge.tools.source import MAX_BYTES, lines_of
 
 _AROUND = 8
@@ -25,31 +26,32 @@ _MANY = 100
 
 def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """A new file. An existing one is refused, unless this role created it in this stage."""
-    shown = _place(args, bench)
+    spot = bench.spot(text_of(args, "path"))
+    shown = spot.shown
     content = text_of(args, "content")
     bench.permit("create", shown)
-    state = _state(shown, bench)
+    state = _state(spot)
     if state is not None and not stat.S_ISREG(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is {'a directory' if stat.S_ISDIR(state.st_mode) else 'not a regular file'}")
     if state is not None and shown not in bench.created:
         raise ModelMistake("file_exists", f"`{shown}` exists and was not created in this stage; change it with edit_file")
     data = encoded(content)
-    if state is not None and read_beneath(bench.root, shown, MAX_BYTES) == data:
+    if state is not None and read_beneath(spot.root, spot.path, MAX_BYTES) == data:
         raise ModelMistake("no_change", f"`{shown}` already has exactly this content")
     with disk_errors():
-        replace_beneath(bench.root, shown, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
+        replace_beneath(spot.root, spot.path, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
     count = len(lines_of(content))
     opened = (Opened(shown, 1, min(count, MAX_LINES)),) if content else ()
-    verb = "Created" if state is None else "Replaced"
-    created = (shown,) if state is None else ()
-    return ToolResult(ok=True, text=f"{verb} `{shown}`, {count} lines.", opened=opened, wrote=(shown,), created=created)
+    text = f"{'Created' if state is None else 'Replaced'} `{shown}`, {count} lines."
+    return _done(spot, ToolResult(ok=True, text=text, opened=opened, wrote=(shown,), created=(shown,) if state is None else ()))
 
 
 def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its mode."""
-    shown = _place(args, bench)
+    spot = bench.spot(text_of(args, "path"))
+    shown = spot.shown
     bench.permit("edit", shown)
-    raw, mode = _existing_text(shown, bench)
+    raw, mode = _existing_text(spot)
     text, old, new = (each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new")))
     if old == new:
         raise ModelMistake("no_change", "`old` and `new` are the same")
@@ -59,53 +61,44 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         if old == new:
             raise ModelMistake("no_change", "only the final newline would go; it stays")
     with disk_errors():
-        replace_beneath(bench.root, shown, Content(encoded(_spliced(raw, at, at + len(old), new)), mode))
+        replace_beneath(spot.root, spot.path, Content(encoded(_spliced(raw, at, at + len(old), new)), mode))
     edited = text[:at] + new + text[at + len(old) :]
     first = text.count("\n", 0, at) + 1
     last = first + new.rstrip("\n").count("\n")
-    return ToolResult(
-        ok=True,
-        text=f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now {_lines(first, last)}.",
-        opened=_around(edited, shown, first, last),
-        wrote=(shown,),
-    )
+    text = f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now {_lines(first, last)}."
+    return _done(spot, ToolResult(ok=True, text=text, opened=_around(edited, shown, first, last), wrote=(shown,)))
 
 
 def delete_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Remove one file. A link is removed itself; what it leads to stays."""
-    relative = text_of(args, "path")
-    resolve_inside(bench.root, relative)
-    shown = relative_to(bench.root, link_place(bench.root, relative))
+    given = text_of(args, "path")
+    bench.spot(given)
+    spot = name_spot(bench.root, bench.roots, given)
+    shown = spot.shown
     bench.permit("delete", shown)
-    state = _state(shown, bench)
+    state = _state(spot)
     if state is None:
         raise ModelMistake("no_such_file", f"there is no file `{shown}`")
     if stat.S_ISDIR(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is a directory; delete_file removes one file")
     with disk_errors():
-        remove_beneath(bench.root, shown)
-    return ToolResult(ok=True, text=f"Deleted `{shown}`.", wrote=(shown,))
+        remove_beneath(spot.root, spot.path)
+    return _done(spot, ToolResult(ok=True, text=f"Deleted `{shown}`.", wrote=(shown,)))
 
 
-def link_place(root: Path, relative: str) -> Path:
-    """Where the name itself lies: its directory made real, its last part as given. Differs from the target for a link."""
-    parts = [part for part in relative.split("/") if part not in {"", "."}]
-    if not parts or parts[-1] == "..":
-        return resolve_inside(root, relative)
-    return (resolve_inside(root, "/".join(parts[:-1])) if parts[:-1] else root.resolve()) / parts[-1]
+def _done(spot: Spot, result: ToolResult) -> ToolResult:
+    """What is outside of the tree is no part of the work: no verdict sees it, and no later step shows it."""
+    return result if spot.outer is None else replace(result, opened=(), wrote=(), created=())
 
 
-def _place(args: Mapping[str, Json], bench: Workbench) -> str:
-    return relative_to(bench.root, resolve_inside(bench.root, text_of(args, "path")))
+def _state(spot: Spot) -> os.stat_result | None:
+    return spot.root.stat() if spot.path == "." else state_beneath(spot.root, spot.path)
 
 
-def _state(shown: str, bench: Workbench) -> os.stat_result | None:
-    return bench.root.stat() if shown == "." else state_beneath(bench.root, shown)
-
-
-def _existing_text(shown: str, bench: Workbench) -> tuple[str, int]:
+def _existing_text(spot: Spot) -> tuple[str, int]:
     """The text of a file, with its line endings as they are, and its mode."""
-    state = _state(shown, bench)
+    shown = spot.shown
+    state = _state(spot)
     if state is not None and stat.S_ISDIR(state.st_mode):
         raise ModelMistake("not_a_file", f"`{shown}` is a directory")
     if state is None or not stat.S_ISREG(state.st_mode):
@@ -114,7 +107,7 @@ def _existing_text(shown: str, bench: Workbench) -> tuple[str, int]:
         raise ModelMistake("not_text", f"`{shown}` is too large to edit here")
     try:
         # Bytes first: text mode would translate line endings, and they must stay.
-        return read_beneath(bench.root, shown, MAX_BYTES).decode("utf-8"), stat.S_IMODE(state.st_mode)
+        return read_beneath(spot.root, spot.path, MAX_BYTES).decode("utf-8"), stat.S_IMODE(state.st_mode)
     except UnicodeDecodeError:
         raise ModelMistake("not_text", f"`{shown}` is not UTF-8 text and cannot be edited") from None
 
