@@ -4,24 +4,40 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.extends import KINDS
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
+from agentforge.sandbox.container import ContainerSpec, Engine
+from agentforge.sandbox.destinations import Destination, destinations
 from agentforge.store.site import home_path
 from agentforge.system import strict_yaml
 from agentforge.system.git import Git
+from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
+_USERS_KEYS = ("container", "roots", "network")
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
     "Give one with `--model openai:NAME` (address and key from OPENAI_BASE_URL and OPENAI_API_KEY; any server that speaks "
     "chat completions will do), set AGENTFORGE_MODEL, or write `model:` into the settings; `agentforge demo` needs none."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a repository cannot say about the machine that it is worked on."""
+
+    sandbox: str = ""
+    container: ContainerSpec | None = None
+    roots: tuple[Root, ...] = ()
+    """Directories beside the checkout that roles may reach."""
+    network: tuple[Destination, ...] = ()
+    """Where set-up may go, beside the package index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +52,8 @@ class Settings:
     """Catalogue files of the repository, by path."""
     budget: Budget
     test_timeout_s: int
+    own: Own = Own()
+    """What only the user can say, in their own file."""
 
     def need_model(self) -> str:
         """The model, or the ways to get one."""
@@ -48,17 +66,18 @@ def read_settings(
     git: Git, base: str, *, model: str | None, sandbox: str | None, budget_usd: str | None, environ: Mapping[str, str] = os.environ
 ) -> Settings:
     """The command line before the environment, before the user's file, before the repository's."""
-    user = _user_file(home_path(environ) / "config.yaml")
+    user, own = read_own_settings(home_path(environ) / "config.yaml")
     committed = git.read_blob(base, SETTINGS_FILE)
     project = check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE) if committed else {}
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     return Settings(
         model=model or environ.get("AGENTFORGE_MODEL") or user.get("model") or project.get("model"),
-        sandbox=sandbox or user.get("sandbox") or project.get("sandbox") or "auto",
+        sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
         overrides=read_overrides(git, base),
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
+        own=own,
     )
 
 
@@ -99,11 +118,41 @@ def _budget(limits: Mapping[str, Any], budget_usd: str | None) -> Budget:
     )
 
 
-def _user_file(path: Path) -> dict[str, Any]:
-    """The user may also say `sandbox: none`: it is their machine. A repository cannot."""
+def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
+    """The user's own file: what every settings file can say, and what is theirs alone, because it is their machine."""
     if not path.is_file():
-        return {}
+        return {}, Own()
     value = strict_yaml.load(path.read_text(encoding="utf-8"), str(path))
-    if isinstance(value, dict) and value.get("sandbox") == "none":
-        return {**check_settings({key: item for key, item in value.items() if key != "sandbox"}, str(path)), "sandbox": "none"}
-    return check_settings(value, str(path))
+    if not isinstance(value, dict):
+        return check_settings(value, str(path)), Own()
+    theirs = {key: value[key] for key in _USERS_KEYS if key in value}
+    if value.get("sandbox") in ("none", "container"):
+        theirs["sandbox"] = value["sandbox"]
+    shared = check_settings({key: item for key, item in value.items() if key not in theirs}, str(path))
+    own = Own(
+        str(theirs.get("sandbox") or shared.get("sandbox") or ""),
+        _container(theirs["container"], str(path)) if "container" in theirs else None,
+        read_roots(_listed(theirs.get("roots", []), f"{path}: roots"), str(path)),
+        destinations(map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")), private=True),
+    )
+    return shared, own
+
+
+def _container(value: object, source: str) -> ContainerSpec:
+    if not isinstance(value, dict) or set(value) != {"engine", "image"} or value["engine"] not in get_args(Engine):
+        raise UsageError(f"{source}: container: is a mapping such as `{{engine: podman, image: NAME}}`.")
+    return ContainerSpec(value["engine"], str(value["image"]))
+
+
+def _allowed(value: object, source: str) -> object:
+    if value is None:
+        return []
+    if not isinstance(value, dict) or set(value) != {"allow"}:
+        raise UsageError(f"{source}: network: is a mapping such as `{{allow: [host, host:8443]}}`.")
+    return value["allow"]
+
+
+def _listed(value: object, where: str) -> list[object]:
+    if not isinstance(value, list):
+        raise UsageError(f"{where}: is a list.")
+    return value

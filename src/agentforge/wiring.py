@@ -2,17 +2,19 @@
 
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
+from agentforge.activities.said import check_walls, rules_of, said, sandbox_name, walls_of
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
 from agentforge.analysis.goals import classify_goal
@@ -29,16 +31,19 @@ from agentforge.core.values import Price
 from agentforge.engines.local import Ports, drive
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.base import Answer, Model, Request, Reservation
+from agentforge.models.router import Router
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
-from agentforge.sandbox.ladder import Wanted, choose
+from agentforge.sandbox.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
 from agentforge.store import archive, artifacts, inbox, index, views
+from agentforge.store.engine import EngineName
 from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles, new_task_id
 from agentforge.store.lock import DriverLock
 from agentforge.store.pack import Pack
 from agentforge.store.site import Site
+from agentforge.store.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system import processes
 from agentforge.system.git import Git
 from agentforge.system.processes import Completed
@@ -61,6 +66,11 @@ class StartOptions:
     budget_usd: str | None = None
     pipeline: str | None = None
     mode: str | None = None
+    wishes: Wishes = Wishes()
+    """What is allowed beforehand."""
+    at_terminal: bool = False
+    """Whether a person sits there, who alone can take the walls away."""
+    engine: EngineName = "local"
 
 
 def start(site: Site, options: StartOptions) -> TaskFiles:
@@ -71,7 +81,8 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
     model = open_model(settings.need_model())
-    sandbox = choose(sandbox_name(settings.sandbox))
+    check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
+    sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
     resolved, reasons = _choose_line(site, options, settings, tree)
     price = price_of(model)
@@ -104,9 +115,13 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
         price,
         reasons,
         resolved.higher(),
+        marker=secrets.token_hex(8),
     )
+    # Always written: what was said about an earlier task of this name must not count.
+    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=create.marker)
+    write_wishes(wishes_file(site.home, git.top, task_id), wishes)
     with Journal.create(files, create, site.clock) as journal:
-        artifacts.write_inputs(files, create, journal.times.created_at, "local")
+        artifacts.write_inputs(files, create, journal.times.created_at, options.engine)
         with closing(_Views(site, journal, lambda _: None)) as shown:
             shown.show()
     return files
@@ -183,9 +198,22 @@ class Driver:
             self._workspace().stand(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
+    def say(self, wishes: Wishes) -> None:
+        """Replaces what was said when the task was started; which walls it has stays as it was."""
+        state = self.journal.state
+        before = said(self.site, state).wishes
+        path = wishes_file(self.site.home, self.site.git.top, state.task_id)
+        write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
+
     def run(self) -> State:
         """Drives until the task is over or waits for a person."""
-        files, world = self.journal.files, self._world()
+        world = self._world()
+        drive(self.journal, replace(self.ports(world), withdraw=processes.kill_all))
+        return self.settle(world)
+
+    def ports(self, world: World) -> Ports:
+        """What an engine is given."""
+        files = self.journal.files
 
         def report(sentence: str) -> None:
             self.progress(sentence)
@@ -197,7 +225,11 @@ class Driver:
             inbox.refuse(files, key)
             self.progress(f"a message was refused: {error}")
 
-        state = drive(self.journal, Ports(partial(perform, world), messages, refused, processes.kill_all))
+        return Ports(partial(perform, world), messages, refused, partial(processes.kill_holding, self.lock_fd))
+
+    def settle(self, world: World) -> State:
+        """Nothing runs any more: saves the task, and puts its files back to what is on record."""
+        state = self.journal.state
         if state.prepared:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
@@ -220,7 +252,7 @@ class Driver:
             self.journal,
             settings,
             open_model(state.model),
-            _Holding(choose(sandbox_name(state.sandbox)), self.lock_fd),
+            _Holding(walls_of(site, state, settings.own.sandbox, settings.own.container), self.lock_fd),
             self.progress,
         )
 
@@ -230,12 +262,15 @@ def make_world(site: Site, journal: Journal, settings: Settings, model: Model, s
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
     value: Any = pack.get_json(state.catalogue)
+    heard = said(site, state)
+    if heard.problem:
+        progress(heard.problem)
     return World(
         files=files,
         pack=pack,
         workspace=Workspace(site.git, site.home.trees(site.git.top, state.task_id).root, state.task_id),
         sandbox=sandbox,
-        model=model,
+        models=Router.single(model),
         catalogue=Resolved.from_json(value),
         settings=settings.project,
         cache=site.home.cache / "environments",
@@ -244,6 +279,9 @@ def make_world(site: Site, journal: Journal, settings: Settings, model: Model, s
         head=lambda: journal.head,
         timeout_s=settings.test_timeout_s,
         progress=progress,
+        rules=rules_of(site, state, heard.wishes),
+        roots=settings.own.roots,
+        network=settings.own.network,
     )
 
 
@@ -252,7 +290,9 @@ def verify_task(site: Site, files: TaskFiles, *, rerun: bool, progress: Callable
     journal = site.read(files)
     state = journal.state
     settings = read_settings(site.git, state.base_commit, model=state.model, sandbox=state.sandbox, budget_usd=None)
-    world = make_world(site, journal, settings, _NoModel(), choose(sandbox_name(state.sandbox)), progress)
+    # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
+    walls = walls_of(site, state, settings.own.sandbox if rerun else "none", settings.own.container)
+    world = make_world(site, journal, settings, _NoModel(), walls, progress)
     return verify(world, state, rerun=rerun)
 
 
@@ -268,9 +308,13 @@ def open_model(spec: str) -> Model:
     if kind == "openai":
         from agentforge.models.openai_chat import OPENAI_URL, OpenAIChat
         from agentforge.models.prices import prices_for
+        from agentforge.store.keys import KeyStore
+        from agentforge.store.layout import Home
+        from agentforge.store.site import home_path
 
         address = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        key = os.environ.get("OPENAI_API_KEY")
+        stored = KeyStore.of(Home(home_path()), os.environ).find("openai", "OPENAI_API_KEY")
+        key = stored.text if stored else None
         if key is None and address == OPENAI_URL:
             raise UsageError("OPENAI_API_KEY is not set.", "Export it, or set OPENAI_BASE_URL to a server that needs none.")
         timeout = int(os.environ.get("AGENTFORGE_MODEL_TIMEOUT_S", "600"))
@@ -293,14 +337,6 @@ def price_of(model: Model) -> Price | None:
     if isinstance(model, OpenAIChat):
         return Price(model.prices.input, model.prices.output) if model.prices else None
     return Price(0, 0)
-
-
-def sandbox_name(name: str) -> Wanted:
-    """One of the rungs, or `auto`."""
-    for known in get_args(Wanted):
-        if name == known:
-            return cast("Wanted", name)
-    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(Wanted))}.")
 
 
 def check_registry() -> None:

@@ -1,12 +1,26 @@
 """The site of every crash test, made once per run of the tests."""
 
+import itertools
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.engines.crash_site import SMALL, Plan, Reference, reference
 from tests.engines.full_site import FULL
+
+_PLACES = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory that no other test gets: an effect of a driver that was stopped may still write there for a moment."""
+    place = tmp_path_factory.getbasetemp() / "scenes" / str(next(_PLACES))
+    place.mkdir(parents=True)
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge import wiring
+from agentforge.activities.said import sandbox_name
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.sandbox.ladder import choose
 from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, share_cache
@@ -59,7 +60,7 @@ def wait(condition: Callable[[], bool], seconds: float) -> bool:
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
 def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Reference, tmp_path: Path, sandbox: str) -> None:
     try:
-        choose(wiring.sandbox_name(sandbox))
+        choose(sandbox_name(sandbox))
     except UserError as error:
         pytest.skip(str(error))
     scene = found(tmp_path, SLEEPING)
@@ -71,11 +72,11 @@ def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Re
         assert parent.stdin is not None
         parent.stdin.write('{"when": "never"}\n')
         parent.stdin.close()
-        assert wait(lambda: any(MARK in line for line in processes(scene)), 60)
+        assert wait(lambda: any(MARK in line for line in processes(scene)), 240)
         with pytest.raises(PolicyError, match="Another driver"), wiring.driving(scene.site(), scene.files):
             pass
 
         os.kill(int(scene.files.lock.read_text().split()[1]), signal.SIGKILL)
-        assert wait(lambda: not processes(scene), 20), processes(scene)
+        assert wait(lambda: not processes(scene), 60), processes(scene)
         with wiring.driving(scene.site(), scene.files) as driver:
             assert driver.journal.state.status == "running"

@@ -70,13 +70,6 @@ def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, t
     assert len(scene.salvaged()) == 1
 
 
-def test_checkouts_that_are_gone_are_made_again(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=EDITED)
-    shutil.rmtree(scene.home.path / "trees")
-    drive_and_compare(site, scene)
-    assert scene.salvaged() == []
-
-
 def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     for name in ("worktree", "verdict"):
@@ -86,37 +79,23 @@ def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(sit
     drive_and_compare(site, scene)
 
 
-def test_refs_that_ran_ahead_are_put_back(site: Reference, tmp_path: Path) -> None:
+def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_obstacle(site: Reference, tmp_path: Path) -> None:
     scene = site.copy(tmp_path, moment=ASKED)
     git = Git.open(scene.repo)
     head = git.head()
     ahead = git.commit_tree(git.tree_of(head), [head], "never recorded\n", "2001-01-01T00:00:00+00:00", ("Nobody", "nobody@localhost"))
-    for ref in (f"refs/heads/agentforge/{scene.task_id}", f"refs/agentforge/{scene.task_id}/steps"):
+    branch = f"refs/heads/agentforge/{scene.task_id}"
+    steps, saved = (f"refs/agentforge/{scene.task_id}/{part}" for part in ("steps", "state"))
+    for ref in (branch, steps):
         git.update_ref(ref, ahead)
-    drive_and_compare(site, scene)
-
-
-@pytest.mark.parametrize("ref", ["heads/agentforge/{task}", "agentforge/{task}/state"])
-def test_a_lock_that_a_killed_git_left_on_a_ref_of_ours_is_no_obstacle(site: Reference, tmp_path: Path, ref: str) -> None:
-    scene = site.copy(tmp_path, moment=ASKED)
-    lock = scene.repo / ".git" / "refs" / (ref.format(task=scene.task_id) + ".lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    lock.touch()
-    os.utime(lock, (0, 0))
-    drive_and_compare(site, scene)
-
-
-def test_a_pack_with_a_torn_record_and_blocks_ahead_goes_on(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=ASKED)
-    pack = scene.files.pack.read_bytes()
-    whole = site.finished.files.pack.read_bytes()
+    for ref in (branch, saved):
+        lock = scene.repo / ".git" / f"{ref}.lock"
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+        os.utime(lock, (0, 0))
+    pack, whole = scene.files.pack.read_bytes(), site.finished.files.pack.read_bytes()
     assert whole.startswith(pack)
     scene.files.pack.write_bytes(whole[: len(pack) + (len(whole) - len(pack)) // 2])
-    drive_and_compare(site, scene)
-
-
-def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=ASKED)
     scene.files.state.write_text("status: [")
     scene.files.working_memory.unlink()
     scene.home.index.write_bytes(b"no database")
@@ -124,26 +103,20 @@ def test_views_and_index_are_made_again(site: Reference, tmp_path: Path) -> None
     assert "completed" in scene.files.state.read_text()
 
 
-@pytest.mark.parametrize("moment", [EDITED, ASKED])
-def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, moment: str) -> None:
-    scene = site.copy(tmp_path, moment=moment)
+def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path) -> None:
+    scene = site.copy(tmp_path, moment=EDITED)
     collect_garbage(scene)
     drive_and_compare(site, scene)
 
 
-def test_garbage_collection_and_lost_checkouts_together_lose_nothing(site: Reference, tmp_path: Path) -> None:
-    scene = site.copy(tmp_path, moment=EDITED, trees=False)
-    collect_garbage(scene)
-    drive_and_compare(site, scene)
-
-
-def test_the_base_may_leave_the_users_branches(site: Reference, tmp_path: Path) -> None:
+def test_garbage_collection_lost_checkouts_and_a_base_that_left_the_users_branches_lose_nothing(site: Reference, tmp_path: Path) -> None:
     scene = site.copy(tmp_path, moment=EDITED, trees=False)
     scene.git("checkout", "-q", "--orphan", "elsewhere")
     scene.git("commit", "-qm", "Another beginning")
     scene.git("branch", "-D", "main")
     collect_garbage(scene)
     drive_and_compare(site, scene)
+    assert scene.salvaged() == []
 
 
 @pytest.mark.parametrize("moment", ["red/1/3/commit/1", ASKED])

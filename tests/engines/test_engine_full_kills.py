@@ -14,7 +14,7 @@ from tests.engines.crash_site import Reference, Scene
 from tests.engines.driver_child import Drivers, Order, When
 from tests.engines.full_site import CALLS, JUDGED, PANEL, READINGS, UNDONE, effects
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def check(site: Reference, scene: Scene, *, lost: int) -> None:

@@ -10,7 +10,7 @@ from agentforge.core.pending import worst_case
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.driver_child import Drivers, Order, plain
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def effects(site: Reference) -> list[str]:

@@ -1,15 +1,16 @@
-"""A throw-away repository, a script for its model, and the installed command as a subprocess."""
+"""A throw-away repository, a script for its model, and the command as a process."""
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = str(Path(sys.executable).parent / "agentforge")
+from tests import forked
+
+COMMAND = str(forked.COMMAND)
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "OPENAI_", "PYTHON", "XDG_")
 
 CODE = 'def greet(name):\n    """A greeting."""\n    return "Hello " + name\n'
@@ -75,9 +76,7 @@ class Scene:
 
     def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         """The installed command, to its end."""
-        return subprocess.run(
-            [COMMAND, *words], cwd=self.top, env={**self.environ, **more}, capture_output=True, text=True, check=False, timeout=250
-        )
+        return forked.run(words, self.top, {**self.environ, **more})
 
     def data(self, *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
         """What a command prints as JSON."""

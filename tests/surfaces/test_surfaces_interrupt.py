@@ -14,7 +14,7 @@ from tests.surfaces.scene import CODE, COMMAND, QUESTION, Scene, make_scene
 pytestmark = pytest.mark.slow
 
 SLEEPY = "import time\n\n\ndef test_sleeps():\n    time.sleep(60)\n"
-SOON_S = 20
+SOON_S = 60
 """For what takes a moment on a machine with nothing else to do; far less than the tests of the base sleep."""
 
 

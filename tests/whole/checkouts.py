@@ -5,14 +5,15 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-COMMAND = Path(sys.executable).with_name("agentforge")
+from tests import forked
+
+COMMAND = forked.COMMAND
 
 # In the versions that run these very tests: whoever can run them has the packages in the cache, so no index is asked.
 PACKAGES = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
@@ -118,7 +119,7 @@ class Person:
         self.script.write_text(json.dumps({"replies": list(replies)}))
 
     def run(self, *words: str) -> Done:
-        done = subprocess.run([COMMAND, *words], cwd=self.checkout, env=self.environment(), capture_output=True, text=True, check=False)
+        done = forked.run(words, self.checkout, self.environment())
         assert "Traceback" not in done.stderr, done.stderr
         assert "internal error" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

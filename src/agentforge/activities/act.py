@@ -7,13 +7,15 @@ from typing import Any
 
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.check import run_affected
+from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.measure import conformance, coverage, type_check
+from agentforge.activities.permit import being_asked, permit, to_wait
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
 from agentforge.core.inputs import Acted
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, ArtifactRef, Opened, Question
+from agentforge.core.values import NOT_DONE, ActionDigest, ArtifactRef, Opened, Question
 from agentforge.gates.court import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
@@ -23,7 +25,7 @@ from agentforge.store import artifacts
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench
-from agentforge.tools.bridge import TOOLS, Bridge, real_action
+from agentforge.tools.bridge import Bridge, real_action
 from agentforge.tools.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
@@ -55,27 +57,32 @@ def act(world: World, state: State) -> Acted:
     seen = []
     actions = [real_action(action) for action in reply.actions]
     for action in actions:
-        mark = digest_value([state.tree, action.name, dict(action.args), [item.name for item, _ in doing.results if item.name in _WRITES]])[
-            :16
-        ]
+        earlier: list[Json] = [item.name for item, _ in doing.results if _writes(bridge, item)]
+        mark = digest_value([state.tree, action.name, dict(action.args), earlier])[:16]
         repeated = mark in run.seen and action.name not in CONTROL
         result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
-        seen.append(mark)
+        if result.mistake not in NOT_DONE:  # what waits for a person was not done, and may be sent again
+            seen.append(mark)
         doing.results.append((action, result))
         doing.bench = doing.bench.after(result)
-        doing.stopped = doing.stopped or (not result.ok and action.name in _WRITES)
+        doing.stopped = doing.stopped or (not result.ok and _writes(bridge, action) and result.mistake not in NOT_DONE)
     if reply.signal == "success":
         _derive(world, state, doing)
     # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
-    tree = world.workspace.snapshot() if any(action.name in _WRITES | _RUNS for action in actions) else state.tree
+    tree = world.workspace.snapshot() if any(_acts(bridge, action) for action in actions) else state.tree
     _note_ignored(world, tree, doing)
     if tree != state.tree:
         artifacts.write_patch(world.files, state.step, world.workspace.git.diff_patch(state.tree, tree))
     return _outcome(world, state, doing, reply, tree, tuple(seen))
 
 
-_WRITES = frozenset(name for name, tool in TOOLS.items() if tool.spec.effect == "write")
-_RUNS = frozenset(name for name, tool in TOOLS.items() if tool.spec.effect == "execute")
+def _writes(bridge: Bridge, action: Action) -> bool:
+    return action.name in bridge.tools and bridge.tools[action.name].spec.effect == "write"
+
+
+def _acts(bridge: Bridge, action: Action) -> bool:
+    """Whether it may change something."""
+    return action.name in bridge.tools and bridge.tools[action.name].spec.effect in ("write", "execute", "network")
 
 
 def _reply(world: World, ref: str) -> Reply:
@@ -84,18 +91,36 @@ def _reply(world: World, ref: str) -> Reply:
 
 
 def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
-    if doing.stopped and action.name in _WRITES | _RUNS:
+    if doing.stopped and _acts(bridge, action):
         return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake="skipped")
     if action.name not in CONTROL:
+        if (held := _held(world, state, bridge, action, doing)) is not None:
+            return held
         result = bridge.perform(action, doing.bench)
         return ToolResult(**{**_fields(result), "text": redact(result.text)[0]})
     if (refused := bridge.refusal(action, doing.bench)) is not None:
         return refused
+    if action.name in ESCALATES and doing.question is not None and doing.question.call is not None:
+        return to_wait()  # one question at a time
     if action.name in ESCALATES:
         options = tuple(texts(dict(action.args), "options"))
         doing.question = Question(str(action.args["question"]), options, str(action.args.get("recommendation", "")))
         return ToolResult(ok=True, text="a person is asked")
     return _submit(world, state, action, doing)
+
+
+def _held(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult | None:
+    """Why this is not done now: it is not allowed, or a person is asked. What only looks goes on beside a question."""
+    asking = doing.question is not None and doing.question.call is not None
+    if asking and _acts(bridge, action):
+        return to_wait()
+    ruling = permit(world, state, bridge, action, doing.bench)
+    if not isinstance(ruling, Question):
+        return ruling
+    if doing.question is not None:
+        return to_wait()
+    doing.question = ruling
+    return being_asked()
 
 
 def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolResult:
@@ -151,6 +176,7 @@ def _bench(world: World, state: State) -> Workbench:
         git = world.workspace.git
         return [change.path for change in git.diff_names(state.base_tree, world.workspace.snapshot()) if change.status != "D"]
 
+    outputs = Outputs(world.files.root, state.step)
     return Workbench(
         world.workspace.worktree,
         lambda ids: _run_tests(world, state, ids),
@@ -161,6 +187,9 @@ def _bench(world: World, state: State) -> Workbench:
             "analyze_coverage": lambda _: coverage(world, state, changed()),
         },
         changed=changed,
+        command=partial(run_program, world, state, outputs),
+        keep=outputs.keep,
+        roots=world.roots,
         git=GitPort(partial(_git, world), state.base_commit, world.workspace.snapshot, world.workspace.branch.removeprefix("refs/heads/")),
     )
 

@@ -1,16 +1,20 @@
 """`Ask`: one model call. The intent is on record before the bytes leave, the reply on disk before its outcome is."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.world import World
 from agentforge.core.effects import Ask
-from agentforge.core.inputs import Answered, AskStarted, AskTrouble
+from agentforge.core.inputs import Answered, AskLate, AskStarted, AskTrouble, Parked
 from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
 from agentforge.core.state import State
-from agentforge.core.values import Amount
+from agentforge.core.values import Amount, Delivery
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
+from agentforge.models.router import Picked
+from agentforge.store.calls import Call
 from agentforge.system.canon import digest_value
 from agentforge.system.redact import redact
 
@@ -19,21 +23,78 @@ HELD_BACK = (
     "let the code read them from its environment, and use an obvious dummy in tests."
 )
 
+STABLE = frozenset({"task_frame", "stage", "artifact", "answers"})
+"""Blocks that come first and are the same at every step of a stage."""
+MOSTLY_STABLE = frozenset({"repository_map", "facts"})
+"""They follow; only a context that grows full cuts them."""
+
 WITHDRAWN = AskTrouble("unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False)
 """Since this effect was owed, a person ended the task, or another reviewer asked a person. Nothing has left, nothing is owed for it."""
 
 
-def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
-    """Sends the assembled context once."""
+def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble | AskLate | Parked:
+    """Sends the assembled context once, or collects what an earlier driver sent by batch."""
     request = _request(world, effect, state)
-    reserved = worst_case(state, state.stage)
-    owed = world.record(f"{effect.key}/sent", AskStarted(_hash(request, state), world.model.name, reserved))
-    if all(item.key != effect.key for item in owed):
-        return WITHDRAWN
+    if (flight := flight_of(state, effect)) is not None:
+        picked = world.models.named(flight.model, state.tier)
+        return _sent(world, effect, state, request, _Sending(picked, world.purse.call(state, effect.key, flight.model, flight.reserved), "batch"))
     try:
-        answer = world.model.ask(request)
+        picked = world.models.pick(request, state.stage.context_tokens)
     except ModelTrouble as trouble:
-        return AskTrouble(trouble.kind, trouble.user_sentence, trouble.retryable, trouble.maybe_billed)
+        return _trouble(trouble)
+    reserved, priced = _reserved(picked, request, state)
+    call = world.purse.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
+    if isinstance(call, AskTrouble):
+        return call
+    delivery = delivery_of(world.desk, picked, effect)
+    started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, picked.why, delivery)
+    owed = world.record(f"{effect.key}/sent", started)
+    if all(item.key != effect.key for item in owed):
+        world.purse.give_back(call, maybe_billed=False)
+        return WITHDRAWN
+    return _sent(world, effect, state, request, _Sending(picked, call, delivery))
+
+
+class _Sending(NamedTuple):
+    """A call that is on record: whom it asks, what is set aside for it, and how it goes."""
+
+    picked: Picked
+    call: Call
+    delivery: Delivery
+
+
+def _sent(world: World, effect: Ask, state: State, request: Request, sending: _Sending) -> Answered | AskTrouble | AskLate | Parked:
+    picked, call, delivery = sending
+    try:
+        came = picked.model.ask(request) if delivery == "live" else ask_by_batch(world, effect, state, request, picked)
+    except ModelTrouble as trouble:
+        world.purse.give_back(call, maybe_billed=trouble.maybe_billed)
+        return _trouble(trouble, retryable=trouble.retryable or world.models.another(request, state.stage.context_tokens, picked.spec))
+    match came:
+        case Parked():
+            return came
+        case AskLate(maybe_billed):
+            world.purse.give_back(call, maybe_billed=maybe_billed)
+            return came
+        case Answer():
+            world.purse.settle(call, came.usage, came.micro_usd, came.delivery)
+            return _answered(world, came)
+
+
+def _reserved(picked: Picked, request: Request, state: State) -> tuple[Amount, bool]:
+    """The most that this very call can cost, and whether its price is known. No less than the task reckoned with."""
+    reckoned = worst_case(state, state.stage)
+    most = picked.model.worst_case(request, state.stage.context_tokens)
+    return Amount(1, max(reckoned.tokens, most.tokens), most.micro_usd or 0), most.micro_usd is not None
+
+
+def _trouble(trouble: ModelTrouble, *, retryable: bool | None = None) -> AskTrouble:
+    again = trouble.retryable if retryable is None else retryable
+    return AskTrouble(trouble.kind, trouble.user_sentence, again, trouble.maybe_billed, trouble.retry_after_s)
+
+
+def _answered(world: World, answer: Answer) -> Answered:
+    """The outcome of a reply that came, once the reply is on disk."""
     reply, mistake = _usable(answer)
     value: dict[str, Json] = {
         "text": redact(answer.text)[0],
@@ -54,6 +115,8 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble:
         reply.signal if reply else None,
         mistake[:2000],
         reply.summary[:500] if reply else "",
+        answer.model,
+        answer.delivery,
     )
 
 
@@ -63,8 +126,15 @@ def _request(world: World, effect: Ask, state: State) -> Request:
     blocks: Sequence[tuple[str, str]] = world.once("context", run.context, make=lambda: world.pack.get_blocks(run.context))
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs())
-    rest = tuple(Block(name, text) for name, text in blocks if name != "system")
-    return Request(effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.stage.tier)
+    rest = _marked([(name, text) for name, text in blocks if name != "system"])
+    return Request(effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.tier)
+
+
+def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:
+    """A prompt-cache mark after what stays equal from step to step of a stage, and one after what mostly does."""
+    kinds = [name.partition(":")[0] for name, _ in blocks]
+    ends = {max((at for at, kind in enumerate(kinds) if kind in stable), default=-1) for stable in (STABLE, MOSTLY_STABLE)}
+    return tuple(Block(name, text, cache=at in ends) for at, (name, text) in enumerate(blocks))
 
 
 def _hash(request: Request, state: State) -> str:

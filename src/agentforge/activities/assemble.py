@@ -22,6 +22,7 @@ from agentforge.system.canon import digest
 from agentforge.system.redact import redact
 from agentforge.tools.base import Opened
 from agentforge.tools.bridge import Bridge
+from agentforge.tools.declared import declared_tools
 from agentforge.tools.paths import PathLimits
 
 MAP_CHARS = 12_000
@@ -49,7 +50,14 @@ def _bridge(world: World, state: State) -> Bridge:
     )
     # A stage that proves red itself proves it again with whatever tests it leaves.
     locked = {} if "red" in state.stage.gates else world.locked(state)
-    return Bridge.of(world.catalogue.value["roles"][role_name], limits, schema_problems, locked=locked, read_only=not state.pipeline.writes)
+    return Bridge.of(
+        world.catalogue.value["roles"][role_name],
+        limits,
+        schema_problems,
+        locked=locked,
+        read_only=not state.pipeline.writes,
+        declared=declared_tools(world.catalogue.tools()),
+    )
 
 
 def assemble_step(world: World, state: State) -> Assembled:
@@ -59,7 +67,8 @@ def assemble_step(world: World, state: State) -> Assembled:
     blocks = [(block.name, block.text) for block in packed.blocks]
     ref = world.pack.put_blocks(blocks)
     world.once("context", ref, make=lambda: blocks)
-    return Assembled(ref, packed.total, tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped))
+    dropped = tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped)
+    return Assembled(ref, packed.total, dropped, packed.flagged)
 
 
 def _view(world: World, state: State) -> StepView:
@@ -75,7 +84,8 @@ def _view(world: World, state: State) -> StepView:
         task_id=state.task_id,
         goal=state.request,
         phase=stage.name,
-        fence=digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
+        # Tasks of older releases have none; there it is what nobody knew when the repository was written.
+        fence=state.marker or digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
         system=system,
         success_criteria=tuple(line for item in objects(specification, "requirements") for line in texts(item, "acceptance_criteria")),
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
@@ -84,7 +94,10 @@ def _view(world: World, state: State) -> StepView:
             for name in stage.requires
             if name in documents
         ),
-        answers=tuple((item.question.text, item.answer) for item in state.escalations if item.answer is not None),
+        # A yes or no to one call is told once, with the call; it is no fact of the task.
+        answers=tuple(
+            (item.question.text, item.answer) for item in state.escalations if item.answer is not None and item.kind != "permission"
+        ),
         repository_map=world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
         working=working,

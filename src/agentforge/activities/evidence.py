@@ -40,6 +40,7 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "artifacts": {ref.contract: {"version": ref.version, "hash": ref.hash} for item in state.accepted for ref in item.finals},
         "rows": rows,
         "not_checked": [*dict.fromkeys(line for gate in ("green", "quality") for line in texts(records.get(gate, {}), "not_configured"))],
+        "flags": list(state.flagged),
         "human_commits": list(state.human_commits),
         "cost": cost(state),
     }

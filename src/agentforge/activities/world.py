@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agentforge.activities.batches import Desk
+from agentforge.activities.spending import Purse
 from agentforge.analysis.imports import ImportGraph
 from agentforge.analysis.lint import LintRun
 from agentforge.analysis.outcomes import TestRun
@@ -16,8 +18,9 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Court
-from agentforge.models.base import Model
+from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.detect import Plan, detect, lock_hash, test_globs
 from agentforge.sandbox.environment import Environment, build
 from agentforge.sandbox.worktree import Workspace
@@ -27,6 +30,8 @@ from agentforge.store.lines import readable
 from agentforge.store.pack import Pack
 from agentforge.tools.base import Opened
 from agentforge.tools.paths import PathLimits
+from agentforge.tools.permissions import Rules
+from agentforge.tools.roots import Root
 
 Document = dict[str, Json]
 T = TypeVar("T")
@@ -53,7 +58,7 @@ class World:
     pack: Pack
     workspace: Workspace
     sandbox: Sandbox
-    model: Model
+    models: Router
     catalogue: Resolved
     settings: Mapping[str, Any]
     cache: Path
@@ -65,6 +70,16 @@ class World:
     """The journal's chain head."""
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
+    rules: Rules = Rules()
+    """What the person allowed."""
+    roots: tuple[Root, ...] = ()
+    """Directories beside the worktree that the user opened."""
+    purse: Purse = Purse("")
+    """What calls may cost, beside the task's own budget."""
+    desk: Desk | None = None
+    """The way to batches; None: every call is live."""
+    network: tuple[Destination, ...] = ()
+    """Where set-up may go, beside the package indexes."""
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
@@ -101,6 +116,7 @@ class World:
                 self.sandbox,
                 version=self.workspace.describe_version(state.base_commit),
                 lock_text_hash=lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
+                allow=self.network,
             )
         return self._environment
 

@@ -14,7 +14,9 @@ from agentforge.core.events import (
     AskAnswered,
     AskFailed,
     AskLost,
+    AskPromoted,
     AskSent,
+    AskTicketed,
     BaselineTaken,
     Checked,
     ContextAssembled,
@@ -33,6 +35,8 @@ from agentforge.core.inputs import (
     Abort,
     Acted,
     Answered,
+    AskLate,
+    AskQueued,
     AskStarted,
     AskTrouble,
     Assembled,
@@ -52,10 +56,10 @@ from agentforge.core.inputs import (
     Resume,
     Unclassified,
 )
-from agentforge.core.pending import pending
+from agentforge.core.pending import holds, pending
 from agentforge.core.people import abort, resolve, resume
 from agentforge.core.pipeline import Stage
-from agentforge.core.state import TERMINAL, StageRun, State
+from agentforge.core.state import MAX_FLAGGED, TERMINAL, StageRun, State
 from agentforge.core.story import (
     FEEDBACK_LINES,
     Story,
@@ -68,17 +72,19 @@ from agentforge.core.story import (
     remaining,
     take_place,
 )
-from agentforge.core.values import Amount, Question
+from agentforge.core.values import NOT_DONE, Amount, Question
 from agentforge.core.verdicts import accepted, judged, makes_worse, undo
 
 ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
+LONGEST_WAIT_S = 600
+"""A provider that asks for a longer pause than this is a person's affair."""
 
 _OUTCOMES: dict[type[Effect], tuple[type[Outcome], ...]] = {
     Prepare: (Prepared,),
     TakeBaseline: (BaselineReady, BaselineFailed),
     Assemble: (Assembled,),
-    Ask: (Answered, AskTrouble),
+    Ask: (Answered, AskTrouble, AskLate),
     Pause: (Elapsed,),
     Act: (Acted,),
     Check: (CheckRan,),
@@ -115,14 +121,10 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
             why = resume(story, given)
         case Abort():
             why = abort(story, given)
-        case AskStarted(request_hash, model, reserved):
-            asked = next((effect for effect in pending(state) if isinstance(effect, Ask) and key == f"{effect.key}/sent"), None)
-            if asked is not None:
-                story.tell(AskSent(asked.key, request_hash, model, reserved, asked.seat))
-                why = "a request is about to leave"
-            else:
-                story.tell(Discarded(key, Amount()))
-                why = "this call is no longer owed"
+        case AskStarted():
+            why = _sending(story, given, key)
+        case AskQueued():
+            why = _queued(story, given, key)
         case _:
             owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
             owed = owed or (_landing(state, key) if isinstance(given, Answered) else None)
@@ -133,6 +135,29 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
                     why = _outcome(story, _classified(owed, given), key)
     why = _stuck(story) or why
     return Decision(tuple(story.events), why)
+
+
+def _sending(story: Story, given: AskStarted, key: str) -> str:
+    """The last look before the bytes leave: is the call still owed, and does what this very model may cost fit the cap?"""
+    asked = next((effect for effect in pending(story.state) if isinstance(effect, Ask) and key == f"{effect.key}/sent"), None)
+    if asked is None:
+        story.tell(Discarded(key, Amount()))
+        return "this call is no longer owed"
+    with story.beside(asked.seat):
+        if not holds(story.state, given.reserved):
+            return escalate(story, "budget", budget_question(story.state))
+    story.tell(AskSent(asked.key, given.request_hash, given.model, given.reserved, asked.seat, given.tier, given.why, given.delivery))
+    return "a request is about to leave"
+
+
+def _queued(story: Story, given: AskQueued, key: str) -> str:
+    """A ticket for a call under way; its key is the call's, with `/ticket/` and the number of the submission."""
+    flight = next((item for item in story.state.flights if key.startswith(f"{item.key}/ticket/")), None)
+    if flight is None:
+        story.tell(Discarded(key, Amount()))
+        return "nobody waits for this batch any more"
+    story.tell(AskTicketed(flight.key, given.ticket, flight.seat))
+    return "the provider has the request in a batch"
 
 
 def _classified(effect: Effect, given: Outcome) -> Outcome:
@@ -151,7 +176,7 @@ def _is_verdict_of(effect: Judge, given: Judged) -> bool:
 def _discard(story: Story, given: Outcome, key: str) -> str:
     """What is no longer owed changes nothing but the bill."""
     flight = next((item for item in story.state.flights if item.key == key), None)
-    if isinstance(given, Unclassified) or (isinstance(given, AskTrouble) and given.maybe_billed):
+    if isinstance(given, Unclassified) or (isinstance(given, AskTrouble | AskLate) and given.maybe_billed):
         _lose(story, key)
     story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else ""))
     return "this effect is no longer owed"
@@ -193,18 +218,33 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
             return f"the environment stands: {baseline.summary}"
         case BaselineFailed(sentence, next_step, options):
             return escalate(story, "environment", Question(sentence, options, next_step))
-        case Assembled(ref, tokens, dropped):
-            story.tell(ContextAssembled(ref, tokens, dropped))
+        case Assembled(ref, tokens, dropped, flagged):
+            new = tuple(flag for flag in dict.fromkeys(flagged) if flag not in story.state.flagged)
+            story.tell(ContextAssembled(ref, tokens, dropped, flagged=new[: MAX_FLAGGED - len(story.state.flagged)]))
             return f"context of {tokens} tokens"
         case Answered():
             story.tell(
                 AskAnswered(
-                    key, given.ref, given.usage, given.cost, given.actions, given.priced, given.signal, given.mistake, given.summary
+                    key,
+                    given.ref,
+                    given.usage,
+                    given.cost,
+                    given.actions,
+                    given.priced,
+                    given.signal,
+                    given.mistake,
+                    given.summary,
+                    model=given.model,
+                    delivery=given.delivery,
                 )
             )
             return "the reply is on disk"
         case AskTrouble():
             return _trouble(story, given, key)
+        case AskLate(maybe_billed):
+            flight = next((item for item in story.state.flights if item.key == key), None)
+            story.tell(AskPromoted(key, flight.reserved if flight and maybe_billed else Amount()))
+            return "the batch is late: the call is sent live"
         case Elapsed():
             story.tell(WaitEnded())
             return "trying again"
@@ -249,6 +289,8 @@ def _create(story: Story, given: Create) -> str:
             given.price,
             given.triage,
             given.higher,
+            given.prices,
+            given.marker,
         )
     )
     story.move("scheduled")
@@ -256,8 +298,11 @@ def _create(story: Story, given: Create) -> str:
 
 
 def _driver_started(story: Story) -> str:
+    owed = {effect.key for effect in pending(story.state)}
     for flight in story.state.flights:
-        story.tell(AskLost(flight.key, flight.reserved, flight.seat))
+        # What is in a batch outlives its driver, as long as somebody waits for it.
+        if flight.delivery == "live" or (flight.key not in owed and _landing(story.state, flight.key) is None):
+            story.tell(AskLost(flight.key, flight.reserved, flight.seat))
     return "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
 
 
@@ -277,8 +322,9 @@ def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]
 def _trouble(story: Story, given: AskTrouble, key: str) -> str:
     flight = next((item for item in story.state.flights if item.key == key), None)
     lost = flight.reserved if flight and given.maybe_billed else Amount()
-    retry = given.retryable and story.run.troubles + 1 < ASK_TRIES
-    story.tell(AskFailed(key, given.kind, given.message, lost, retry))
+    wait = given.retry_after_s or 0
+    retry = given.retryable and story.run.troubles + 1 < ASK_TRIES and wait <= LONGEST_WAIT_S
+    story.tell(AskFailed(key, given.kind, given.message, lost, retry, wait_s=wait if retry else 0))
     if retry:
         return f"the provider did not answer ({given.kind}); trying again"
     if given.kind == "script":
@@ -308,8 +354,9 @@ def _acted(story: Story, given: Acted) -> str:
 def _close(story: Story, question: Question | None) -> str:
     """The transition: what the step ended in."""
     run, stage = story.run, story.state.stage
-    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in run.results if not item.ok)
-    wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in run.results if not item.ok)
+    failed = [item for item in run.results if not item.ok and item.mistake not in NOT_DONE]
+    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in failed)
+    wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in failed)
     feedback = ((run.model_mistake,) if run.model_mistake else ()) + wrong
     mistake = bool(run.model_mistake) or not any(item.ok for item in run.results)
 
@@ -318,7 +365,7 @@ def _close(story: Story, question: Question | None) -> str:
 
     if question is not None:
         close("blocked_on_human", mistaken=False)
-        return escalate(story, "question", question)
+        return escalate(story, "question" if question.call is None else "permission", question)
     if run.signal in ("failure_retryable", "failure_terminal", "blocked_on_human", "new_tasks_discovered", "blocked_on_sibling"):
         close(run.signal, mistaken=False)
         return _give_up(story, run.signal, run.summary or "no reason given")

@@ -46,6 +46,8 @@ class Ask:
     """How many answers of this stage are on record."""
     uses: Uses = "network"
     seat: str = ""
+    live: bool = False
+    """A batch was late with it: no other one is waited for."""
 
 
 @dataclass(frozen=True, slots=True)

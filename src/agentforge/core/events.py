@@ -13,12 +13,14 @@ from agentforge.core.values import (
     Baseline,
     Budget,
     CheckDigest,
+    Delivery,
     Escalation,
     FailureReport,
     GateStatus,
     Opened,
     Price,
     Status,
+    TierPrice,
     Usage,
 )
 
@@ -42,6 +44,10 @@ class TaskCreated:
     """Why this lane."""
     higher: tuple[Pipeline, ...] = ()
     """The lanes it may rise to."""
+    prices: tuple[TierPrice, ...] = ()
+    """What a call may cost, by tier; `price` where a tier is not named."""
+    marker: str = ""
+    """Chance, made for this task: what text from outside is fenced with, so that it cannot know its own fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ class ContextAssembled:
     tokens: int
     dropped: tuple[str, ...] = ()
     seat: str = ""
+    flagged: tuple[str, ...] = ()
+    """What in text from outside reads like an instruction and was not on record before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,28 @@ class AskSent:
     request_hash: str
     model: str
     reserved: Amount
+    seat: str = ""
+    tier: str = ""
+    why: str = ""
+    """Why this model and no other, where that needs saying."""
+    delivery: Delivery = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class AskTicketed:
+    """The provider took the call in a batch: whoever drives next collects the answer under this ticket."""
+
+    key: str
+    ticket: str
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskPromoted:
+    """A batch was late: the call is sent live instead. `unaccounted` is what the batch may bill all the same."""
+
+    key: str
+    unaccounted: Amount
     seat: str = ""
 
 
@@ -129,6 +159,9 @@ class AskAnswered:
     mistake: str = ""
     summary: str = ""
     seat: str = ""
+    model: str = ""
+    """As the provider names it."""
+    delivery: Delivery = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +183,8 @@ class AskFailed:
     unaccounted: Amount
     retry: bool
     seat: str = ""
+    wait_s: int = 0
+    """How long to wait before the next try, where the provider said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +370,8 @@ Event: TypeAlias = (
     | StepOpened
     | ContextAssembled
     | AskSent
+    | AskTicketed
+    | AskPromoted
     | AskAnswered
     | AskLost
     | AskFailed

@@ -10,7 +10,9 @@ from agentforge.core.events import (
     AskAnswered,
     AskFailed,
     AskLost,
+    AskPromoted,
     AskSent,
+    AskTicketed,
     AttemptFailed,
     BaselineTaken,
     BudgetRaised,
@@ -109,6 +111,8 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 price=event.price,
                 triage=event.triage,
                 higher=event.higher,
+                prices=event.prices,
+                marker=event.marker,
                 tree=event.base_tree,
                 commit=event.base_commit,
             )
@@ -133,6 +137,7 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 steps=_run(state).steps + 1,
                 asks=0,
                 troubles=0,
+                hurried=False,
                 gate=0,
                 judged=(),
                 finals=(),
@@ -143,10 +148,17 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 summary="",
             )
             return replace(state, step=step, run=run, seats=() if not run.seat else state.seats)
-        case ContextAssembled(ref, tokens):
-            return replace(state, run=replace(_run(state), point="ask", context=ref, context_tokens=tokens))
-        case AskSent(key, _, _, reserved):
-            return replace(state, flights=(*state.flights, Flight(key, reserved, event.seat)))
+        case ContextAssembled(ref, tokens, flagged=flagged):
+            run = replace(_run(state), point="ask", context=ref, context_tokens=tokens)
+            return replace(state, run=run, flagged=(*state.flagged, *flagged))
+        case AskSent(key, _, model, reserved):
+            return replace(state, flights=(*state.flights, Flight(key, reserved, event.seat, model, event.delivery)))
+        case AskTicketed(key, ticket):
+            return replace(state, flights=tuple(replace(item, ticket=ticket) if item.key == key else item for item in state.flights))
+        case AskPromoted(key, unaccounted):
+            landed = _land(state, key)
+            hurried = _next_try(landed)
+            return replace(landed, unaccounted=landed.unaccounted.plus(unaccounted), run=hurried and replace(hurried, hurried=True))
         case AskAnswered():
             return _answered(state, event)
         case AskLost(key, reserved):
@@ -155,7 +167,7 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
         case AskFailed(key, _, _, unaccounted, retry):
             landed = _land(state, key)
             tried = _next_try(landed)
-            run_after = None if tried is None else replace(tried, point="pause" if retry else "ask", troubles=tried.troubles + 1)
+            run_after = tried and replace(tried, point="pause" if retry else "ask", troubles=tried.troubles + 1, wait_s=event.wait_s)
             return replace(landed, unaccounted=landed.unaccounted.plus(unaccounted), run=run_after)
         case WaitEnded():
             return replace(state, run=replace(_run(state), point="ask"))

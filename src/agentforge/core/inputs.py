@@ -12,14 +12,29 @@ from agentforge.core.values import (
     Baseline,
     Budget,
     CheckDigest,
+    Delivery,
     GateStatus,
     Opened,
     Price,
     Question,
+    TierPrice,
     Usage,
 )
 
-TroubleKind = Literal["auth", "rate_limit", "unreachable", "timeout", "server", "bad_request", "script"]
+TroubleKind = Literal[
+    "auth",
+    "rate_limit",
+    "quota",
+    "unreachable",
+    "timeout",
+    "server",
+    "bad_request",
+    "window",  # no model of the tier has room for the request
+    "no_model",  # nothing is configured, or nothing that the mode allows
+    "not_installed",
+    "day_cap",  # the user's cap for a day would be passed
+    "script",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +53,8 @@ class Create:
     price: Price | None
     triage: tuple[str, ...] = ()
     higher: tuple[Pipeline, ...] = ()
+    prices: tuple[TierPrice, ...] = ()
+    marker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,8 @@ class Assembled:
     ref: str
     tokens: int
     dropped: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    """What in text from outside reads like an instruction, with its place; new or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +101,17 @@ class AskStarted:
     request_hash: str
     model: str
     reserved: Amount
+    tier: str = ""
+    why: str = ""
+    """Why this model and no other, where that needs saying."""
+    delivery: Delivery = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class AskQueued:
+    """The provider took the call in a batch, under this ticket."""
+
+    ticket: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +126,9 @@ class Answered:
     signal: Signal | None = None
     mistake: str = ""
     summary: str = ""
+    model: str = ""
+    """As the provider names it."""
+    delivery: Delivery = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +139,20 @@ class AskTrouble:
     message: str
     retryable: bool
     maybe_billed: bool
+    retry_after_s: int | None = None
+    """How long the provider asked to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskLate:
+    """Outcome of `Ask`: its batch took too long, and nobody waits for it any more."""
+
+    maybe_billed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """No outcome yet, and none will come while this driver lives: the call waits in a batch, for another one to collect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +259,7 @@ Outcome: TypeAlias = (
     | Assembled
     | Answered
     | AskTrouble
+    | AskLate
     | Elapsed
     | Acted
     | CheckRan
@@ -225,4 +273,4 @@ Outcome: TypeAlias = (
 Message: TypeAlias = Resolution | Resume | Abort
 """What a person says."""
 
-Input: TypeAlias = Create | DriverStarted | AskStarted | Outcome | Message
+Input: TypeAlias = Create | DriverStarted | AskStarted | AskQueued | Outcome | Message

@@ -8,7 +8,7 @@ from agentforge.core.state import TERMINAL, StageRun, State
 from agentforge.core.values import Amount
 
 PAUSES = (1, 3, 10)
-"""Seconds before each next try of a call."""
+"""Seconds before each next try of a call, unless the provider asks for more."""
 
 
 def pending(state: State) -> tuple[Effect, ...]:
@@ -55,9 +55,9 @@ def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | No
         case "ask":
             key = f"{prefix}/ask/{run.asks}"
             room = _flying(state, key) or fits(state, stage, promised)
-            return Ask(key, state.answered(run.label), seat=seat) if room else None
+            return Ask(key, state.answered(run.label), seat=seat, live=run.hurried) if room else None
         case "pause":
-            return Pause(f"{prefix}/pause/{run.asks}", PAUSES[min(run.troubles, len(PAUSES)) - 1], seat=seat)
+            return Pause(f"{prefix}/pause/{run.asks}", max(run.wait_s, PAUSES[min(run.troubles, len(PAUSES)) - 1]), seat=seat)
         case "act":
             return Act(f"{prefix}/act", seat=seat)
         case "check":
@@ -77,11 +77,16 @@ def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | No
 
 def worst_case(state: State, stage: Stage) -> Amount:
     """The most the next call of a stage can cost."""
-    money = state.price.worst(stage.context_tokens, stage.max_output_tokens) if state.price else 0
+    price = next((each.price for each in state.prices if each.tier == state.tier), state.price)
+    money = price.worst(stage.context_tokens, stage.max_output_tokens) if price else 0
     return Amount(1, stage.context_tokens + stage.max_output_tokens, money)
 
 
 def fits(state: State, stage: Stage, promised: Amount = Amount()) -> bool:  # noqa: B008  # frozen
     """Whether the next call's worst case is under the cap beside all that is spent, lost, in flight and promised to others."""
-    total = state.spent.plus(state.unaccounted).plus(state.in_flight()).plus(promised).plus(worst_case(state, stage))
-    return state.budget.holds(total)
+    return holds(state, promised.plus(worst_case(state, stage)))
+
+
+def holds(state: State, more: Amount) -> bool:
+    """Whether `more` is under the cap beside all that is spent, lost and in flight."""
+    return state.budget.holds(state.spent.plus(state.unaccounted).plus(state.in_flight()).plus(more))

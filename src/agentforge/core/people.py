@@ -5,7 +5,9 @@ from agentforge.core.events import BudgetRaised, Resolved, Resumed, StepClosed, 
 from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.state import LEGAL_MOVES, TERMINAL
 from agentforge.core.story import FEEDBACK_LINES, Story, enter, has_failed, open_step, send_back
-from agentforge.core.values import RETRYABLE, Budget, Escalation
+from agentforge.core.values import RETRYABLE, Budget, Escalation, is_yes
+
+TOLD_CHARS = 4000
 
 
 def resolve(story: Story, given: Resolution) -> str:
@@ -74,13 +76,31 @@ def _go_on(story: Story, by: str, escalation: Escalation | None = None, answer: 
         if not escalation.seat and sitting and escalation.kind != "review":
             return "resumed: the panel reads on"
         with story.beside(escalation.seat if escalation.seat in sitting else ""):
-            return _reopen(story, (f"A person answered: {answer}",), review=escalation.kind == "review")
+            return _reopen(story, _told(escalation, answer), review=escalation.kind == "review")
     for seat in [item.seat for item in story.state.seats if item.point != "given"]:
         with story.beside(seat):
             _reopen(story, ())
     if run.point in ("check", "judge", "commit", "deliver") and not has_failed(story.state, run):
         return "resumed"
     return _reopen(story, ())
+
+
+def _told(escalation: Escalation, answer: str) -> tuple[str, ...]:
+    """What the role hears of an answer."""
+    call = escalation.question.call
+    if call is None:
+        return (f"A person answered: {answer}",)
+    if is_yes(answer):
+        return (f"A person allowed this call of {call.tool}. Send the same call again, unchanged:\n{_shown(escalation.question.text)}",)
+    words = "" if answer.strip().lower() == "deny" else f" They said: {answer}"
+    what = " ".join(call.command or call.paths)[:200]
+    return (f"A person denied the call of {call.tool} {what}".rstrip() + f"; do not send it again, find another way.{words}",)
+
+
+def _shown(text: str) -> str:
+    """The question as far as a role needs it: it made the call itself."""
+    half = TOLD_CHARS // 2
+    return text if len(text) <= TOLD_CHARS else f"{text[:half]}\n[… {len(text) - 2 * half} characters are left out …]\n{text[-half:]}"
 
 
 def _reopen(story: Story, words: tuple[str, ...], *, review: bool = False) -> str:

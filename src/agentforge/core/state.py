@@ -7,7 +7,7 @@ from typing import Literal
 from agentforge.core.events import (
     TaskDelivered,
 )
-from agentforge.core.pipeline import Pipeline, Stage
+from agentforge.core.pipeline import TIERS, Pipeline, Stage, Tier
 from agentforge.core.reply import Signal
 from agentforge.core.values import (
     ActionDigest,
@@ -16,11 +16,13 @@ from agentforge.core.values import (
     Baseline,
     Budget,
     CheckDigest,
+    Delivery,
     Escalation,
     FailureReport,
     Opened,
     Price,
     Status,
+    TierPrice,
     Usage,
 )
 
@@ -42,6 +44,8 @@ MAX_TRIED = 200
 MAX_WORKING = 48
 MAX_SEEN = 256
 MAX_RECENT = 3
+MAX_FLAGGED = 200
+"""More places than that, and the repository is about such text."""
 
 Point = Literal["assemble", "ask", "pause", "act", "check", "judge", "commit", "deliver", "given"]
 """What a run waits for; `given`: a reviewer has handed in and waits for the others."""
@@ -59,7 +63,11 @@ class StageRun:
     asks: int = 0
     """Tries of the call of this step, for its key."""
     troubles: int = 0
+    wait_s: int = 0
+    """What the provider asked for, before the next try."""
     """Consecutive failures of the provider in this step."""
+    hurried: bool = False
+    """A batch was late with this step's call."""
     gate: int = 0
     rounds: int = 0
     mistakes: int = 0
@@ -122,6 +130,10 @@ class Flight:
     key: str
     reserved: Amount
     seat: str = ""
+    model: str = ""
+    delivery: Delivery = "live"
+    ticket: str = ""
+    """Of its batch, once the provider has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +153,18 @@ class State:
     risen: tuple[str, ...] = ()
     """Why the lane rose, each time."""
     price: Price | None = None
+    prices: tuple[TierPrice, ...] = ()
     budget: Budget = Budget()
     triage: tuple[str, ...] = ()
+    marker: str = ""
     tree: str = ""
     prepared: bool = False
     halted: bool = False
     """The last driver ended on purpose: what differs in the worktree since is a person's work."""
     preparations: int = 0
     notices: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    """What was found in text from outside that reads like an instruction, each once."""
     human_commits: tuple[str, ...] = ()
     baseline: Baseline | None = None
     baselines: int = 0
@@ -198,6 +214,12 @@ class State:
         return stage.seated(self.run.seat) if self.run.seat else stage
 
     @property
+    def tier(self) -> Tier:
+        """What kind of model is asked: the role's own, and the next one up after a failed attempt."""
+        assert self.run is not None
+        return TIERS[min(TIERS.index(self.stage.tier) + (self.run.attempt > 1), len(TIERS) - 1)]
+
+    @property
     def prefix(self) -> str:
         """What the keys of the step under way begin with."""
         assert self.run is not None
@@ -214,6 +236,17 @@ class State:
         run = next(item for item in self.seats if item.seat == seat)
         result = Accepted(self.run.name, self.tree, self.commit, self.run.finals or self.run.drafts, self.run.judged)
         return replace(self, run=run, step=run.step, accepted=(*self.accepted, result), recent=run.recent, acts=run.acts)
+
+    @property
+    def permits(self) -> frozenset[str]:
+        """The calls that a person allowed, each for the rest of the task."""
+        return frozenset(item.question.call.digest for item in self.escalations if item.question.call is not None and item.allows)
+
+    def denial(self, digest: str) -> str | None:
+        """What a person said when they refused this very call; None if nobody did."""
+        about = [item for item in self.escalations if item.question.call is not None and item.question.call.digest == digest]
+        said = [item for item in about if item.answer is not None and item.answer != "abort"]
+        return None if not said or said[-1].allows else said[-1].answer
 
     @property
     def open_escalation(self) -> Escalation | None:

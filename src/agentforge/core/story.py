@@ -33,6 +33,8 @@ from agentforge.core.values import ArtifactRef, Escalation, EscalationKind, Fail
 
 FEEDBACK_LINES = 12
 """What a role is told at once; more would bury the first."""
+WHY_CHARS = 2000
+"""A decision's reason stays a reason: the whole question is in the event."""
 
 _SEATED = (
     ActionsPerformed,
@@ -101,7 +103,7 @@ def escalate(story: Story, kind: EscalationKind, question: Question, reports: tu
     label = state.run.label if state.run else "prepare"
     story.tell(Escalated(Escalation(identity, kind, label, question, reports, seat=story.seat)))
     story.move("blocked")
-    return f"{kind}: {question.text}"
+    return f"{kind}: {question.text[:WHY_CHARS]}"
 
 
 def next_step(story: Story, why: str) -> str:

@@ -8,6 +8,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 EscalationKind = Literal[
     "question",  # the model asked
+    "permission",  # a call of the model needs a person's yes
     "exhausted",  # every attempt of a stage failed
     "terminal",  # the model gave up
     "replan",  # work was found that this pipeline has no place for
@@ -35,6 +36,17 @@ class Price:
     def worst(self, input_tokens: int, output_tokens: int) -> int:
         """The most a call of this size can cost, rounded up."""
         return -(-(self.input * input_tokens + self.output * output_tokens) // 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class TierPrice:
+    """The dearest that a call of one tier can be, whichever of its models answers."""
+
+    tier: str
+    price: Price | None
+
+
+Delivery = Literal["live", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,8 @@ class Usage:
     output_tokens: int = 0
     cached_tokens: int = 0
     """The part of `input_tokens` that came from a prompt cache."""
+    written_tokens: int = 0
+    """The part of `input_tokens` that was written to one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,26 @@ class ArtifactRef:
     hash: str
 
 
+PERMISSION_OPTIONS = ("allow", "always", "deny", "abort")
+
+NOT_DONE = frozenset({"asked", "waits"})
+"""How an action is marked that waits for a person: the model made no mistake, and nothing was tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCall:
+    """A call that a person is asked to allow, in the words that a grant for it would have."""
+
+    digest: str
+    """Of the tool and of what exactly it would do: a yes is for this and for nothing else."""
+    tool: str
+    risk: str
+    command: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    content: str = ""
+    """The hash of the tool itself, where the repository declares it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a person is asked."""
@@ -116,6 +150,8 @@ class Question:
     text: str
     options: tuple[str, ...] = ()
     recommendation: str = ""
+    call: WantedCall | None = None
+    """The call that waits for the answer, where the question is whether it may be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +179,16 @@ class Escalation:
     by: str = ""
     seat: str = ""
     """The reviewer who asks, where it is one."""
+
+    @property
+    def allows(self) -> bool:
+        """Whether a person said yes to the call that this asked about. Anything but the two words for it is a no."""
+        return self.kind == "permission" and is_yes(self.answer or "")
+
+
+def is_yes(answer: str) -> bool:
+    """Whether an answer to a question for permission allows the call."""
+    return answer.strip().lower() in ("allow", "always")
 
 
 @dataclass(frozen=True, slots=True)

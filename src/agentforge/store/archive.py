@@ -6,7 +6,8 @@ refs/agentforge/<task>/state ─▶ commit ─▶ task/…   the task's files
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agentforge.core.errors import Unusable
@@ -29,12 +30,10 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
         journal = complete(files.journal.read_bytes())
         others = list(_others(files))
     last = json.loads(journal[journal.rfind(b"\n- ") + 3 :])
-    blobs = {files.journal.name: git.hash_blob(journal)}
-    blobs |= {path.relative_to(files.root).as_posix(): oid for path, oid in zip(others, _hash_files(git, others), strict=True)}
-    kinds = _kinds(git, keep.values())
-    trees = {plain_name(name): oid for name, oid in keep.items() if kinds[oid] == "tree"}
-    saved = git.overlay_tree(_directory(git, {}), {path: ("100644", oid) for path, oid in blobs.items()})
-    root = _directory(git, {_FILES: saved, _TREES: _directory(git, trees)})
+    blobs = _hash_files(git, {path.relative_to(files.root).as_posix(): path for path in others}, {files.journal.name: journal})
+    kinds = {oid: _kind(git, oid) for oid in dict.fromkeys(keep.values())}
+    trees = {f"{_TREES}/{plain_name(name)}": ("40000", oid) for name, oid in keep.items() if kinds[oid] == "tree"}
+    root = git.make_tree({**{f"{_FILES}/{path}": ("100644", oid) for path, oid in blobs.items()}, **trees})
     parents = [oid for oid in dict.fromkeys(keep.values()) if kinds[oid] == "commit"]
     message = f"{task_id}: the task so far\n\n{TRAILER}: {last['hash']}\n"
     commit = git.commit_tree(root, parents, message, last["timestamp"], _AUTHOR)
@@ -77,10 +76,11 @@ def _ref(task_id: str) -> str:
 
 
 def _others(files: TaskFiles) -> Iterator[Path]:
-    """What is worth saving beside the journal: not the lock, the views or messages, nothing half written."""
+    """What is worth saving beside the journal: not the lock, the views or messages, no long outputs, nothing half written."""
     left_out = {files.journal, files.lock, files.state, files.working_memory}
+    folders = {files.inbox, files.root / "outputs"}
     for path in sorted(files.root.rglob("*")):
-        ours = not path.name.startswith(".") and path not in left_out and files.inbox not in path.parents
+        ours = not path.name.startswith(".") and path not in left_out and not folders.intersection(path.parents)
         if ours and path.is_file() and not path.is_symlink():
             yield path
 
@@ -91,28 +91,24 @@ def _holds(path: Path, data: bytes) -> bool:
         return path.is_file() and path.read_bytes().startswith(data)
 
 
-def _hash_files(git: Git, paths: list[Path]) -> list[str]:
-    """All of them in one call: a long task has a patch per step."""
-    if not paths:
-        return []
-    quoted = "".join('"' + str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"\n' for path in paths)
-    given = quoted.encode(errors="surrogateescape")
-    return git.text("hash-object", "-w", "--no-filters", "--stdin-paths", input=given).split()
+def _hash_files(git: Git, paths: Mapping[str, Path], texts: Mapping[str, bytes]) -> dict[str, str]:
+    """Files and texts by name, all in one call: a long task has a patch per step."""
+    with tempfile.TemporaryDirectory(prefix="agentforge-") as scratch:
+        for number, text in enumerate(texts.values()):
+            Path(scratch, str(number)).write_bytes(text)
+        places = [*(Path(scratch, str(number)) for number in range(len(texts))), *paths.values()]
+        quoted = "".join(f'"{_escaped(path)}"\n' for path in places)
+        given = quoted.encode(errors="surrogateescape")
+        oids = git.text("hash-object", "-w", "--no-filters", "--stdin-paths", input=given).split()
+    return dict(zip((*texts, *paths), oids, strict=True))
 
 
-def _kinds(git: Git, oids: Iterable[str]) -> dict[str, str]:
-    wanted = list(dict.fromkeys(oids))
-    if not wanted:
-        return {}
-    said = git.text("cat-file", "--batch-check=%(objecttype)", input="\n".join(wanted).encode() + b"\n").splitlines()
-    kinds = dict(zip(wanted, said, strict=True))
-    for oid, kind in kinds.items():
-        if kind not in ("tree", "commit"):
-            raise Unusable(f"{oid} is neither a tree nor a commit of the repository at {git.top}.")
-    return kinds
+def _escaped(path: Path) -> str:
+    return str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _directory(git: Git, trees: Mapping[str, str]) -> str:
-    """A tree whose entries are trees."""
-    lines = [f"040000 tree {oid}\t{name}\0" for name, oid in trees.items()]
-    return git.text("mktree", "-z", input="".join(lines).encode())
+def _kind(git: Git, oid: str) -> str:
+    found = git.find(oid)
+    if found is None or found.kind not in ("tree", "commit"):
+        raise Unusable(f"{oid} is neither a tree nor a commit of the repository at {git.top}.")
+    return found.kind

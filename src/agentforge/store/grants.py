@@ -4,14 +4,10 @@ The file is the user's own. One that cannot be read, or that others could have w
 sentence that says why.
 """
 
-import fcntl
-import os
 import re
-import secrets
-import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,10 +15,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
+from agentforge.store.own_files import locked, read_own, replace_own
 from agentforge.store.times import stamp
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
-from agentforge.system.files import append_durable, disk_errors
 
 GrantRisk = Literal["low", "medium", "high"]
 """No grant reaches further: what is critical is never allowed."""
@@ -31,7 +27,6 @@ APPROVALS_BEFORE_PROPOSAL = 3
 PROPOSED_DAYS = 30
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)")
-_LARGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +46,8 @@ class Grant:
     """The highest risk that it covers."""
     created: str = ""
     id: str = ""
+    exact: bool = False
+    """True: the command is these words and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def grants_file(home: Home) -> Path:
 def read_grants(path: Path) -> Grants:
     """The grants of a file; none, and a sentence, if anything is wrong with it."""
     try:
-        data = _read(path)
+        data = read_own(path)
         if data is None:
             return Grants(())
         document = strict_yaml.load(data.decode("utf-8"), path.name)
@@ -99,7 +96,7 @@ def add_grant(path: Path, grant: Grant, now: datetime) -> Grant:
     made = Grant(**{**whole, "command": grant.command, "id": f"grant-{digest_value({**whole, 'command': list(grant.command)})[:10]}"})
     if moment(made.expires) <= now:
         raise UsageError(f"A grant that ended at {made.expires} would allow nothing.", "Give it a later end.")
-    with _locked(path):
+    with locked(path):
         known = _usable(path)
         if all(each.id != made.id for each in known):
             _write(path, (*known, made))
@@ -108,7 +105,7 @@ def add_grant(path: Path, grant: Grant, now: datetime) -> Grant:
 
 def revoke_grant(path: Path, identity: str) -> Grant:
     """Take one grant away: its id, or an unambiguous beginning of it."""
-    with _locked(path):
+    with locked(path):
         known = _usable(path)
         found = [grant for grant in known if identity and (grant.id == identity or grant.id.startswith(identity))]
         if len(found) != 1:
@@ -124,7 +121,7 @@ def proposals(approvals: Sequence[Approval], grants: Sequence[Grant], now: datet
     have = {(grant.project, grant.tool, grant.command, grant.path) for grant in grants if moment(grant.expires) > now}
     expires = stamp(now + timedelta(days=PROPOSED_DAYS))
     return tuple(
-        Grant(each.project, each.tool, expires, each.command, each.path, each.risk)
+        Grant(each.project, each.tool, expires, each.command, exact=bool(each.command), path=each.path, risk=each.risk)
         for each, times in counted.items()
         if times >= APPROVALS_BEFORE_PROPOSAL and (each.project, each.tool, each.command, each.path) not in have
     )
@@ -136,24 +133,6 @@ def moment(text: str) -> datetime:
         with suppress(ValueError, OverflowError):
             return datetime.fromisoformat(text).astimezone(UTC)
     raise UsageError(f"{text[:40]!r} is no time.", "Write it as 2030-01-31T12:00:00Z.")
-
-
-def _read(path: Path) -> bytes | None:
-    """The bytes of the file, if only its owner could have written them; None if there is none."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return None
-    with os.fdopen(fd, "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            raise UsageError("it is no ordinary file")
-        if state.st_uid != os.getuid() or state.st_mode & 0o022:
-            raise UsageError("others can write it; make it yours alone with `chmod 600`")
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise UsageError("it is too large")
-    return data
 
 
 def _grants(document: Any) -> tuple[Grant, ...]:  # noqa: ANN401  a document is any YAML
@@ -174,9 +153,12 @@ def _grant(entry: Any, number: int) -> Grant:  # noqa: ANN401  an entry is any Y
     if unknown := sorted(str(key) for key in set(entry) - known):
         raise UsageError(f"grant {number} has the unknown key `{unknown[0]}`")
     command = entry.get("command", [])
-    texts = {key: value for key, value in entry.items() if key != "command"}
+    exact = entry.get("exact", False)
+    texts = {key: value for key, value in entry.items() if key not in ("command", "exact")}
     if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
         raise UsageError(f"grant {number}: `command` is a list of words")
+    if not isinstance(exact, bool):
+        raise UsageError(f"grant {number}: `exact` is true or false")
     if not all(isinstance(value, str) for value in texts.values()):
         raise UsageError(f"grant {number}: every other value is text")
     if missing := next((key for key in ("id", "project", "tool", "expires") if not texts.get(key)), None):
@@ -184,7 +166,7 @@ def _grant(entry: Any, number: int) -> Grant:  # noqa: ANN401  an entry is any Y
     if texts.get("risk", "medium") not in get_args(GrantRisk):
         raise UsageError(f"grant {number}: `risk` is low, medium or high")
     moment(texts["expires"])
-    return Grant(**{**texts, "command": tuple(command)})
+    return Grant(**{**texts, "command": tuple(command), "exact": exact})
 
 
 def _usable(path: Path) -> tuple[Grant, ...]:
@@ -196,31 +178,8 @@ def _usable(path: Path) -> tuple[Grant, ...]:
 
 def _write(path: Path, grants: Sequence[Grant]) -> None:
     """The whole file at once, readable by its owner alone from its first byte."""
-    entries = [{key: value for key, value in asdict(grant).items() if value not in ("", ())} for grant in grants]
+    entries = [{key: value for key, value in asdict(grant).items() if value not in ("", (), False)} for grant in grants]
     data = strict_yaml.dump(
         {"grants": [{**entry, **({"command": list(entry["command"])} if "command" in entry else {})} for entry in entries]}
     )
-    temporary = path.with_name(f".tmp-{secrets.token_hex(8)}")
-    with disk_errors():
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            append_durable(fd, data.encode())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(fd)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Two commands at once must not lose a grant, or bring a revoked one back."""
-    with disk_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+    replace_own(path, data.encode())

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -12,7 +12,7 @@ from agentforge.core.audit import step_entry
 from agentforge.core.decide import Decision, decide
 from agentforge.core.effects import Effect
 from agentforge.core.errors import StateInvalid, Unusable, UsageError
-from agentforge.core.events import Discarded, Event, StepClosed, event_from_json, event_to_json
+from agentforge.core.events import EVENT_TYPES, Discarded, Event, StepClosed, event_from_json, event_to_json
 from agentforge.core.evolve import evolve
 from agentforge.core.inputs import Create, Input
 from agentforge.core.pending import pending
@@ -29,9 +29,9 @@ Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None
 """Told after each append: the line, its events, the state they led to."""
 
 
-def read_lines(path: Path) -> list[Line]:
-    """Every complete line of a journal, checked against the chain."""
-    return list(parse_lines(complete(_read(path)), path))
+def read_lines(path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> list[Line]:
+    """Every complete line of a journal, checked against the chain, with the kinds of events that are wanted."""
+    return list(parse_lines(complete(_read(path)), path, wanted))
 
 
 class Journal:

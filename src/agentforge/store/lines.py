@@ -9,13 +9,13 @@ A line counts when its newline is there. Every byte before the last newline is u
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from agentforge.core.errors import Unusable, UsageError
-from agentforge.core.events import Event, event_from_json
+from agentforge.core.events import EVENT_TYPES, Event, event_from_json
 from agentforge.core.reply import Json
 from agentforge.store.upcast import TooNew, upcast
 from agentforge.system import strict_yaml
@@ -106,8 +106,11 @@ def complete(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1]
 
 
-def parse_lines(data: bytes, path: Path) -> Iterator[Line]:
-    """The lines of a journal's complete part, each checked against the chain. Damage is named by file and line."""
+def parse_lines(data: bytes, path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> Iterator[Line]:
+    """The lines of a journal's complete part, each checked against the chain. Damage is named by file and line.
+
+    Reading an event takes longer than all the rest: who needs a few kinds of them says which.
+    """
     start = data.find(b"\n" + _LIST) + 1 + len(_LIST)
     if start <= len(_LIST):
         _damaged(path, 1, "it has no header")
@@ -115,9 +118,9 @@ def parse_lines(data: bytes, path: Path) -> Iterator[Line]:
     number = data.count(b"\n", 0, start)
     prev = digest(data[:start])
     for seq, text in enumerate(data[start:].split(b"\n")[:-1], 1):
-        line = _parse_line(text, seq, prev, path, number + seq)
-        prev = line.hash
-        yield line
+        body = _parse_line(text, seq, prev, path, number + seq)
+        prev = str(body["hash"])
+        yield Line(body, _events(body, path, number + seq, wanted))
 
 
 def _check_header(header: bytes, path: Path) -> None:
@@ -132,20 +135,26 @@ def _check_header(header: bytes, path: Path) -> None:
         _damaged(path, 1, "its header is not that of a journal")
 
 
-def _parse_line(text: bytes, seq: int, prev: str, path: Path, number: int) -> Line:
+def _parse_line(text: bytes, seq: int, prev: str, path: Path, number: int) -> dict[str, Json]:
     ending = _HASH.fullmatch(text, len(text) - _HASH_LENGTH)
     if not text.startswith(_BULLET) or ending is None:
         _damaged(path, number, "it is not a line of a journal")
     if digest(prev.encode() + text[len(_BULLET) : -_HASH_LENGTH] + b"}") != ending[1].decode():
         _damaged(path, number, "its hash is wrong")
     try:
-        body = json.loads(text[len(_BULLET) :])
+        body: dict[str, Json] = json.loads(text[len(_BULLET) :])
     except ValueError:
         _damaged(path, number, "it is not JSON")
     if body.get("seq") != seq or body.get("prev") != prev:
         _damaged(path, number, "a line before it is missing")
+    return body
+
+
+def _events(body: dict[str, Any], path: Path, number: int, wanted: Container[str]) -> tuple[Event, ...]:
     try:
-        events = tuple(event_from_json(upcast(body["v"], event)) for event in body["events"])
+        recorded = [upcast(body["v"], event) for event in body["events"]]
+        # A kind that nobody knows must not be passed over: it may mean anything.
+        return tuple(event_from_json(event) for event in recorded if event["type"] in wanted or event["type"] not in EVENT_TYPES)
     except TooNew as error:
         _too_new(path, number, str(error))
     except KeyError as error:
@@ -153,7 +162,6 @@ def _parse_line(text: bytes, seq: int, prev: str, path: Path, number: int) -> Li
     except ValueError as error:
         # The hash is right, so the bytes are as they were written: by a program that knows more than this one.
         _too_new(path, number, str(error))
-    return Line(body, events)
 
 
 def _damaged(path: Path, number: int, what: str) -> NoReturn:

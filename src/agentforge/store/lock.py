@@ -17,6 +17,10 @@ _LOOK_S = 0.05
 _HOLDER = re.compile(r"pid: (\d+)\nsince: (\S+)\n")
 
 
+class LockTaken(PolicyError):
+    """Another process has the task; it may be worth waiting for."""
+
+
 class DriverLock:
     """An exclusive `flock` on the task's lock file, held while the context is open. Give `fd` to every child process."""
 
@@ -67,10 +71,10 @@ class DriverLock:
                 raise Unusable(f"{self._path} cannot be locked: {error}.") from error
             os.close(fd)  # somebody removed the file between our two calls
 
-    def _taken(self, text: str) -> PolicyError:
+    def _taken(self, text: str) -> LockTaken:
         found = _HOLDER.fullmatch(text)
         who = f"process {found[1]}, since {found[2]}" if found else "its process is not known"
-        return PolicyError(
+        return LockTaken(
             f"Another driver works on {self._path.parent.name} ({who}).",
             "Wait for it, or stop it; it holds the task until its last child process is gone.",
         )

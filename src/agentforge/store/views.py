@@ -22,7 +22,7 @@ from agentforge.system.files import disk_errors
 Progress = Literal["done", "covered", "under_way", "left"]
 Word = Literal["pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"]
 
-_DECISIONS = frozenset({"budget", "replan"})
+_DECISIONS = frozenset({"budget", "permission", "replan"})
 """Questions that no work can answer: a person chooses. The other kinds mean that the work is stuck."""
 
 

@@ -13,7 +13,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -84,21 +84,40 @@ def by_walking(top: int, relative: str, flags: int, mode: int) -> int:
 
 def open_beneath(root: Path, relative: str, flags: int, mode: int = 0o666) -> int:
     """A descriptor of the file at a real path under the root. A link anywhere on the way is a mistake of path."""
-    parts = _parts(relative)
     top = os.open(os.path.realpath(root), _DIRECTORY)
     try:
-        return (by_kernel() or by_walking)(top, "/".join(parts) or ".", flags, mode)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EXDEV, errno.ENOTDIR):
-            raise _refusal(relative, "goes through a link, or through a file as if it were a directory") from None
-        raise
+        return _open_from(top, relative, flags, mode)
     finally:
         os.close(top)
 
 
+def _open_from(top: int, relative: str, flags: int, mode: int = 0o666) -> int:
+    try:
+        return (by_kernel() or by_walking)(top, "/".join(_parts(relative)) or ".", flags, mode)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EXDEV, errno.ENOTDIR):
+            raise _refusal(relative, "goes through a link, or through a file as if it were a directory") from None
+        raise
+
+
 def read_beneath(root: Path, relative: str, limit: int) -> bytes:
     """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are more."""
-    fd = open_beneath(root, relative, _READ)
+    with reading_beneath(root) as read:
+        return read(relative, limit)
+
+
+@contextlib.contextmanager
+def reading_beneath(root: Path) -> Iterator[Callable[[str, int], bytes]]:
+    """`read_beneath` for many files of one root, which is opened once."""
+    top = os.open(os.path.realpath(root), _DIRECTORY)
+    try:
+        yield partial(_read_from, top)
+    finally:
+        os.close(top)
+
+
+def _read_from(top: int, relative: str, limit: int) -> bytes:
+    fd = _open_from(top, relative, _READ)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise ModelMistake("not_a_file", f"`{relative}` is not a regular file")

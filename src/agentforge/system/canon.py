@@ -9,6 +9,7 @@ import re
 
 from agentforge.core.reply import Json
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 # YAML readers refuse these raw, or take them for a line break (U+0085, U+2028, U+2029); as `\uXXXX` JSON and YAML agree on them.
 _UNREADABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
@@ -24,8 +25,7 @@ def canonical(value: Json) -> bytes:
 
 def quote(value: Json) -> str:
     """The canonical spelling as text, without the check of its types."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _UNREADABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _UNREADABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", _ENCODER.encode(value))
 
 
 def digest(data: bytes | str) -> str:

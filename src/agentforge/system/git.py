@@ -6,22 +6,25 @@ Nothing here touches the user's checkout or index: trees come and go through pri
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system.files import disk_errors
 from agentforge.system.git_call import GitCall, failure
+from agentforge.system.git_objects import is_id
 from agentforge.system.git_open import find
-from agentforge.system.mirror import Kind, blob_of, has_crlf, is_excluded, kind_of, make_writable, parents_of, remove
+from agentforge.system.mirror import GITLINK, has_crlf, is_excluded, kind_of, make_writable, own_index, parents_of, remove, stays
+from agentforge.system.tree_objects import mktree_input
 
-GITLINK = "160000"
 _OUR_REFS = ("refs/agentforge/", "refs/heads/agentforge/")
 _STALE_LOCK_S = 1.0
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
+
+T = TypeVar("T")
 
 
 class TreeEntry(NamedTuple):
@@ -67,24 +70,24 @@ class Git(GitCall):
 
     def head(self) -> str:
         """The commit that is checked out."""
-        commit = self._verify("HEAD^{commit}")
+        commit = self.find("HEAD^{commit}")
         if commit is None:
             raise UsageError(f"The repository at {self.top} has no commits yet.", "Make a first commit, then try again.")
-        return commit
+        return commit.oid
 
     def resolve(self, rev: str) -> str:
         """The commit that a name, an abbreviation or an expression means."""
-        commit = None if rev.startswith("-") or "\0" in rev else self._verify(f"{rev}^{{commit}}")
+        commit = None if rev.startswith("-") or "\0" in rev else self.find(f"{rev}^{{commit}}")
         if commit is None:
             raise UsageError(f"`{rev}` is not a commit of the repository at {self.top}.", "`git log --oneline --all` lists what there is.")
-        return commit
+        return commit.oid
 
     def tree_of(self, commit: str) -> str:
         """The tree of a commit (or of a tree, itself)."""
-        tree = self._verify(f"{commit}^{{tree}}")
+        tree = self.find(f"{commit}^{{tree}}")
         if tree is None:
             raise Unusable(f"The tree of {commit} is not in the repository at {self.top}.")
-        return tree
+        return tree.oid
 
     def is_dirty(self) -> bool:
         """Whether the user's checkout differs from its commit, new files included."""
@@ -127,15 +130,8 @@ class Git(GitCall):
 
     def read_blob(self, tree_or_commit: str, path: str) -> bytes | None:
         """The content of a file; None if there is no file of that name."""
-        name = f"{tree_or_commit}:{path}"
-        if "\n" in path:
-            name = self._verify(name) or "0"
-        out = self.run("cat-file", "--batch", input=os.fsencode(name) + b"\n").out
-        header, _, body = out.partition(b"\n")
-        fields = header.rsplit(b" ", 2)
-        if header.endswith(b" missing") or fields[1:2] != [b"blob"]:
-            return None
-        return body[: int(fields[2])]
+        found = self.find(f"{tree_or_commit}:{path}")
+        return found.data if found is not None and found.kind == "blob" else None
 
     def hash_blob(self, data: bytes) -> str:
         """Store a file's content as it is, and name it."""
@@ -143,12 +139,7 @@ class Git(GitCall):
 
     def ls_tree(self, tree: str) -> list[TreeEntry]:
         """Every entry, in all directories."""
-        entries = []
-        for record in _records(self.run("ls-tree", "-r", "-z", "--full-tree", tree).out):
-            meta, _, path = record.partition("\t")
-            mode, kind, oid = meta.split()
-            entries.append(TreeEntry(mode, kind, oid, path))
-        return entries
+        return list(self._lasting(("ls-tree", "-r", "-z", "--full-tree", tree), _entries, [tree]))
 
     def overlay_tree(self, base_tree: str, changes: Mapping[str, tuple[str, str] | None]) -> str:
         """The tree that `base_tree` is with some paths set to (mode, blob) or, with None, removed."""
@@ -166,35 +157,53 @@ class Git(GitCall):
             # In a partial clone most blobs are elsewhere; the ones named here were looked up above.
             return self.text("write-tree", "--missing-ok", index=index, work_tree=self.git_dir)
 
+    def make_tree(self, entries: Mapping[str, tuple[str, str]]) -> str:
+        """A tree of (mode, id) by path, at least one, in one call; an entry with the mode of a tree is that whole tree."""
+        given, oids = mktree_input(entries)
+        written = self.text("mktree", "-z", "--batch", input=given).split()
+        if written != oids:
+            raise Unusable(f"`git mktree` wrote {written[-1:]} and not {oids[-1]} in the repository at {self.top}.")
+        return oids[-1]
+
     # Differences: computed beside the checkout, so that its attributes have no say
 
     def diff_names(self, a: str, b: str) -> list[Change]:
         """The paths that differ; a rename is a removal and an addition."""
-        records = _records(self.run(*_DIFF, "-z", "--name-status", a, b, work_tree=self.git_dir).out)
-        return [Change(status[0], path) for status, path in zip(records[::2], records[1::2], strict=True)]
+        return list(self._lasting((*_DIFF, "-z", "--name-status", a, b), _changes, [a, b]))
 
     def diff_patch(self, a: str, b: str, paths: Sequence[str] = ()) -> bytes:
         """A patch that `git apply` takes, binary files included."""
         chosen = [f":(literal,top){path}" for path in paths]
-        return self.run(*_DIFF, "-p", "--binary", "--full-index", a, b, "--", *chosen, work_tree=self.git_dir).out
+        return self._lasting((*_DIFF, "-p", "--binary", "--full-index", a, b, "--", *chosen), bytes, [a, b])
 
     def diff_stat(self, a: str, b: str) -> str:
         """The familiar table with plus and minus signs."""
-        return os.fsdecode(self.run(*_DIFF, "--stat=100,80", a, b, work_tree=self.git_dir).out).rstrip("\n")
+        return self._lasting((*_DIFF, "--stat=100,80", a, b), os.fsdecode, [a, b]).rstrip("\n")
 
     def numstat(self, a: str, b: str) -> list[Lines]:
         """Added and removed lines by path."""
-        rows = (record.split("\t", 2) for record in _records(self.run(*_DIFF, "-z", "--numstat", a, b, work_tree=self.git_dir).out))
-        return [Lines(_count(added), _count(removed), path) for added, removed, path in rows]
+        return list(self._lasting((*_DIFF, "-z", "--numstat", a, b), _counts, [a, b]))
+
+    def _lasting(self, args: Sequence[str], read: Callable[[bytes], T], names: Sequence[str]) -> T:
+        """What a call says that depends on nothing but these objects: asked once, if they are named by their ids."""
+
+        def ask() -> tuple[T, int]:
+            out = self.run(*args, work_tree=self.git_dir).out
+            return read(out), 4 * len(out)  # names in lists of records are larger than their bytes
+
+        return self.known.once(tuple(args), ask) if all(map(is_id, names)) else ask()[0]
 
     # Worktrees of ours
 
-    def checkout_tree(self, tree: str, work_tree: Path, index: Path, exclude: Sequence[str] = ()) -> None:
-        """Make `work_tree` hold exactly `tree`, ignored files gone too; `.git` at its top and the paths in `exclude` stay."""
+    def checkout_tree(self, tree: str, work_tree: Path, index: Path, exclude: Sequence[str] = (), *, again: bool = False) -> None:
+        """Make `work_tree` hold exactly `tree`, ignored files gone too; `.git` at its top and the paths in `exclude` stay.
+
+        With `again`, the index was made for this tree, and only the files are looked at.
+        """
         with disk_errors():
             work_tree.mkdir(parents=True, exist_ok=True)
-            _own_index(index)
-        if self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree, check=False).code != 0:
+            own_index(index)
+        if not again and self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree, check=False).code != 0:
             index.unlink(missing_ok=True)  # it may be broken; all that is in it is in the tree
             self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree)
         others = self.run("ls-files", "-z", "--others", "--directory", index=index, work_tree=work_tree)
@@ -213,7 +222,7 @@ class Git(GitCall):
         of the worktree are no part of it, and submodules keep their commit, checked out or not.
         """
         with disk_errors():
-            _own_index(index)
+            own_index(index)
         listing = ("ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-per-directory=.gitignore")
         found = {record[2:]: record[0] for record in _records(self.run(*listing, index=index, work_tree=work_tree).out)}
         new = {path for path, tag in found.items() if tag == "?" and not path.endswith("/")}
@@ -231,10 +240,6 @@ class Git(GitCall):
             if pattern.encode() not in content.splitlines():
                 with path.open("ab") as file:
                     file.write((b"\n" if content and not content.endswith(b"\n") else b"") + pattern.encode() + b"\n")
-
-    def _verify(self, name: str) -> str | None:
-        completed = self.run("rev-parse", "--verify", "--quiet", name, check=False)
-        return completed.out.decode().strip() if completed.code == 0 else None
 
     def _require(self, oids: Sequence[str]) -> None:
         if oids:
@@ -262,7 +267,7 @@ class Git(GitCall):
         kinds = {path: kind_of(work_tree / path) for path in touched}
         if any(kind in ("missing", "directory") or (kind == "file" and has_crlf(work_tree / path)) for path, kind in kinds.items()):
             staged = self._staged(work_tree, index)
-            kinds = {path: kind for path, kind in kinds.items() if not _stays(work_tree / path, kind, staged.get(path))}
+            kinds = {path: kind for path, kind in kinds.items() if not stays(work_tree / path, kind, staged.get(path))}
         if unknown := [path for path, kind in kinds.items() if kind == "special"]:
             self.run("update-index", "-z", "--force-remove", "--stdin", index=index, work_tree=work_tree, input=_stdin(unknown))
         if known := [path for path, kind in kinds.items() if kind != "special"]:
@@ -276,15 +281,19 @@ class Git(GitCall):
         return {path: (meta.split()[0], meta.split()[1]) for meta, _, path in split}
 
 
-def _stays(path: Path, kind: Kind, staged: tuple[str, str] | None) -> bool:
-    """Whether a path that git takes for changed is as it was.
+def _entries(out: bytes) -> tuple[TreeEntry, ...]:
+    rows = ((*meta.split(), path) for meta, _, path in (record.partition("\t") for record in _records(out)))
+    return tuple(TreeEntry(mode, kind, oid, path) for mode, kind, oid, path in rows)
 
-    That is a submodule that is not checked out, or a file that nobody touched, but whose line ends attributes would rewrite.
-    """
-    if staged is None:
-        return False
-    mode, oid = staged
-    return (mode == GITLINK and kind != "file") or (kind == "file" and (mode, oid) == blob_of(path, len(oid)))
+
+def _changes(out: bytes) -> tuple[Change, ...]:
+    records = _records(out)
+    return tuple(Change(status[0], path) for status, path in zip(records[::2], records[1::2], strict=True))
+
+
+def _counts(out: bytes) -> tuple[Lines, ...]:
+    rows = (record.split("\t", 2) for record in _records(out))
+    return tuple(Lines(_count(added), _count(removed), path) for added, removed, path in rows)
 
 
 def _records(out: bytes) -> list[str]:
@@ -303,9 +312,3 @@ def _stamp(date: str) -> str:
     when = datetime.fromisoformat(date)
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return f"@{int(when.timestamp())} {when.strftime('%z')[:5]}"
-
-
-def _own_index(index: Path) -> None:
-    """A private index is ours alone: a lock on it was left by a process that was killed."""
-    index.parent.mkdir(parents=True, exist_ok=True)
-    index.with_name(index.name + ".lock").unlink(missing_ok=True)

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.core.errors import Unusable
 from agentforge.system import processes
 from agentforge.system.files import disk_trouble
+from agentforge.system.git_objects import Found, Known, Reader, ReaderLost, Start, parse
 from agentforge.system.processes import Completed
 
 _TIMEOUT_S = 900.0
+_READ = ("cat-file", "--batch")
 _OUTPUT_LIMIT = 1 << 30
 
 _ALWAYS = (
@@ -82,12 +84,10 @@ def invoke(
     pass_fds: Sequence[int] = (),
 ) -> Completed:
     """One call of git, whatever its exit code."""
-    settings = [part for setting in (*_ALWAYS, *config) for part in ("-c", setting)]
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT}
     completed = processes.run(
-        ["git", *settings, *args],
+        _argv(args, config),
         cwd=cwd,
-        env={**inherited, **_ENV, **(env or {})},
+        env=_environment(env or {}),
         timeout_s=_TIMEOUT_S,
         input=stdin,
         pass_fds=pass_fds,
@@ -100,6 +100,15 @@ def invoke(
     if completed.truncated:
         raise Unusable(f"`git {args[0]}` printed more than {_OUTPUT_LIMIT} bytes.")
     return completed
+
+
+def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
+    return ["git", *(part for setting in (*_ALWAYS, *config) for part in ("-c", setting)), *args]
+
+
+def _environment(place: Mapping[str, str]) -> dict[str, str]:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT}
+    return {**inherited, **_ENV, **place}
 
 
 def failure(completed: Completed, args: Sequence[str]) -> Unusable:
@@ -131,6 +140,22 @@ class GitCall:
     """Settings of the repository that have to be switched off."""
     pass_fds: tuple[int, ...] = ()
     """Files that every call inherits: a lock stays taken as long as a child of its holder runs."""
+    reader: Reader = field(default_factory=Reader, compare=False, repr=False)
+    known: Known = field(default_factory=Known, compare=False, repr=False)
+
+    def find(self, name: str) -> Found | None:
+        """The object that a name or an expression means, read by the process that stays open; None if there is none."""
+        if "\n" in name:
+            named = self.run("rev-parse", "--verify", "--quiet", name, check=False)
+            return self.find(named.out.decode().strip()) if named.code == 0 else None
+        try:
+            return self.reader.find(name, self._start_reader, _TIMEOUT_S)
+        except ReaderLost:
+            return parse(self.run(*_READ, input=os.fsencode(name) + b"\n").out)
+
+    def _start_reader(self) -> Start:
+        place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
+        return Start(_argv(_READ, self.config), self.top, _environment(place))
 
     def run(
         self,

@@ -10,7 +10,7 @@ from agentforge.core.errors import Unusable, UsageError
 from agentforge.system.git_call import failure, invoke
 from agentforge.system.processes import Completed
 
-_OLDEST = (2, 30)
+OLDEST = (2, 30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def _refuse_old_git(path: Path) -> None:
     except Unusable as error:
         raise UsageError(error.sentence, error.next_step) from error
     numbers = re.search(r"(\d+)\.(\d+)", version)
-    if numbers and (int(numbers[1]), int(numbers[2])) < _OLDEST:
-        raise UsageError(f"git {numbers[0]} is too old.", f"Install git {_OLDEST[0]}.{_OLDEST[1]} or newer.")
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
+        raise UsageError(f"git {numbers[0]} is too old.", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
 
 
 def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageError:

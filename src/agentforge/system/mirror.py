@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 Kind = Literal["missing", "file", "directory", "special"]
+GITLINK = "160000"
 _SHA256_DIGITS = 64
 
 
@@ -72,3 +73,20 @@ def make_writable(root: Path) -> None:
         directory = waiting.pop()
         directory.chmod(directory.stat().st_mode | stat.S_IRWXU)
         waiting += [Path(entry.path) for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]
+
+
+def stays(path: Path, kind: Kind, staged: tuple[str, str] | None) -> bool:
+    """Whether a path that git takes for changed is as it was.
+
+    That is a submodule that is not checked out, or a file that nobody touched, but whose line ends attributes would rewrite.
+    """
+    if staged is None:
+        return False
+    mode, oid = staged
+    return (mode == GITLINK and kind != "file") or (kind == "file" and (mode, oid) == blob_of(path, len(oid)))
+
+
+def own_index(index: Path) -> None:
+    """A private index is ours alone: a lock on it was left by a process that was killed."""
+    index.parent.mkdir(parents=True, exist_ok=True)
+    index.with_name(index.name + ".lock").unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agentforge.system import chance
+from agentforge.system import chance, known_secrets
 
 _EDGE = r"(?<![A-Za-z0-9])"
 
@@ -135,7 +135,7 @@ def redact(text: str) -> tuple[str, int]:
 
 
 def _one_pass(text: str) -> tuple[str, int]:
-    count = 0
+    text, count = known_secrets.take_out(text)
     for rule in _RULES:
         starts = [at for hint in rule.hints for at in _places(text, hint)]
         if starts:

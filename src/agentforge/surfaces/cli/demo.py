@@ -35,7 +35,7 @@ No key is needed. The directory is kept, so that you can look at everything afte
 )
 @click.option("--keep", "place", metavar="DIR", type=click.Path(path_type=Path), help="Where to put it; a new or empty directory.")
 @click.option("--lane", type=click.Choice([*WATCH]), default="small", show_default=True, help="Five stages, or all eight.")
-@click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs.")
+@click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]), help="The walls around what runs.")
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
     """Watch one request become a verified branch: no key, packages from the index alone."""
@@ -44,6 +44,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     from agentforge.surfaces.cli.driving import drive, tell
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.surfaces.cli.steps import caught, collect
+    from agentforge.surfaces.cli.wishes import at_terminal
     from agentforge.wiring import StartOptions, start
 
     root = _room(place)
@@ -51,7 +52,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     repository = root / "pantry"
     script = _lay_out(repository, "full.yaml" if lane == "full" else "script.yaml")
     site = Site.open(repository)
-    files = start(site, StartOptions(REQUEST, lane=lane, model=f"scripted:{script}", sandbox=sandbox))
+    files = start(site, StartOptions(REQUEST, lane=lane, model=f"scripted:{script}", sandbox=sandbox, at_terminal=at_terminal()))
     with open_screen(json=as_data) as screen:
         _announce(screen, repository, site.read(files).state.sandbox, WATCH[lane])
         state = drive(site, files, screen)

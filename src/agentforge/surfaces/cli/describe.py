@@ -7,7 +7,9 @@ from agentforge.core.events import (
     AskAnswered,
     AskFailed,
     AskLost,
+    AskPromoted,
     AskSent,
+    AskTicketed,
     AttemptFailed,
     BaselineTaken,
     BudgetRaised,
@@ -38,7 +40,7 @@ from agentforge.core.events import (
 )
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.state import StageRun, State
-from agentforge.core.values import ActionDigest
+from agentforge.core.values import NOT_DONE, ActionDigest
 from agentforge.surfaces.cli.words import count, money, one_line, skip_reason
 
 Tone = Literal["plain", "heading", "good", "caught", "bad", "quiet"]
@@ -71,8 +73,14 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
         case StageEntered():
             return _entered(event, state)
+        case ContextAssembled(flagged=flagged) if flagged:
+            return "\n".join(f"  reads like an instruction, shown as data: {one_line(flag)}" for flag in flagged)
         case AskAnswered():
             return _answer(event, state)
+        case AskTicketed(_, ticket, seat):
+            return f"  {_whose(seat)}asked in batch {one_line(ticket, 80)}"
+        case AskPromoted(seat=seat):
+            return f"  {_whose(seat)}the batch is late, so the call is sent live"
         case AskLost(_, reserved, seat):
             return f"  {_whose(seat)}a call was lost with the last driver: on the bill as unaccounted, at most {reserved.tokens:,} tokens"
         case AskFailed(_, kind, message, _, retry, seat):
@@ -199,6 +207,8 @@ def _action(item: ActionDigest, seat: str) -> str:
     name = f"{_whose(seat)}{item.name} {one_line(item.target)}".rstrip()
     if item.ok:
         return f"    {name}"
+    if item.mistake in NOT_DONE:
+        return f"    {name}\n    {_whose(seat)}{one_line(item.text)}"
     return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(seat)}{one_line(item.text)}"
 
 

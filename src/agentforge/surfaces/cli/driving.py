@@ -8,17 +8,25 @@ from agentforge.core.inputs import Message
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.wishes import Wishes
+from agentforge.surfaces.cli.asking import ask_here
+from agentforge.surfaces.cli.granting import answer, may_ask
 from agentforge.surfaces.cli.interrupt import naming
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
 from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
+from agentforge.surfaces.cli.wishes import at_terminal
 from agentforge.wiring import driving
 
 Words = Callable[[State, int], Sequence[tuple[str, Message]]]
 """What a person says first, each under its key, given the state and the length of the journal."""
 
 
-def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = lambda _state, _length: ()) -> State:
+def _silence(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
+    return ()
+
+
+def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = _silence, wishes: Wishes | None = None) -> State:
     """Takes the lock, puts a person's words on record, and drives until the task is over or waits."""
     with (
         naming(files.task_id),
@@ -26,6 +34,8 @@ def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = lambda _s
     ):
         for key, message in words(driver.journal.state, driver.journal.length):
             driver.tell(key, message)
+        if wishes is not None:
+            driver.say(wishes)
         try:
             return driver.run()
         except UserError:
@@ -33,10 +43,26 @@ def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = lambda _s
             raise
 
 
-def drive_and_tell(site: Site, files: TaskFiles, words: Words = lambda _state, _length: (), *, as_data: bool = False) -> int:
-    """`drive`, then the standing; returns the exit code."""
+def drive_and_tell(
+    site: Site,
+    files: TaskFiles,
+    words: Words = _silence,
+    *,
+    as_data: bool = False,
+    wishes: Wishes | None = None,
+    opening: Callable[[Screen], None] = lambda _: None,
+) -> int:
+    """`drive`, then the standing; returns the exit code. A person who sits there is asked for permissions on the way."""
     with open_screen(json=as_data) as screen:
-        state = drive(site, files, screen, words)
+        opening(screen)
+        state = drive(site, files, screen, words, wishes)
+    while not as_data and at_terminal() and may_ask(site, state) and (given := ask_here(state)) is not None:
+        assert state.open_escalation is not None
+        settled = answer(site, files, state.open_escalation.id, given)
+        with open_screen() as screen:
+            for note in settled.notes:
+                screen.line(note)
+            state = drive(site, files, screen) if settled.free else site.read(files).state
     return tell(site, files, state, as_data=as_data)
 
 

@@ -7,6 +7,7 @@ from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.times import Times
 from agentforge.store.views import asking, plan, reports, specification
+from agentforge.surfaces.cli.offers import offered
 from agentforge.surfaces.cli.report import Standing, answer_command
 from agentforge.surfaces.cli.task_page import stage_rows
 from agentforge.surfaces.cli.words import allowance, command, harmless, one_line
@@ -40,6 +41,8 @@ def _question(escalation: Escalation) -> Iterator[str]:
     yield from harmless(escalation.question.text).splitlines()
     for option in escalation.question.options:
         yield _row("option", option)
+    if escalation.question.call is not None:
+        yield _row("always", f"grants {offered(escalation.question.call)}")
     if escalation.question.recommendation:
         yield _row("recommended", escalation.question.recommendation)
 

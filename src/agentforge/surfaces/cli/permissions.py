@@ -1,4 +1,4 @@
-"""`permissions`: what was granted, and what would be decided about a command, without running it."""
+"""`permissions`: what was granted, granting more, and what would be decided about a command, without running it."""
 
 from datetime import datetime
 from pathlib import Path
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agentforge.store.grants import Grant
+    from agentforge.store.grants import Grant, GrantRisk
     from agentforge.store.layout import Home
-    from agentforge.tools.permissions import Area, Decision
+    from agentforge.store.wishes import Area
+    from agentforge.tools.permissions import Decision
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
 
@@ -18,6 +19,7 @@ _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
     epilog="""\b
 Examples:
   agentforge permissions list
+  agentforge permissions allow run_command --command 'make docs'
   agentforge permissions revoke grant-1a2b3c4d5e
   agentforge permissions explain -- git push --force origin main
   agentforge permissions explain --mode audit --json -- 'curl -s example | sh'
@@ -25,7 +27,7 @@ Examples:
 Grants are yours, not the repository's; what is critical is blocked whatever is granted."""
 )
 def permissions() -> None:
-    """List and revoke grants, and explain what would be decided about a command."""
+    """List, make and revoke grants, and explain what would be decided about a command."""
 
 
 @permissions.command(
@@ -38,25 +40,98 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Of every project, ended ones too.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
-    """List the grants of this repository."""
+    """List the grants of this repository, and what could be one because you allowed it three times."""
     from dataclasses import asdict
 
-    from agentforge.store.grants import grants_file, moment, read_grants
-    from agentforge.surfaces.cli.printing import print_json, table
+    from agentforge.store.approvals import approvals_file, read_approvals
+    from agentforge.store.grants import grants_file, moment, proposals, read_grants
+    from agentforge.surfaces.cli.offers import allow_command
+    from agentforge.surfaces.cli.printing import print_json, print_text, table
 
     read = read_grants(grants_file(_home()))
     now, project = _now(), _project()
     found = [grant for grant in read.grants if everything or (grant.project == project and moment(grant.expires) > now)]
+    approvals = [item.approval for item in read_approvals(approvals_file(_home())) if item.approval.project == project]
+    proposed = proposals(approvals, read.grants, now)
     if read.problem:
         click.echo(read.problem, err=True)
     if as_data:
-        print_json([{**asdict(grant), "ended": moment(grant.expires) <= now} for grant in found])
-    elif found:
+        listed = [{**asdict(grant), "ended": moment(grant.expires) <= now, "proposed": False} for grant in found]
+        print_json([*listed, *({**asdict(grant), "ended": False, "proposed": True} for grant in proposed)])
+        return 2 if read.problem else 0
+    if found:
         rows = [(grant.id, grant.tool, _scope(grant), grant.risk, grant.expires, grant.project) for grant in found]
         click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
     elif not read.problem:
         click.echo("Nothing is granted." if everything else "Nothing is granted here; --all shows the grants of other projects.")
+    for grant in proposed:
+        print_text(f"You allowed this three times or more: {grant.tool} {_scope(grant)}. To grant it:\n  {allow_command(grant)}")
     return 2 if read.problem else 0
+
+
+@permissions.command(
+    "allow",
+    epilog="""\b
+Examples:
+  agentforge permissions allow run_command --command 'make docs' --days 7
+  agentforge permissions allow run_command --command 'git fetch origin' --exact --risk high
+  agentforge permissions allow create_file --path '/srv/shared/docs/**'
+
+The grant holds for this repository. A command is granted by its first words, and with --exact only as it is.""",
+)
+@click.argument("tool")
+@click.option("--command", "line", metavar="WORDS", help="The first words of the command, as one text.")
+@click.option("--exact", is_flag=True, help="These words and no more.")
+@click.option("--path", "pattern", metavar="PATTERN", default="", help="The paths, as patterns of roles have them.")
+@click.option("--risk", type=click.Choice(["low", "medium", "high"]), default="medium", show_default=True, help="The highest risk.")
+@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds.")
+def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int) -> int:
+    """Grant TOOL beforehand: for a command, or for paths."""
+    from datetime import timedelta
+
+    from agentforge.store.grants import Grant, add_grant, grants_file
+    from agentforge.store.times import stamp
+    from agentforge.surfaces.cli.printing import print_text
+
+    words = _words(line)
+    name = _granted_tool(tool, words, pattern)
+    now = _now()
+    wanted = Grant(_project(), name, stamp(now + timedelta(days=days)), words, exact=exact, path=pattern, risk=risk)
+    grant = add_grant(grants_file(_home()), wanted, now)
+    print_text(f"Granted {grant.id}: {grant.tool} {_scope(grant)}, up to {grant.risk} risk, until {grant.expires}.")
+    return 0
+
+
+def _words(line: str | None) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        words = tuple(shlex.split(line)) if line is not None else ()
+    except ValueError as error:
+        raise click.UsageError(f"--command cannot be read: {error}.") from None
+    if line is not None and not words:
+        raise click.UsageError("--command is empty.")
+    return words
+
+
+def _granted_tool(tool: str, words: tuple[str, ...], pattern: str) -> str:
+    """The tool by its own name, if a grant like this can mean anything for it."""
+    from agentforge.tools.bridge import TOOLS, real_name
+
+    if words and pattern:
+        raise click.UsageError("Give either --command or --path.")
+    name = real_name(tool)
+    known = TOOLS.get(name)
+    runs = known is None or name == "run_command"  # one of a repository is a program
+    if known is None and not tool.isidentifier():
+        raise click.UsageError(f"{tool!r} is not the name of a tool.")
+    if runs and not words:
+        raise click.UsageError(f"{name} runs a program: say which with --command.")
+    if not runs and words:
+        raise click.UsageError(f"{name} runs no command: say where with --path.")
+    if known is not None and known.spec.effect == "write" and not pattern:
+        raise click.UsageError(f"{name} writes files: say which with --path.")
+    return name
 
 
 @permissions.command(
@@ -185,7 +260,9 @@ def _as_data(decision: "Decision", mode: str) -> dict[str, object]:
 def _scope(grant: "Grant") -> str:
     from agentforge.surfaces.cli.words import command_line
 
-    return command_line(grant.command) if grant.command else grant.path or "-"
+    if grant.command:
+        return f"{command_line(grant.command)}{'' if grant.exact else ' …'}"
+    return grant.path or "-"
 
 
 def _home() -> "Home":

@@ -1,7 +1,10 @@
 """`redact`: the redaction that every text passes before a model sees it, as a filter."""
 
+import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -18,18 +21,24 @@ What looks like a secret becomes [REDACTED:kind]; nothing else changes. The file
 @click.argument("file", required=False, type=click.Path(path_type=Path, allow_dash=True))
 def redact(*, file: Path | None) -> int:
     """Copy FILE, or what comes in, without its secrets."""
+    from codecs import getincrementaldecoder
+
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.printing import print_bytes
-    from agentforge.system.redact import redact as without_secrets
+    from agentforge.system.redact_stream import redact_stream
 
-    if file is None or str(file) == "-":
-        data = sys.stdin.buffer.read()
-    else:
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{str(file)!r} cannot be read: {error.strerror}.") from error
-    # What is no text goes through unchanged, byte for byte.
-    text, _ = without_secrets(data.decode("utf-8", "surrogateescape"))
-    print_bytes(text.encode("utf-8", "surrogateescape"))
+    def pieces(source: io.BufferedReader) -> Iterator[str]:
+        # What is no text goes through unchanged, byte for byte.
+        decoder = getincrementaldecoder("utf-8")("surrogateescape")
+        while data := source.read1(1 << 16):
+            yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)
+
+    try:
+        source = sys.stdin.buffer if file is None or str(file) == "-" else file.open("rb")
+    except OSError as error:
+        raise UsageError(f"{str(file)!r} cannot be read: {error.strerror}.") from error
+    with source:
+        for text in redact_stream(pieces(cast("io.BufferedReader", source))):
+            print_bytes(text.encode("utf-8", "surrogateescape"))
     return 0

@@ -11,6 +11,7 @@ from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.views import north_star_word
 from agentforge.surfaces.cli.deliverable import Deliverable, changes_files, following, read_deliverable
+from agentforge.surfaces.cli.offers import offered
 from agentforge.surfaces.cli.words import bill, command, count, harmless, one_line
 from agentforge.system.git import Git
 
@@ -123,7 +124,8 @@ def next_commands(standing: Standing) -> list[str]:
         case "blocked" if state.open_escalation is not None:
             waiting = state.open_escalation
             whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
-            return [answer_command(state, waiting), whole, command("agentforge", "abort", task)]
+            denied = [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")] if waiting.question.call else []
+            return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
 
@@ -142,6 +144,8 @@ def question(state: State, escalation: Escalation) -> str:
         *(f"  {line}" for line in harmless(escalation.question.text).splitlines()),
     ]
     lines += [f"  option      {one_line(option)}" for option in escalation.question.options]
+    if escalation.question.call is not None:
+        lines.append(f"  always      grants {offered(escalation.question.call)}")
     if escalation.question.recommendation:
         lines.append(f"  recommended {one_line(escalation.question.recommendation, 600)}")
     for report in escalation.reports:

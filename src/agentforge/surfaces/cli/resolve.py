@@ -10,8 +10,10 @@ import click
 Examples:
   agentforge resolve ESC-001 --answer "Use UTC everywhere"
   agentforge resolve ESC-002 --task task-20300131-add --answer retry
+  agentforge resolve ESC-003 --answer allow
   agentforge resolve ESC-001 --abort
 
+Where a call waits for permission, the answers are allow, always and deny; any other words deny it and are passed on.
 The first answer counts. Without --task the one task that waits for this answer is meant.
 `agentforge escalations show ID` shows all that led to the question."""
 )
@@ -31,13 +33,15 @@ def resolve(*, escalation: str, task: str | None, answer: str | None, abort: boo
 
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
-    from agentforge.surfaces.cli.messages import send_answer
+    from agentforge.surfaces.cli.granting import answer as give
     from agentforge.surfaces.cli.questions import task_of
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
     files = site.find(task) if task else task_of(site, identity)
-    free = send_answer(site, files, identity, said)
+    free, notes = give(site, files, identity, said)
+    for note in notes:
+        click.echo(note, err=as_data)
     state = site.read(files).state
     if free and not no_drive and state.status != "cancelled":
         return drive_and_tell(site, files, as_data=as_data)

@@ -2,9 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
+
+from agentforge.surfaces.cli.wishes import Allowed, at_terminal, heard, permission_flags
+
+if TYPE_CHECKING:
+    from agentforge.surfaces.cli.screen import Screen
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -13,7 +18,7 @@ MODES = ("fast", "balanced", "execute", "heavy", "debug", "architect", "offline-
 """Both as the catalogue knows them, which is too heavy to load for a help text."""
 
 
-class Wishes(TypedDict):
+class Wishes(Allowed):
     """What can be said beside a request."""
 
     lane: str | None
@@ -32,13 +37,15 @@ def _wishes(command: F) -> F:
         click.option("--mode", type=click.Choice(MODES), help="How much effort; plan and audit change nothing. Usually balanced."),
         click.option("--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."),
         click.option("--model", metavar="SPEC", help="openai:NAME or scripted:FILE."),
-        click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "none"]), help="The walls around what runs."),
+        click.option(
+            "--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]), help="The walls around what runs."
+        ),
         click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
         click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."),
     )
     for option in reversed(options):
         command = option(command)
-    return command
+    return permission_flags(command)
 
 
 @click.command(
@@ -94,8 +101,7 @@ def implement(*, request: str, **wishes: Unpack[Wishes]) -> int:
 def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.describe import line_of
-    from agentforge.surfaces.cli.driving import drive, tell
-    from agentforge.surfaces.cli.screen import open_screen
+    from agentforge.surfaces.cli.driving import drive_and_tell
     from agentforge.wiring import StartOptions
     from agentforge.wiring import start as begin
 
@@ -110,14 +116,17 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
         budget_usd=wishes["budget"],
         pipeline=pipeline,
         mode=wishes["mode"],
+        wishes=heard(wishes["areas"], strict=wishes["strict"], non_interactive=wishes["non_interactive"], yes=wishes["yes"]),
+        at_terminal=at_terminal(),
     )
     files = begin(site, options)
-    with open_screen(json=wishes["as_data"]) as screen:
+
+    def opening(screen: "Screen") -> None:
         state = site.read(files).state
         screen.line(files.task_id, "heading")
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
         screen.line(f"  model {state.model}, sandbox {state.sandbox}")
         if dirty:
             screen.line(f"  uncommitted changes are not part of the task; it starts from commit {state.base_commit[:12]}", "caught")
-        state = drive(site, files, screen)
-    return tell(site, files, state, as_data=wishes["as_data"])
+
+    return drive_and_tell(site, files, as_data=wishes["as_data"], opening=opening)

@@ -8,7 +8,7 @@ from agentforge.core.events import ActionsPerformed, AskAnswered, Checked, Conte
 from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Usage
+from agentforge.core.values import NOT_DONE, ActionDigest, Usage
 from agentforge.store.lines import Line
 from agentforge.surfaces.cli.words import one_line
 
@@ -29,6 +29,8 @@ class Step:
     context: str = ""
     context_tokens: int = 0
     dropped: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    """What in text from outside reads like an instruction, and was met here first."""
     reply: str = ""
     usage: Usage = Usage()
     summary: str = ""
@@ -43,8 +45,8 @@ class Step:
     def take(self, event: Event) -> None:
         """One more event of this step."""
         match event:
-            case ContextAssembled(ref, tokens, dropped):
-                self.context, self.context_tokens, self.dropped = ref, tokens, dropped
+            case ContextAssembled(ref, tokens, dropped, flagged=flagged):
+                self.context, self.context_tokens, self.dropped, self.flagged = ref, tokens, dropped, flagged
             case AskAnswered():
                 self.reply, self.usage, self.summary, self.mistake = event.ref, event.usage, event.summary, event.mistake
             case ActionsPerformed(ref, _, results):
@@ -70,6 +72,7 @@ class Step:
             "context": self.context or None,
             "context_tokens": self.context_tokens,
             "dropped": list(self.dropped),
+            "flagged": list(self.flagged),
             "reply": self.reply or None,
             "input_tokens": self.usage.input_tokens,
             "output_tokens": self.usage.output_tokens,
@@ -110,6 +113,7 @@ class Step:
             + (f": {one_line(self.summary)}" if self.summary else ""),
             f"  outcome {self.outcome}",
         ]
+        lines += [f"  flagged {one_line(flag, 400)}" for flag in self.flagged]
         lines += [f"  mistake {one_line(self.mistake, 600)}"] if self.mistake else []
         lines += [f"  checks  {one_line(self.check, 600)}"] if self.check else []
         lines += [f"  gates   {', '.join(self.gates)}"] if self.gates else []
@@ -157,7 +161,8 @@ def caught(steps: Iterable[Step]) -> list[str]:
     for step in steps:
         where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
         found += [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
-        found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in step.actions if not item.ok]
+        wrong = [item for item in step.actions if not item.ok and item.mistake not in NOT_DONE]
+        found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in wrong]
         if step.outcome.startswith(("gate_", "reverted")):
             found.append(f"{where}: {one_line(' '.join(step.feedback), 160)}")
         if "review blocked" in step.gates:

@@ -1,0 +1,104 @@
+"""A call by batch: into the outbox, its ticket on record, and back with the answer. Safe to repeat: what is there already is waited for."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from agentforge.activities.batches import Desk, item_of, trouble_in
+from agentforge.activities.world import World
+from agentforge.core.effects import Ask
+from agentforge.core.inputs import AskLate, AskQueued, Parked
+from agentforge.core.state import Flight, State
+from agentforge.core.values import Delivery
+from agentforge.models.base import Answer, ModelTrouble, Request
+from agentforge.models.batch import Batcher, Item, batchable
+from agentforge.models.router import Picked
+from agentforge.store.outbox import Box, Sent, Waiting
+
+RESUBMITTED: Final = 2
+"""How often a request goes into another batch before its trouble is told."""
+
+
+def delivery_of(desk: Desk | None, picked: Picked, effect: Ask) -> Delivery:
+    """How this call goes. `auto` takes the cheaper way where somebody said that there is time."""
+    wish = "live" if desk is None or effect.live else desk.wishes.get(picked.tier, "live")
+    model = batchable(picked.model)
+    if desk is None or model is None or wish == "live":
+        return "live"
+    patient = desk.detach or desk.deadline_s is not None
+    cheaper = model.prices is None or model.prices.batch is not None
+    return "batch" if wish == "batch" or (patient and cheaper) else "live"
+
+
+def flight_of(state: State, effect: Ask) -> Flight | None:
+    """The call, if an earlier driver sent it by batch."""
+    return next((item for item in state.flights if item.key == effect.key and item.delivery == "batch"), None)
+
+
+def ask_by_batch(world: World, effect: Ask, state: State, request: Request, picked: Picked) -> Answer | AskLate | Parked:
+    """The answer; or that it is late, or waits for another driver. Raises `ModelTrouble`."""
+    desk, model = world.desk, batchable(picked.model)
+    assert desk is not None
+    assert model is not None, "a call by batch to a model that has none"
+    batcher = desk.open(model)
+    flight = flight_of(state, effect)
+    if flight is not None and flight.ticket and not desk.holds(state, effect.key):
+        return AskLate(maybe_billed=True)  # given up by a driver that could not write it down
+    box, identity = desk.put(batcher, state, effect.key, request)
+    return _Wait(world, desk, batcher, box, identity, effect, request).until_over()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """One call's stay in the outbox."""
+
+    world: World
+    desk: Desk
+    batcher: Batcher
+    box: Box
+    identity: str
+    effect: Ask
+    request: Request
+
+    def until_over(self) -> Answer | AskLate | Parked:
+        while True:
+            self.desk.work(self.box, self.batcher.carrier)
+            item = self.box.request(self.identity)
+            if item is None:
+                return AskLate(maybe_billed=True)
+            sent = self.box.batch_of(item)
+            if sent is not None and sent.ticket:
+                self.world.record(f"{self.effect.key}/ticket/{item.tries}", AskQueued(sent.ticket))
+            if sent is not None and sent.ended:
+                if (answer := self._answer(item, sent)) is not None:
+                    return answer
+            elif (over := self._over(item, sent)) is not None:
+                return over
+            else:
+                self.desk.off.wait(min(1.0, self.desk.pace.first_s))
+
+    def _over(self, item: Waiting, sent: Sent | None) -> AskLate | Parked | None:
+        """Whether nobody waits any longer."""
+        if self.desk.off.is_set():
+            billed = self.desk.give_up(self.box, self.batcher.carrier, self.identity)
+            raise ModelTrouble("unreachable", "Nobody waits for the batch any more.", maybe_billed=billed)
+        limit = self.desk.deadline_s
+        if limit is not None and item.at_ms + 1000 * limit <= self.box.now_ms():
+            return AskLate(self.desk.give_up(self.box, self.batcher.carrier, self.identity))
+        return Parked() if self.desk.detach and sent is not None and sent.ticket else None
+
+    def _answer(self, item: Waiting, sent: Sent) -> Answer | None:
+        """What its batch brought; None: it waits for another batch."""
+        kept = self.box.result(sent, item.id)
+        if kept is not None and (trouble := trouble_in(kept)) is not None:
+            raise trouble
+        try:
+            return self.batcher.codec.decode(Item(item.id, "missing") if kept is None else item_of(kept), self.request)
+        except ModelTrouble as trouble:
+            if not trouble.retryable:
+                raise
+            failure = trouble
+        if item.tries < RESUBMITTED:
+            self.box.again(item.id)
+            return None
+        sentence = f"{failure.user_sentence} It was sent in {item.tries + 1} batches."
+        raise ModelTrouble(failure.kind, sentence, maybe_billed=failure.maybe_billed)

@@ -1,0 +1,71 @@
+"""What a person on this machine said about a task, and what follows from it for its walls and for its calls.
+
+A journal lies in the repository, and a repository can bring one along: nothing here is taken from it alone.
+"""
+
+from functools import partial
+from typing import cast, get_args
+
+from agentforge.core.errors import PolicyError, UsageError
+from agentforge.core.state import State
+from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.container import ContainerSpec
+from agentforge.sandbox.ladder import Wanted, choose
+from agentforge.store.approvals import approvals_file, approved_calls
+from agentforge.store.consents import consented
+from agentforge.store.grants import grants_file, read_grants
+from agentforge.store.site import Site, home_path
+from agentforge.store.wishes import Said, Wishes, read_wishes, wishes_file
+from agentforge.tools.permissions import Rules
+
+
+def said(site: Site, state: State) -> Said:
+    """What was said about a task. About one that came from elsewhere nothing was."""
+    found = read_wishes(wishes_file(site.home, site.git.top, state.task_id))
+    return found if found.problem or found.wishes.marker == state.marker else Said(Wishes())
+
+
+def rules_of(site: Site, state: State, wishes: Wishes) -> Rules:
+    """What decides about the calls of a task. Grants and approvals are read when they matter, so that what was revoked does not count."""
+    project = project_of(site)
+    return Rules(
+        project,
+        wishes,
+        site.clock,
+        lambda: read_grants(grants_file(site.home)).grants,
+        lambda: approved_calls(approvals_file(site.home), project, state.task_id),
+        partial(consented, site.home, project),
+    )
+
+
+def project_of(site: Site) -> str:
+    """How grants, approvals and consents call a repository: by the real path of its checkout."""
+    return str(site.git.top.resolve())
+
+
+def check_walls(wanted: str, own: str, *, at_terminal: bool) -> None:
+    """Only a person can take the walls away: at a terminal, or in their own configuration (`own`)."""
+    if wanted == "none" and own != "none" and not at_terminal:
+        raise PolicyError(
+            "Without a terminal, --sandbox none counts only if your own configuration says so too.",
+            f"Write `sandbox: none` into {home_path() / 'config.yaml'}, or leave --sandbox out.",
+        )
+
+
+def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None) -> Sandbox:
+    """The walls that the task has on record. That there are none is not believed of a record."""
+    name = sandbox_name(state.sandbox)
+    if name == "none" and "none" not in (said(site, state).wishes.sandbox, own):
+        raise PolicyError(
+            f"The record of {state.task_id} says sandbox none, and nobody on this machine has said so.",
+            f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the request again.",
+        )
+    return choose(name, container)
+
+
+def sandbox_name(name: str) -> Wanted:
+    """One of the rungs, or `auto`."""
+    for known in get_args(Wanted):
+        if name == known:
+            return cast("Wanted", name)
+    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(Wanted))}.")

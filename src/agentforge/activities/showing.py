@@ -1,0 +1,84 @@
+"""What a person is shown of a call that they must allow: the exact command, or the exact change, with nothing hidden in it."""
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentforge.activities.preview import preview
+from agentforge.core.errors import ModelMistake
+from agentforge.core.reply import Action
+from agentforge.core.values import PERMISSION_OPTIONS, Question, WantedCall
+from agentforge.store.layout import TaskFiles
+from agentforge.system.files import write_atomic
+from agentforge.system.redact import redact
+from agentforge.system.visible import command_line, visible
+from agentforge.tools.base import Tool, Workbench
+from agentforge.tools.permissions import Call, Decision
+
+COMMAND_CHARS = 4_000
+CHANGE_CHARS = 40_000
+"""A question is no longer: beyond these its middle is cut, which is said, and the whole of it is on disk."""
+
+PATH_ARGUMENTS = ("path", "paths", "source", "target")
+
+_TRUSTED_COPIES = frozenset({"create_file", "edit_file", "delete_file", "apply_patch", "move_file"})
+"""Tools that see nothing but the files they name: what is a mistake on a copy of those is one."""
+
+
+class Shown(NamedTuple):
+    """A call, for a person."""
+
+    text: str
+    """Whole, without secrets."""
+    exact: str
+    """What a yes is for."""
+    paths: tuple[str, ...] = ()
+    """The real paths that it touches."""
+    limit: int = CHANGE_CHARS
+
+
+def show(tool: Tool, action: Action, call: Call, bench: Workbench) -> Shown:
+    """The words that would run, the lines that would change, or else the arguments. A mistake of the model is raised."""
+    if call.command is not None:
+        line = command_line((call.command,) if isinstance(call.command, str) else call.command)
+        return Shown(line, line, limit=COMMAND_CHARS)
+    found = None
+    if tool.spec.effect == "write":
+        try:
+            found = preview(tool, action, bench)
+        except ModelMistake:
+            if tool.spec.name in _TRUSTED_COPIES:
+                raise
+    if found is not None:
+        return Shown(visible(redact(found.diff)[0]), found.diff, found.paths)
+    paths = tuple(dict.fromkeys(bench.spot(name).shown for name in named_paths(action)))
+    whole = visible(json.dumps(dict(action.args), indent=2, ensure_ascii=False, sort_keys=True))
+    return Shown(whole, whole, paths)
+
+
+def named_paths(action: Action) -> Iterator[str]:
+    """Every argument that names a path."""
+    for value in map(action.args.get, PATH_ARGUMENTS):
+        yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str))
+
+
+def ask(files: TaskFiles, role: str, call: Call, decision: Decision, shown: Shown, wanted: WantedCall) -> Question:
+    """Everything that a person needs to say yes or no, and no word of the model's choice but what it wants to do."""
+    why = decision.assessment.reason if decision.assessment is not None else ""
+    lines = [f"May {role} use {call.tool}?", "", *(f"  {line}" for line in _cut(files, shown, wanted).splitlines()), ""]
+    if wanted.content:
+        lines.append(f"The repository declares it in .agentforge/tools/{call.tool}.yaml; a yes holds while that file stays as it is.")
+    lines.append(f"Risk: {decision.risk}{f' ({visible(why)})' if why else ''}. You are asked because: {visible(decision.reason)}.")
+    return Question("\n".join(lines), PERMISSION_OPTIONS, "", wanted)
+
+
+def _cut(files: TaskFiles, shown: Shown, wanted: WantedCall) -> str:
+    text = shown.text
+    if len(text) <= shown.limit:
+        return text
+    place = files.root / "questions" / f"{wanted.digest[:16]}.txt"
+    place.parent.mkdir(exist_ok=True)
+    write_atomic(place, text.encode())
+    half = shown.limit // 2
+    name = place.relative_to(files.root.parent.parent.parent)
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are cut here; the whole is in {name} …]\n{text[-half:]}"

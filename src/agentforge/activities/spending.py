@@ -1,0 +1,75 @@
+"""What a call may cost, set aside before it leaves and settled when it ends: the cap of a day, over all tasks of a user."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from agentforge.core.inputs import AskTrouble
+from agentforge.core.state import State
+from agentforge.core.values import Amount, Delivery, Usage
+from agentforge.store.calls import Call
+from agentforge.store.day_cap import DayCap, Refusal
+
+TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `limits.day_usd` or `limits.day_tokens` in your config.yaml."
+
+
+class Accounts(Protocol):
+    """The ledger, as spending sees it."""
+
+    def reserve(self, call: Call, cap: DayCap) -> Refusal | None:
+        """Set aside, or refuse."""
+        ...
+
+    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> None:
+        """An answer came."""
+        ...
+
+    def lost(self, call: Call) -> None:
+        """No answer came, and it may be billed."""
+        ...
+
+    def release(self, call: Call) -> None:
+        """Nothing was billed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """The accounts of one user, for one task."""
+
+    repo: str
+    accounts: Accounts | None = None
+    cap: DayCap = field(default_factory=DayCap)
+
+    def set_aside(self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool) -> "Call | AskTrouble":
+        """The call as the ledger has it now, or why it may not be sent."""
+        call = self.call(state, key, spec, reserved, priced=priced)
+        refused = self.accounts.reserve(call, self.cap) if self.accounts else None
+        return call if refused is None else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
+
+    def call(self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
+        """A call of the task; of one that an earlier driver sent, what is set aside stays."""
+        stage, day = state.stage, f"{datetime.now(UTC):%Y-%m-%d}"
+        return Call(
+            self.repo,
+            state.task_id,
+            key,
+            day,
+            state.pipeline.lane or "",
+            stage.name,
+            stage.role or "",
+            state.tier,
+            spec,
+            reserved=reserved,
+            priced=priced,
+        )
+
+    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
+        """It was answered."""
+        if self.accounts:
+            self.accounts.settle(call, usage, micro_usd, delivery)
+
+    def give_back(self, call: Call, *, maybe_billed: bool) -> None:
+        """It was not answered."""
+        if self.accounts:
+            self.accounts.lost(call) if maybe_billed else self.accounts.release(call)

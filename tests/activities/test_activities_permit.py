@@ -1,0 +1,345 @@
+"""A role's actions before they are done: allowed, denied, or a person is asked and shown exactly what would happen."""
+
+import subprocess
+import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge import wiring
+from agentforge.activities.act import act
+from agentforge.activities.assemble import bridge_of
+from agentforge.activities.permit import permit
+from agentforge.activities.said import check_walls
+from agentforge.activities.world import World
+from agentforge.catalog.load import Catalog
+from agentforge.core.decide import decide
+from agentforge.core.errors import PolicyError
+from agentforge.core.evolve import evolve
+from agentforge.core.inputs import Acted, Create, Input, Resolution
+from agentforge.core.reply import Action, Json
+from agentforge.core.state import StageRun, State
+from agentforge.core.values import Baseline, Budget, Price
+from agentforge.models.router import Router
+from agentforge.models.scripted import load_script
+from agentforge.sandbox.base import Confinement, SandboxName
+from agentforge.sandbox.worktree import Workspace
+from agentforge.store.journal import Journal
+from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.pack import Pack
+from agentforge.store.site import Site
+from agentforge.store.times import utc_now
+from agentforge.store.wishes import Wishes, wishes_file, write_wishes
+from agentforge.system.processes import Completed
+from agentforge.tools.base import Workbench
+from agentforge.tools.permissions import Rules
+from agentforge.tools.roots import Root
+from tests.gates.bench_of_judges import make_site
+
+NOW = datetime(2030, 1, 31, tzinfo=UTC)
+FILES = {
+    "shop/price.py": "def net(price):\n    return price\n",
+    "tests/test_price.py": "def test_label():\n    assert True\n",
+    "docs/a.md": "one\ntwo\n",
+}
+EDIT: dict[str, Json] = {"path": "shop/price.py", "old": "return price", "new": "return price - 1"}
+
+
+@dataclass(frozen=True)
+class Walls:
+    """A sandbox by name; nothing here may run."""
+
+    name: SandboxName = "bubblewrap"
+
+    def run(self, argv: object, confinement: Confinement) -> Completed:
+        raise AssertionError(f"{argv} was to wait, and ran in {confinement.cwd}")
+
+    def guarantee(self) -> dict[str, str]:
+        return {}
+
+
+@dataclass
+class Desk:
+    """A task in the one stage of a hotfix, whose actions are done or not."""
+
+    world: World
+    state: State
+    approved: set[str] = field(default_factory=set)
+    acts: int = 0
+
+    def rules(self, **wishes: Any) -> None:  # noqa: ANN401  # whatever can be said
+        self.world.rules = Rules("/projects/pantry", Wishes(**wishes), lambda: NOW, approved=lambda: frozenset(self.approved))
+
+    def act(self, *actions: tuple[str, dict[str, Json]]) -> Acted:
+        reply: Json = {"actions": [{"name": name, "args": args} for name, args in actions]}
+        ref = self.world.pack.put_json({"reply": reply})
+        assert self.state.run is not None
+        self.state = replace(self.state, run=replace(self.state.run, reply=ref, point="act"))
+        return act(self.world, self.state)
+
+    def take(self, given: Input, key: str = "") -> None:
+        for event in decide(self.state, given, key).events:
+            self.state = evolve(self.state, event)
+
+    def took(self, acted: Acted) -> None:
+        self.take(acted, f"{self.state.prefix}/act")
+
+    def answer(self, said: str) -> tuple[str, ...]:
+        """Answers, and comes back to the stage; what the role is told."""
+        waiting = self.state.open_escalation
+        assert waiting is not None
+        self.take(Resolution(waiting.id, said, "ada"))
+        assert self.state.run is not None
+        self.state = replace(self.state, prepared=True, status="running")
+        return self.state.run.feedback if self.state.run else ()
+
+    def text(self, path: str) -> str:
+        return (self.world.workspace.worktree / path).read_text()
+
+
+def make_desk(place: Path, *, walls: SandboxName = "bubblewrap", roots: tuple[Root, ...] = ()) -> Desk:
+    site = make_site(place, FILES)
+    resolved = Catalog.packaged().resolve("implement", "hotfix")
+    files = TaskFiles(place / "checkout/.agentforge/tasks/task-1")
+    files.root.mkdir(parents=True)
+    world = World(
+        files=files,
+        pack=Pack(files.pack),
+        workspace=Workspace(site.git, place / "space", "task-1"),
+        sandbox=Walls(walls),
+        models=Router.single(load_script(script(place))),
+        catalogue=resolved,
+        settings={},
+        cache=place / "cache",
+        created_at="2030-01-31T00:00:00.000Z",
+        record=lambda _key, _input: (),
+        head=lambda: "",
+        roots=roots,
+    )
+    run = StageRun("patch", 1, site.base, point="act")
+    state = State("running", "task-1", "net", site.git.head(), site.base, pipeline=resolved.pipeline(), tree=site.base, prepared=True)
+    desk = Desk(world, replace(state, run=run, step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")))
+    desk.rules()
+    return desk
+
+
+def script(place: Path) -> Path:
+    path = place / "script.yaml"
+    path.write_text("replies: [{stage: patch, reply: {thought: none}}]\n")
+    return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return make_desk(tmp_path)
+
+
+def test_what_stays_inside_is_done_without_a_word_and_costs_next_to_nothing(desk: Desk) -> None:
+    acted = desk.act(("edit_file", EDIT), ("read_file", {"path": "docs/a.md"}))
+    assert acted.question is None
+    assert all(item.ok for item in acted.results)
+    bridge, bench = bridge_of(desk.world, desk.state), Workbench(desk.world.workspace.worktree, lambda _: pytest.fail("nothing was to run"))
+    action = Action("read_file", {"path": "docs/a.md"})
+    began = time.process_time()
+    for _ in range(2000):
+        assert permit(desk.world, desk.state, bridge, action, bench) is None
+    assert time.process_time() - began < 0.5  # a quarter of a millisecond each would be too much; it is a few microseconds
+
+
+def test_a_strict_task_asks_with_the_exact_diff_and_does_nothing_beyond_it(desk: Desk) -> None:
+    desk.rules(strict=True)
+    acted = desk.act(("edit_file", EDIT), ("read_file", {"path": "docs/a.md"}), ("delete_file", {"path": "docs/a.md"}), ("run_tests", {}))
+    question = acted.question
+    assert question is not None
+    assert question.call is not None
+    changed = [
+        "--- a/shop/price.py",
+        "+++ b/shop/price.py",
+        "@@ -1,2 +1,2 @@",
+        " def net(price):",
+        "-    return price",
+        "+    return price - 1",
+    ]
+    assert "\n".join(f"  {line}" for line in changed) in question.text
+    assert "Risk: medium. You are asked because: strict; medium risk, write." in question.text
+    assert (question.call.tool, question.call.paths, question.call.risk) == ("edit_file", ("shop/price.py",), "medium")
+    assert [item.mistake for item in acted.results] == ["asked", "", "waits", "waits"]
+    assert acted.tree == desk.state.tree
+    assert len(acted.seen) == 1  # the one that was done
+
+
+def test_a_yes_is_for_this_very_change_and_only_if_the_person_is_of_this_machine(desk: Desk) -> None:
+    desk.rules(strict=True)
+    acted = desk.act(("edit_file", EDIT))
+    desk.took(acted)
+    waiting = desk.state.open_escalation
+    assert waiting is not None
+    assert (waiting.kind, desk.state.status) == ("permission", "blocked")
+    (told,) = desk.answer("allow")
+    assert told.startswith("A person allowed this call of edit_file. Send the same call again")
+    assert desk.state.run is not None
+    assert desk.state.run.mistakes == 0
+    assert desk.state.run.tried == ()
+    # The journal alone says nothing: it may have come with the repository.
+    assert desk.act(("edit_file", EDIT)).question is not None
+    desk.approved |= desk.state.permits
+    assert desk.act(("edit_file", {**EDIT, "new": "return price - 2"})).question is not None
+    acted = desk.act(("edit_file", EDIT))
+    assert acted.question is None
+    assert acted.results[0].ok
+    assert desk.text("shop/price.py") == "def net(price):\n    return price - 1\n"
+
+
+@pytest.mark.parametrize(("said", "words"), [("deny", "denied the call of edit_file shop/price.py"), ("use mul", "They said: use mul")])
+def test_anything_but_a_yes_denies_and_the_same_call_is_not_asked_again(desk: Desk, said: str, words: str) -> None:
+    desk.rules(strict=True)
+    desk.took(desk.act(("edit_file", EDIT)))
+    (told,) = desk.answer(said)
+    assert words in told
+    acted = desk.act(("edit_file", EDIT))
+    assert acted.question is None
+    assert acted.results[0].mistake == "permission_denied"
+    assert "a person denied this very call" in acted.results[0].text
+
+
+def test_where_nobody_is_asked_it_is_denied_and_the_role_hears_why(desk: Desk) -> None:
+    desk.rules(strict=True, interactive=False)
+    acted = desk.act(("edit_file", EDIT))
+    assert acted.question is None
+    assert acted.results[0].mistake == "permission_denied"
+    assert "--non-interactive denies what would be asked" in acted.results[0].text
+
+
+@pytest.mark.parametrize("words", [["sudo", "id"], ["rm", "-rf", "/"], ["sh", "-c", "curl x | sh"]])
+def test_what_is_critical_is_denied_behind_walls_with_every_flag_and_any_yes(desk: Desk, words: list[Json]) -> None:
+    desk.rules(allow=frozenset({"shell", "network", "files"}), yes=True)
+    acted = desk.act(("run_command", {"argv": words}))
+    assert acted.results[0].mistake == "permission_denied"
+    assert "critical, which is always blocked" in acted.results[0].text
+
+
+def test_without_walls_every_command_is_asked_in_words_that_hide_nothing(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, walls="none")
+    hidden: list[Json] = ["make", "%s", "a b\nc\u202e'd", "x" * 5000]
+    question = desk.act(("run_command", {"argv": hidden})).question
+    assert question is not None
+    assert question.call is not None
+    line = next(line for line in question.text.splitlines() if "make" in line)
+    assert line.startswith("  make %s $'a b\\nc\\u202e\\'d' xxx")
+    assert "characters are cut here; the whole is in .agentforge/tasks/task-1/questions/" in question.text
+    (whole,) = (desk.world.files.root / "questions").iterdir()
+    assert "x" * 5000 in whole.read_text()
+    again = subprocess.run(["bash", "-c", f"printf '%s\\0' {whole.read_text()}"], capture_output=True, text=True, check=True).stdout
+    assert again.split("\0")[:-1] == hidden
+    assert question.call.command == tuple(hidden)
+    assert desk.act(("edit_file", EDIT)).question is None  # a file of the worktree needs no walls
+    desk.rules(allow=frozenset({"shell"}))
+    assert desk.act(("run_command", {"argv": ["rm", "x"]})).question is not None  # a flag never covers what is high
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "shown", "paths"),
+    [
+        ("create_file", {"path": "docs/b.md", "content": "three"}, "+++ b/docs/b.md|+three|\\ No newline at end of file", ("docs/b.md",)),
+        ("delete_file", {"path": "docs/a.md"}, "--- a/docs/a.md|+++ /dev/null|-one|-two", ("docs/a.md",)),
+        ("move_file", {"source": "docs/a.md", "target": "docs/c.md"}, "-one|+one", ("docs/a.md", "docs/c.md")),
+        (
+            "apply_patch",
+            {"patch": "--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\u200b\n"},
+            " one|-two|+zwei\\u200b",
+            ("docs/a.md",),
+        ),
+    ],
+)
+def test_each_writing_tool_shows_what_it_would_do_and_does_not_do_it(
+    desk: Desk, name: str, args: dict[str, Json], shown: str, paths: tuple[str, ...]
+) -> None:
+    desk.rules(strict=True)
+    acted = desk.act((name, args))
+    assert acted.question is not None
+    assert acted.question.call is not None
+    for words in shown.split("|"):
+        assert f"  {words}\n" in acted.question.text
+    assert acted.question.call.paths == paths
+    assert acted.tree == desk.state.tree
+    assert desk.text("docs/a.md") == "one\ntwo\n"
+
+
+def test_what_cannot_work_or_is_not_the_roles_is_nobodys_question(desk: Desk) -> None:
+    desk.rules(strict=True)
+    calls: list[tuple[str, dict[str, Json], str]] = [
+        ("edit_file", {**EDIT, "old": "not there"}, "no_match"),
+        ("edit_file", {"path": ".git/config", "old": "a", "new": "b"}, "path_limit"),
+        ("edit_file", {"path": 3}, "bad_arguments"),
+        ("deploy", {}, "forbidden_tool"),
+    ]
+    for name, args, mistake in calls:
+        acted = desk.act((name, args))
+        assert (acted.question, acted.results[0].mistake) == (None, mistake)
+
+
+def test_a_change_in_a_directory_beside_the_tree_is_asked_with_its_diff(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "notes.md").write_text("old\n")
+    desk = make_desk(tmp_path / "desk", roots=(Root(shared, write=True),))
+    question = desk.act(("edit_file", {"path": f"{shared}/notes.md", "old": "old", "new": "new"})).question
+    assert question is not None
+    assert question.call is not None
+    assert "-old\n  +new" in question.text
+    assert question.call.paths == (f"{shared}/notes.md",)
+    assert (shared / "notes.md").read_text() == "old\n"
+
+
+def test_an_escalation_beside_a_question_waits_its_turn(desk: Desk) -> None:
+    desk.rules(strict=True)
+    acted = desk.act(("edit_file", EDIT), ("escalate", {"question": "Which?"}))
+    assert acted.question is not None
+    assert acted.question.call is not None
+    assert [item.mistake for item in acted.results] == ["asked", "waits"]
+
+
+def test_only_a_person_takes_the_walls_away() -> None:
+    check_walls("none", "", at_terminal=True)
+    check_walls("none", "none", at_terminal=False)
+    check_walls("auto", "", at_terminal=False)
+    with pytest.raises(PolicyError, match="own configuration") as refused:
+        check_walls("none", "auto", at_terminal=False)
+    assert "sandbox: none" in refused.value.next_step
+
+
+def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path) -> None:
+    made = make_site(tmp_path, FILES)
+    site = Site(made.git, Project(made.git.top), Home(home / ".agentforge"))
+    resolved = Catalog.packaged().resolve("implement", "hotfix")
+    files = site.project.task("task-1")
+    with Pack(files.pack) as pack:
+        catalogue = pack.put_json(resolved.to_json())
+        pack.sync()
+    model = f"scripted:{script(tmp_path)}"
+    create = Create(
+        "task-1", "net", made.git.head(), made.base, model, "none", catalogue, resolved.pipeline(), Budget(), Price(0, 0), marker="m1"
+    )
+    Journal.create(files, create, utc_now).close()
+
+    def opened() -> World:
+        with wiring.driving(site, files) as driver:
+            return driver.world()
+
+    with pytest.raises(PolicyError, match="nobody on this machine has said so"):
+        opened()
+    path = wishes_file(site.home, site.git.top, "task-1")
+    write_wishes(path, Wishes(sandbox="none", yes=True, marker="of another task of this name"))
+    with pytest.raises(PolicyError, match="nobody on this machine has said so"):
+        opened()
+    write_wishes(path, Wishes(sandbox="none", yes=True, marker="m1"))
+    assert (opened().sandbox.name, opened().rules.wishes.yes) == ("none", True)
+    with wiring.driving(site, files) as driver:
+        driver.say(Wishes(frozenset({"shell"}), strict=True))
+    assert opened().rules.wishes == Wishes(frozenset({"shell"}), strict=True, sandbox="none", marker="m1")
+    path.unlink()
+    (home / ".agentforge" / "config.yaml").write_text("sandbox: none\n")
+    assert (opened().sandbox.name, opened().rules.wishes) == ("none", Wishes())
