@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast check fix bench lock clean
+.PHONY: help demo test test-fast fuzz check fix bench lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -33,7 +33,12 @@ test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q
 
 test-fast: .venv/.ready ## Run the tests of the inner loop
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow"
+
+# Pass after pass, each with its own chance, until the time is over or something fails; what failed is kept in .hypothesis and tried first.
+fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10
+	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); while [ $$(date +%s) -lt $$end ]; do \
+	  $(BIN)/python -m pytest -q -n 2 --hypothesis-profile=fuzz -o timeout=3600 $$(find tests -name 'test_*_fuzz.py' -o -name 'test_*_properties.py') || exit 1; done
 
 check: .venv/.ready ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -8,16 +8,21 @@ from pathlib import Path
 
 from agentforge import __version__
 from bench.commands import Command, measure_commands
+from bench.hands import Compared, measure_patch, measure_search, measure_walls
 from bench.model import Work
+from bench.money import measure_money
 from bench.replay import Replay, measure_replay
 from bench.report import Row, table, write_json
 from bench.scene import long_task
 from bench.steps import POINTS, Window, measure_steps
+from bench.wires import measure_imports
+from bench.wrappers import measure_wrappers
 
 RESULT = Path(__file__).resolve().parent.parent / "build" / "bench.json"
 FLAT = 1.5
 STEP_MS = 3.0
 CONTEXT_CAP = 16_000
+WALL_MS = 15.0
 
 NOTES = f"""\
 A step is real: engine, git, worktree, journal, pack, views and index; only the model answers at once. `read` looks at 120 lines of a
@@ -25,6 +30,8 @@ full context, `edit` writes one small file. `ours` is a step without git: our co
 `appends` is the same in multiples of one fsynced append, made between the steps. `flat` compares the cpu with step {POINTS[0]}, because
 it depends least on what else the machine does. Between the points steps are recorded, not performed.
 Goals: ours at most {STEP_MS:.0f} ms; flat and bytes within {FLAT} of step {POINTS[0]}; a context of at most {CONTEXT_CAP:,} tokens.
+Walls are measured around a program that does nothing, by turns; the goal is at most {WALL_MS:.0f} ms added. Searches and the patch stand
+beside the bare programs, on the same files, as far as those are installed{{}}.
 Speed is only shown: a FAIL in this table fails nothing."""
 
 
@@ -37,11 +44,18 @@ def main() -> None:
             task = scene.journal.files.root
         replay = measure_replay(task)
         commands = measure_commands(place, place / "repository", place / "home")
+        walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
     tables = {
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
         "reading back": list(_replay(replay)),
         "at the prompt": list(_commands(commands)),
+        "dollars of the same work": list(measure_money()),
+        "walls around a command": list(_walls(walls)),
+        "search in 20,000 files": list(_searches(searches)),
+        "patch": list(_beside(patch)),
+        "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
+        "a model call": [Row(each.name, "against the bare client", each.times, "x", each.goal) for each in measure_wrappers()],
     }
     load = round(os.getloadavg()[0], 2)
     about = {
@@ -54,7 +68,8 @@ def main() -> None:
     write_json(RESULT, tables, about)
     print(f"AgentForge {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {load}\n")
     print("\n\n".join(table(title, rows) for title, rows in tables.items()))
-    print(f"\n{NOTES}\n\nAlso as JSON: {os.path.relpath(RESULT)}")
+    missing = "" if any(each.bare == "ripgrep" for each in searches) else " (ripgrep is not)"
+    print(f"\n{NOTES.format(missing)}\n\nAlso as JSON: {os.path.relpath(RESULT)}")
 
 
 def _name(window: Window) -> str:
@@ -97,6 +112,24 @@ def _commands(commands: list[Command]) -> Iterator[Row]:
     for command in commands:
         yield Row(command.name, "takes", command.ms, "ms")
         yield Row(command.name, "in bare interpreters", command.ms / commands[0].ms, "x")
+
+
+def _walls(walls: list[Compared]) -> Iterator[Row]:
+    for wall in walls:
+        yield Row(wall.name, "takes", wall.ms, "ms")
+        yield Row(wall.name, "in bare commands", wall.ms / wall.bare_ms, "x")
+        yield Row(wall.name, "added", wall.ms - wall.bare_ms, "ms", WALL_MS)
+
+
+def _searches(searches: list[Compared]) -> Iterator[Row]:
+    for search in searches:
+        yield from _beside(search)
+
+
+def _beside(found: Compared) -> Iterator[Row]:
+    yield Row(found.name, "takes", found.ms, "ms")
+    yield Row(found.name, found.bare, found.bare_ms, "ms")
+    yield Row(found.name, f"against {found.bare}", found.ms / found.bare_ms, "x")
 
 
 if __name__ == "__main__":

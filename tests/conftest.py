@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
-_HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
-_ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-_OF_THE_PERSON = ("AGENTFORGE_", "ANTHROPIC_", "GIT_", "MISTRAL_", "OPENAI_", "PYTHON", "XDG_")
+from tests.fuzzing import register
 
+_HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
+_PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL", "OLLAMA", "OPENAI", "VLLM")
+_ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "PYTHON", "XDG_", *(f"{name}_" for name in _PROVIDERS))
+_BEHIND_WALLS = frozenset(
+    {f"test_sandbox_{name}" for name in ("container", "environment", "escapes", "limits", "probe", "seccomp", "walls")}
+    | {f"test_analysis_{name}" for name in ("coverage", "testrun", "typecheck")}
+    | {f"test_gates_{name}" for name in ("green", "judge", "quality")}
+    | {"test_surfaces_doctor"}
+)
 
 _HOMES = itertools.count()
 
@@ -51,6 +59,7 @@ def _is_loopback(host: object) -> bool:
 
 _border = Border()
 sys.addaudithook(_border)
+register()
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +107,13 @@ def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments"
     place.mkdir(exist_ok=True)
     return place
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What drives whole tasks, or starts programs behind walls in nearly every test, is not for the inner loop."""
+    for item in items:
+        if item.path.parent.name == "whole" or item.path.stem in _BEHIND_WALLS:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_configure() -> None:

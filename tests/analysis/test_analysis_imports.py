@@ -54,6 +54,6 @@ def test_relative_imports_cannot_climb_out() -> None:
 
 def test_a_long_chain_is_read_in_linear_time() -> None:
     files = {f"m{number}.py": f"import m{number + 1}\n" for number in range(4000)} | {"test_m.py": "import m0"}
-    begin = time.monotonic()
+    begin = time.thread_time()
     assert ImportGraph.build(files).reaches(["test_m.py"], ["m3999.py"]) == ("test_m.py",)
-    assert time.monotonic() - begin < 10
+    assert time.thread_time() - begin < 10

@@ -107,9 +107,9 @@ def test_an_unusable_reply_says_exactly_what_is_wrong(text: str, says: str) -> N
 
 def test_a_reply_of_fifty_megabytes_is_refused_unread() -> None:
     text = '{"thought": "' + "a" * 50_000_000 + '"}'
-    started = time.perf_counter()
+    started = time.process_time()
     assert f"at most {MAX_REPLY_BYTES:,}" in mistake_of(text)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert len(recorded(text)) < 100_000
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agentforge.core.effects import Await, Effect
 from agentforge.core.errors import StateInvalid, UserError
-from agentforge.core.inputs import DriverStarted, Input, Message, Outcome
+from agentforge.core.inputs import DriverStarted, Input, Message, Outcome, Parked
 from agentforge.core.state import TERMINAL, State
 
 IN_FLIGHT = 4
@@ -32,8 +32,8 @@ class Journal(Protocol):
 class Ports:
     """What the loop is given."""
 
-    perform: Callable[[Effect, State], Outcome]
-    """Makes an effect real. Raises `UserError` when the world fails: that stops the driver, and nothing is recorded."""
+    perform: Callable[[Effect, State], Outcome | Parked]
+    """Makes an effect real; what is parked is not tried again by this driver. Raises `UserError` when the world fails: that stops the driver, and nothing is recorded."""
     messages: Callable[[], Iterable[tuple[str, Message]]]
     """What people said since the last look, keyed."""
     refused: Callable[[str, UserError], None]
@@ -43,9 +43,10 @@ class Ports:
 
 
 def drive(journal: Journal, ports: Ports) -> State:
-    """Runs a task until it is over, waits for a person, or the world fails. Returns where it stands."""
-    done: queue.SimpleQueue[tuple[str, Outcome | BaseException]] = queue.SimpleQueue()
+    """Runs a task until it is over, waits for a person or a batch, or the world fails. Returns where it stands."""
+    done: queue.SimpleQueue[tuple[str, Outcome | Parked | BaseException]] = queue.SimpleQueue()
     flying: dict[str, Effect] = {}
+    parked: set[str] = set()
     owed = journal.advance(f"driver/{journal.length}", DriverStarted())
 
     def fly(effect: Effect, state: State) -> None:
@@ -56,7 +57,7 @@ def drive(journal: Journal, ports: Ports) -> State:
 
     while True:
         owed = _hear(journal, ports, owed)
-        for effect in _startable(owed, flying):
+        for effect in _startable(tuple(effect for effect in owed if effect.key not in parked), flying):
             flying[effect.key] = effect
             threading.Thread(target=fly, args=(effect, journal.state), daemon=True).start()
         if not flying:
@@ -68,7 +69,9 @@ def drive(journal: Journal, ports: Ports) -> State:
         except queue.Empty:
             continue
         del flying[key]
-        if not isinstance(outcome, BaseException):
+        if isinstance(outcome, Parked):
+            parked.add(key)
+        elif not isinstance(outcome, BaseException):
             owed = journal.advance(key, outcome)
         elif journal.state.status not in TERMINAL:
             raise outcome

@@ -18,6 +18,7 @@ __all__ = [
     "REFUSED",
     "Answer",
     "Block",
+    "Delivery",
     "Model",
     "ModelTrouble",
     "Parsed",
@@ -36,7 +37,21 @@ Stop = Literal["end", "length", "refused"]
 REFUSED = "The last reply was a refusal. Do what the task allows, or put the question to a human with `escalate`."
 """What a model is told that declined to answer."""
 
-TroubleKind = Literal["auth", "rate_limit", "unreachable", "timeout", "server", "bad_request", "script"]
+TroubleKind = Literal[
+    "auth",
+    "rate_limit",
+    "quota",  # the account is used up: waiting does not help
+    "unreachable",
+    "timeout",
+    "server",
+    "bad_request",
+    "window",  # the request is longer than the model reads
+    "no_model",  # no such model there, or none is left to ask
+    "not_installed",  # the SDK of this provider is missing
+    "script",
+]
+Delivery = Literal["live", "batch"]
+"""Whether a reply is waited for, or collected later at a lower price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,8 @@ class Block:
 
     name: str
     text: str
+    cache: bool = False
+    """A prompt-cache mark after this block: all up to here is expected again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,7 @@ class Answer:
     micro_usd: int | None
     model: str
     stop: Stop
+    delivery: Delivery = "live"
 
 
 class Model(Protocol):
@@ -138,8 +156,8 @@ class ModelTrouble(AgentForgeError):
 
 
 def render_blocks(blocks: tuple[Block, ...]) -> str:
-    """The blocks as the one user message that every wire sends."""
-    return "\n\n".join(f'<block name="{block.name}">\n{block.text}\n</block>' for block in blocks)
+    """The blocks as the one user message that every wire sends. Of a name only its first part: the rest may be from the repository."""
+    return "\n\n".join(f'<block name="{block.name.partition(":")[0]}">\n{block.text}\n</block>' for block in blocks)
 
 
 def rough_tokens(text: str) -> int:

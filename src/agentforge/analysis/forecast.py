@@ -1,0 +1,135 @@
+"""What a task will probably take, before it starts: calls, tokens and dollars, as a middle and as a nine-in-ten value. Pure.
+
+From the past tasks of this repository in the same lane, where there are enough of them; else from what the lane typically takes. A
+forecast is no promise: the budget is the promise.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+from agentforge.core.pipeline import Pipeline, Tier
+
+ENOUGH = 5
+"""From so many past tasks on, they speak; with fewer the lane does."""
+_LATEST = 40
+"""Of very many, the newest: work changes."""
+_CALLS: Mapping[str, tuple[int, int]] = MappingProxyType({"hotfix": (2, 3), "small": (5, 8), "full": (16, 25)})
+"""Typical calls per lane: the middle, and what nine in ten stay under."""
+_INPUT, _OUTPUT = (0.55, 0.9), (0.1, 0.25)
+"""How much of its room for input and output a typical call uses, in the middle and at nine in ten."""
+
+
+class Rate(Protocol):
+    """What tokens of a tier cost, in micro-dollars per million."""
+
+    @property
+    def input(self) -> int:
+        """Of the context."""
+        ...
+
+    @property
+    def output(self) -> int:
+        """Of the reply."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What one finished task took."""
+
+    calls: int
+    tokens: int
+    micro_usd: int | None
+    """None: the price of one of its calls is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One point of a forecast."""
+
+    calls: int
+    tokens: int
+    micro_usd: int | None
+    """None: nobody knows the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a task will probably take."""
+
+    middle: Expected
+    """Half of such tasks take at most this."""
+    most: Expected
+    """Nine in ten take at most this."""
+    tasks: int = 0
+    """From how many past tasks; 0: from what the lane typically takes."""
+    lane: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """In one line, for a person who is about to start."""
+        middle, most = self.middle, self.most
+        if middle.micro_usd is None or most.micro_usd is None:
+            cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
+        else:
+            cost, under = _usd(middle.micro_usd), _usd(most.micro_usd)
+        source = f"from {self.tasks} past tasks" if self.tasks else f"typical of the lane {self.lane}; no {ENOUGH} tasks to learn from yet"
+        calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
+        return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
+
+
+def forecast(pipeline: Pipeline, past: Sequence[Past], rates: Mapping[Tier, Rate | None]) -> Forecast | None:
+    """The forecast for a task in this line; None for a lane that nobody knows anything about."""
+    known = list(past)[-_LATEST:]
+    if len(known) >= ENOUGH:
+        return Forecast(_nearest(known, 50), _nearest(known, 90), len(known), pipeline.lane)
+    if pipeline.lane not in _CALLS:
+        return None
+    return Forecast(_typical(pipeline, rates, 0), _typical(pipeline, rates, 1), 0, pipeline.lane)
+
+
+def nearest_rank(values: Sequence[int], percent: int) -> int:
+    """The smallest value that so many percent of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+def _nearest(past: Sequence[Past], percent: int) -> Expected:
+    money = [task.micro_usd for task in past if task.micro_usd is not None]
+    return Expected(
+        nearest_rank([task.calls for task in past], percent),
+        nearest_rank([task.tokens for task in past], percent),
+        nearest_rank(money, percent) if len(money) == len(past) else None,
+    )
+
+
+def _typical(pipeline: Pipeline, rates: Mapping[Tier, Rate | None], point: int) -> Expected:
+    """The lane's calls, spread evenly over the stages that ask a model, each priced as its tier."""
+    calls = _CALLS[pipeline.lane][point]
+    asking = [stage for stage in pipeline.stages if stage.role is not None]
+    if not asking:
+        return Expected(0, 0, 0)
+    sizes = [(stage.tier, int(stage.context_tokens * _INPUT[point]), int(stage.max_output_tokens * _OUTPUT[point])) for stage in asking]
+    tokens = sum(given + said for _, given, said in sizes) * calls // len(sizes)
+    micro = 0
+    for tier, given, said in sizes:
+        rate = rates.get(tier)
+        if rate is None:
+            return Expected(calls, tokens, None)
+        micro += given * rate.input + said * rate.output
+    return Expected(calls, tokens, -(-micro * calls // (len(sizes) * 1_000_000)))
+
+
+def _short(tokens: int) -> str:
+    if tokens >= 10_000_000:
+        return f"{tokens // 1_000_000:,}M"
+    return f"{(tokens + 500) // 1000}k" if tokens >= 1000 else str(tokens)
+
+
+def _usd(micro: int) -> str:
+    if micro == 0:
+        return "$0.00"
+    cents = -(-micro // 10_000)
+    return f"${cents // 100}.{cents % 100:02d}"

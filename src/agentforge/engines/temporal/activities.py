@@ -1,0 +1,409 @@
+"""Effects as activities: each takes its lease, is performed once, and is on record before it answers.
+
+A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies for it. A second
+attempt at an effect joins the first if that still runs here; waits, with a pulse, while another process has the task; and finds
+the effect known, or no longer owed, if it came too late.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, assert_never
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.errors import StateInvalid, Unusable, UserError
+from agentforge.core.inputs import DriverStarted, Elapsed
+from agentforge.core.state import TERMINAL
+from agentforge.engines.temporal.port import Ref, Session, Tasks
+from agentforge.engines.temporal.workflow import Answer, Order, Owed
+from agentforge.store.lock import LockTaken
+
+T = TypeVar("T")
+
+FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
+PULSE_S = 1.0
+IDLE_S = 3.0
+"""How long a task stays open with nothing in flight."""
+TRIES = 3
+"""Of an effect, when the world fails: disk, tool or network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Who works here."""
+
+    queue: str
+    """Where what belongs to this host is found."""
+    version: str
+    attributes: bool = False
+    """Whether the server knows our search attributes."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    """One effect under way."""
+
+    task: "asyncio.Task[Answer]"
+    called_off: bool = False
+
+
+@dataclass(slots=True)
+class _Held:
+    """One task that lies on the desk."""
+
+    ref: Ref
+    gate: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while it is opened or closed."""
+    session: Session | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    """Held from a decision until what is owed then is read: an answer never mixes two moments."""
+    flying: dict[str, _Flight] = field(default_factory=dict)
+    guests: int = 0
+    """Who else reads or writes here."""
+    idle: asyncio.TimerHandle | None = None
+    progress: str = ""
+
+
+class Desk:
+    """The tasks that are open in this process."""
+
+    def __init__(self, tasks: Tasks, host: Host) -> None:
+        self._tasks, self._host = tasks, host
+        self._held: dict[Ref, _Held] = {}
+        self._later: set[asyncio.Task[None]] = set()
+
+    def begin(self) -> Callable[..., Any]:
+        """What both queues offer: where is the task, and what is owed?"""
+
+        @activity.defn(name="begin")
+        async def begin(order: Order) -> Answer:
+            return await self._begin(order)
+
+        return begin
+
+    def all(self) -> list[Callable[..., Any]]:
+        """What the queue of this host offers."""
+
+        @activity.defn(name="hear")
+        async def hear(order: Order) -> Answer:
+            return await self._hear(order)
+
+        return [self.begin(), hear, *map(self._family, FAMILIES)]
+
+    async def clear(self) -> None:
+        """Calls off what flies and lets every task go."""
+        for held in self._held.values():
+            self._call_off(held)
+        flights = [flight.task for held in self._held.values() for flight in held.flying.values()]
+        if flights:
+            await asyncio.wait(flights, timeout=5)
+        for held in list(self._held.values()):
+            await self._close(held)
+
+    def _family(self, name: str) -> Callable[..., Any]:
+        @activity.defn(name=name)
+        async def effect(order: Order) -> Answer:
+            return await self._effect(order)
+
+        return effect
+
+    async def _begin(self, order: Order) -> Answer:
+        if _numbers(order.version) > _numbers(self._host.version):
+            raise ApplicationError(
+                f"The task was handed out by AgentForge {order.version}, and the worker {self._host.queue} is {self._host.version}.",
+                "Upgrade it and start it again.",
+                type="OldWorker",
+            )
+        ref = Ref(order.task_id, order.repository)
+        queue = await _in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
+        if not queue:
+            raise ApplicationError(f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}.", type="NotHere")
+        if queue != self._host.queue:
+            return Answer(-1, queue=queue, attributes=self._host.attributes)
+        answer = await self._visit(ref, None)
+        return replace(answer, queue=queue, attributes=self._host.attributes)
+
+    async def _hear(self, order: Order) -> Answer:
+        said = order.said or {}
+        ref = Ref(order.task_id, order.repository)
+        refused = ""
+        if said.get("kind", "look") != "look":
+            refused = await _in_thread(lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()}))
+        return await self._visit(ref, refused)
+
+    async def _visit(self, ref: Ref, refused: str | None) -> Answer:
+        """Takes in what people said, and tells what is owed."""
+        held = self._here(ref)
+
+        async def look() -> Answer:
+            held.guests += 1
+            try:
+                session = await self._opened(held)
+                answer, told = await _in_thread(lambda: _listen(held, session))
+            finally:
+                held.guests -= 1
+                await self._leave(held)
+            return replace(answer, refused=refused or told) if refused is not None else answer
+
+        return await self._watched(held, asyncio.create_task(look()))
+
+    async def _effect(self, order: Order) -> Answer:
+        held = self._here(Ref(order.task_id, order.repository))
+        flight = held.flying.get(order.key)
+        if flight is None:
+            flight = _Flight(asyncio.create_task(self._fly(held, order.key)))
+            flight.task.add_done_callback(_look_at)
+            held.flying[order.key] = flight
+        try:
+            return await self._watched(held, flight.task)
+        except asyncio.CancelledError:
+            details = activity.cancellation_details()
+            # Who is late is not called off: the next attempt joins this one, or finds its key on record.
+            if details is None or details.cancel_requested or details.worker_shutdown:
+                self._call_off(held)
+                await asyncio.wait([flight.task], timeout=PULSE_S * 5)
+            if details is not None and details.worker_shutdown:
+                raise ApplicationError("The worker was stopped.", type="Stopped") from None
+            raise
+
+    async def _fly(self, held: _Held, key: str) -> Answer:
+        flight, failed = held.flying[key], True
+        try:
+            session = await self._opened(held)
+            answer = await _in_thread(lambda: _perform(held, session, flight, key))
+            failed = False
+        finally:
+            del held.flying[key]
+            # The next try reads everything anew: what failed may be what is open here.
+            await self._leave(held, at_once=failed)
+        return answer
+
+    async def _watched(self, held: _Held, task: "asyncio.Task[Answer]") -> Answer:
+        """Waits with a pulse that carries progress; takes in what people said meanwhile."""
+        while True:
+            done, _ = await asyncio.wait([task], timeout=PULSE_S)
+            if done:
+                break
+            activity.heartbeat(held.progress)
+            session = held.session
+            if session is not None and not held.gate.locked():
+                held.guests += 1
+                try:
+                    await _in_thread(lambda: _listen(held, session))  # noqa: B023  # awaited here
+                finally:
+                    held.guests -= 1
+                    await self._leave(held)
+        error = task.exception()
+        if error is None:
+            return task.result()
+        raise _failure(error)
+
+    async def _opened(self, held: _Held) -> Session:
+        """The open task; waits while another process has it. Who asks is counted among its guests or flights already."""
+        if held.idle is not None:
+            held.idle.cancel()
+            held.idle = None
+
+        def progress(sentence: str) -> None:
+            held.progress = sentence
+
+        async with held.gate:
+            while held.session is None:
+                try:
+                    held.session = await _in_thread(lambda: _open(self._tasks, held.ref, progress))
+                except LockTaken as error:
+                    held.progress = error.sentence
+                    await asyncio.sleep(PULSE_S / 2)
+            return held.session
+
+    async def _leave(self, held: _Held, *, at_once: bool = False) -> None:
+        """Nothing in flight: a task that rests is closed at once, any other one if nothing comes for a while."""
+        if held.flying or held.guests:
+            return
+        if at_once or held.session is None or _rests(held.session):
+            await self._close(held)
+        elif held.idle is None:
+            held.idle = asyncio.get_running_loop().call_later(IDLE_S, self._close_later, held)
+
+    def _close_later(self, held: _Held) -> None:
+        held.idle = None
+        task = asyncio.create_task(self._close(held))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _close(self, held: _Held) -> None:
+        async with held.gate:
+            session = held.session
+            if not held.flying and not held.guests and session is not None:
+                held.session = None
+                await _in_thread(lambda: _put_away(session))
+            if not held.flying and not held.guests and self._held.get(held.ref) is held:
+                del self._held[held.ref]
+
+    def _call_off(self, held: _Held) -> None:
+        with held.turn:
+            for flight in held.flying.values():
+                flight.called_off = True
+        if held.session is not None:
+            held.session.ports.withdraw()
+
+    def _here(self, ref: Ref) -> _Held:
+        return self._held.setdefault(ref, _Held(ref))
+
+
+def _open(tasks: Tasks, ref: Ref, progress: Callable[[str], None]) -> Session:
+    session = tasks.open(ref, progress)
+    try:
+        # Whatever flew before this process had the lock is gone.
+        session.journal.advance(f"driver/{session.journal.length}", DriverStarted())
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer:
+    """One effect, in a thread. If it is not owed, it was done or withdrawn, and only what is owed is told."""
+    with held.turn:
+        effect = next((each for each in session.owed() if each.key == key), None)
+        state = session.journal.state
+    if effect is not None and not flight.called_off:
+        try:
+            outcome = Elapsed() if isinstance(effect, Pause) else session.ports.perform(effect, state)
+        except UserError:
+            if session.journal.state.status not in TERMINAL:
+                raise
+        else:
+            with held.turn:
+                if not flight.called_off or session.journal.state.status in TERMINAL:
+                    # What a killed child said is nobody's outcome, except for the bill of a task that is over.
+                    session.journal.advance(key, outcome)
+    with held.turn:
+        return _answer(session)
+
+
+def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
+    """Takes in the inbox. The answer to the one who spoke is the last refusal, if there was one."""
+    told = ""
+    with held.turn:
+        for key, message in session.ports.messages():
+            if session.journal.known(key):
+                continue
+            try:
+                session.journal.advance(key, message)
+            except StateInvalid as error:
+                session.ports.refused(key, error)
+                told = str(error)
+        if session.journal.state.status in TERMINAL and held.flying:
+            session.ports.withdraw()
+        return _answer(session), told
+
+
+def _rests(session: Session) -> bool:
+    return session.journal.state.status in TERMINAL or all(isinstance(effect, Await) for effect in session.owed())
+
+
+def _put_away(session: Session) -> None:
+    try:
+        if _rests(session):
+            session.settle()
+    finally:
+        session.close()
+
+
+def _answer(session: Session) -> Answer:
+    state = session.journal.state
+    waiting = state.open_escalation
+    return Answer(
+        length=session.journal.length,
+        owed=[_spell(effect) for effect in session.owed()],
+        status=state.status,
+        stage=state.run.name if state.run else "",
+        goal=state.pipeline.name if state.task_id else "",
+        waits=waiting.id if waiting else "",
+        over=state.status in TERMINAL,
+    )
+
+
+def _spell(effect: Effect) -> Owed:
+    return Owed(effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else 0)
+
+
+def family_of(effect: Effect) -> str:  # noqa: C901  # one arm per effect is the point
+    """The activity that performs it; a pause is the workflow's own timer, and then `elapsed`."""
+    match effect:
+        case Prepare():
+            return "prepare"
+        case TakeBaseline():
+            return "baseline"
+        case Assemble():
+            return "assemble"
+        case Ask():
+            return "ask"
+        case Pause():
+            return "elapsed"
+        case Act():
+            return "act"
+        case Check():
+            return "check"
+        case Judge():
+            return "judge"
+        case Commit():
+            return "commit"
+        case Deliver():
+            return "deliver"
+        case Await():
+            return "await"
+        case _:
+            assert_never(effect)
+
+
+def _failure(error: BaseException) -> BaseException:
+    """For the workflow: whether another try makes sense, the sentence, the next step, the exit code."""
+    if isinstance(error, ApplicationError | asyncio.CancelledError):
+        return error
+    if isinstance(error, UserError):
+        again = isinstance(error, Unusable) and activity.info().attempt < TRIES
+        return ApplicationError(error.sentence, error.next_step, error.exit_code, type=type(error).__name__, non_retryable=not again)
+    return ApplicationError(f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True)
+
+
+def _look_at(flight: "asyncio.Task[Answer]") -> None:
+    """Its failure was seen, even if every attempt that waited for it is gone."""
+    if not flight.cancelled():
+        flight.exception()
+
+
+def _numbers(version: str) -> Sequence[int]:
+    return [int(part) for part in version.split("+")[0].split(".") if part.isdigit()]
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """`work` in a thread of its own. It does not keep the process: what it does is safe to repeat."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.cancelled():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # what `work` gave
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as raised:  # noqa: BLE001  # a thread has nobody to raise to: who waits raises it
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await future

@@ -1,0 +1,79 @@
+"""Where the Temporal server is and how to speak to it. The user's own affair: no repository can say any of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentforge.core.errors import UsageError
+
+ADDRESS = "127.0.0.1:7233"
+_KEYS = ("address", "namespace", "tls", "api_key_env", "queue", "host_silence_s", "program")
+_TLS = ("cert", "key", "ca", "domain")
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Certificates, by path."""
+
+    cert: str = ""
+    key: str = ""
+    ca: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a worker and a command need to know of the server."""
+
+    address: str = ADDRESS
+    namespace: str = "default"
+    tls: Tls | None = None
+    api_key: str = field(default="", repr=False)
+    queue: str = "agentforge"
+    host_silence_s: int = 600
+    """After so many seconds without a sign of it, the host of a task counts as lost."""
+    program: str = ""
+    """The `temporal` that `server dev` starts, if not the one on PATH."""
+
+
+def read_config(value: object, environ: Mapping[str, str], source: str) -> Config:
+    """The mapping `temporal` of the user's file, under the usual variables."""
+    if value is None:
+        value = {}
+    if not isinstance(value, dict) or not set(value) <= set(_KEYS):
+        raise UsageError(f"{source}: temporal: is a mapping of {', '.join(_KEYS)}.")
+    for key in ("address", "namespace", "api_key_env", "queue", "program"):
+        if not isinstance(value.get(key, ""), str):
+            raise UsageError(f"{source}: temporal.{key}: is text.")
+    silence = value.get("host_silence_s", 600)
+    if not isinstance(silence, int) or isinstance(silence, bool) or silence < 1:
+        raise UsageError(f"{source}: temporal.host_silence_s: is a number of seconds.")
+    key_name = str(value.get("api_key_env") or "TEMPORAL_API_KEY")
+    if value.get("api_key_env") and not environ.get(key_name):
+        raise UsageError(f"{source}: temporal.api_key_env names {key_name}, which is not set.", f"Export {key_name}.")
+    return Config(
+        address=environ.get("TEMPORAL_ADDRESS") or str(value.get("address") or ADDRESS),
+        namespace=environ.get("TEMPORAL_NAMESPACE") or str(value.get("namespace") or "default"),
+        tls=_tls(value.get("tls"), source),
+        api_key=environ.get(key_name, ""),
+        queue=str(value.get("queue") or "agentforge"),
+        host_silence_s=silence,
+        program=str(value.get("program") or ""),
+    )
+
+
+def _tls(value: object, source: str) -> Tls | None:
+    if value is None or value is False:
+        return None
+    if value is True:
+        return Tls()
+    if not isinstance(value, dict) or not set(value) <= set(_TLS) or not all(isinstance(item, str) for item in value.values()):
+        raise UsageError(f"{source}: temporal.tls: is true, or a mapping of {', '.join(_TLS)}.")
+    tls = Tls(**value)
+    if bool(tls.cert) != bool(tls.key):
+        raise UsageError(f"{source}: temporal.tls: has both `cert` and `key`, or neither.")
+    for name in ("cert", "key", "ca"):
+        path = getattr(tls, name)
+        if path and not Path(path).expanduser().is_file():
+            raise UsageError(f"{source}: temporal.tls.{name}: there is no file {path}.")
+    return tls

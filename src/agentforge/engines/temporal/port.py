@@ -1,0 +1,50 @@
+"""What a worker needs of everything else: tasks that can be opened. Loads nothing of Temporal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentforge.core.effects import Effect
+from agentforge.engines.local import Journal, Ports
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A task, by reference."""
+
+    task_id: str
+    repository: str
+
+
+class Session(Protocol):
+    """A task whose driver's lock this process holds."""
+
+    @property
+    def journal(self) -> Journal:
+        """The truth, open for writing."""
+
+    @property
+    def ports(self) -> Ports:
+        """What the local loop would be given."""
+
+    def owed(self) -> tuple[Effect, ...]:
+        """What the world owes the task now."""
+
+    def settle(self) -> None:
+        """Nothing runs and the task rests: what a person finds is what is on record."""
+
+    def close(self) -> None:
+        """Lets the lock go."""
+
+
+class Tasks(Protocol):
+    """The tasks that this host can see."""
+
+    def host_of(self, ref: Ref, mine: str) -> str:
+        """The queue of the host that has the task; this one takes it if no other has. Empty if the task is not to be seen from here."""
+
+    def open(self, ref: Ref, progress: Callable[[str], None]) -> Session:
+        """Takes the lock. Raises `LockTaken` while another process has it."""
+
+    def message(self, ref: Ref, said: dict[str, str]) -> str:
+        """Puts a person's words into the task's inbox; the answer is why not, or nothing."""

@@ -1,0 +1,181 @@
+"""Does a provider answer, and does it take the key? One look at its list of models, all providers at once, with a hard end.
+
+With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server of this machine is never
+reached through a proxy, and nothing that a server says is repeated.
+"""
+
+import json
+import socket
+import ssl
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPMessage
+from typing import IO, Final, Literal
+
+from agentforge.models.clock import REAL
+from agentforge.models.provider_model import installed
+from agentforge.models.providers import Provider
+
+PROBE_S: Final = 1.5
+_MAX_BODY: Final = 4 << 20
+
+ProbeState = Literal["ok", "no_key", "wrong_key", "not_installed", "unreachable", "late", "html", "failing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What one look brought."""
+
+    provider: Provider
+    state: ProbeState
+    detail: str
+    next_step: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it could be asked now."""
+        return self.state == "ok"
+
+
+def probe_all(providers: Iterable[Provider], keys: Callable[[Provider], str | None], within_s: float = PROBE_S) -> tuple[Probe, ...]:
+    """Looks at all of them at once, and waits for nobody longer than that."""
+    wanted = list(providers)
+    found: dict[str, Probe] = {}
+    until = REAL.now() + within_s
+    threads = []
+    for provider in wanted:
+        key = keys(provider)
+        if (known := _before(provider, key)) is not None:
+            found[provider.name] = known
+            continue
+        threads.append(threading.Thread(target=_put, args=(found, provider, key, within_s), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(max(0.0, until - REAL.now()))
+    # A thread may still end late: what counts is what is there now.
+    return tuple(found.get(provider.name) or _late(provider, within_s) for provider in wanted)
+
+
+def _before(provider: Provider, key: str | None) -> Probe | None:
+    """What is known without asking anybody."""
+    if not installed(provider.extra):
+        return Probe(provider, "not_installed", "its library is not installed", f"Run: pip install 'agentforge[{provider.extra}]'")
+    if provider.needs_key and not key:
+        return Probe(
+            provider, "no_key", "there is no key for it", f"Set {provider.key_env}, or run `agentforge auth login {provider.name}`."
+        )
+    return None
+
+
+def _put(found: dict[str, Probe], provider: Provider, key: str | None, within_s: float) -> None:
+    found[provider.name] = _look(provider, key, within_s)
+
+
+def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
+    request = urllib.request.Request(_listing(provider), headers=_headers(provider, key))  # noqa: S310 - providers have http addresses only
+    proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
+    try:
+        with urllib.request.build_opener(proxies, _NoRedirect()).open(request, timeout=within_s) as response:
+            return _read(provider, response.headers.get_content_type(), response.read(_MAX_BODY))
+    except urllib.error.HTTPError as error:
+        with error:
+            return _refused(provider, error.code, error.headers.get_content_type())
+    except (OSError, HTTPException, ValueError) as error:
+        return _unreached(provider, error, within_s)
+
+
+def _listing(provider: Provider) -> str:
+    """Where it lists its models. The SDKs of some add the version to the path, so their addresses have none."""
+    base = provider.base_url.rstrip("/")
+    match provider.wire:
+        case "anthropic" | "mistral":
+            return f"{base.removesuffix('/v1')}/v1/models"
+        case "google":
+            return f"{base.removesuffix('/v1beta')}/v1beta/models"
+        case _:
+            return f"{base}/models"
+
+
+def _headers(provider: Provider, key: str | None) -> dict[str, str]:
+    headers = {"accept": "application/json", "user-agent": "agentforge"}
+    match provider.wire:
+        case "anthropic":
+            headers["anthropic-version"] = "2023-06-01"
+            headers |= {"x-api-key": key} if key else {}
+        case "google":
+            headers |= {"x-goog-api-key": key} if key else {}
+        case _:
+            headers |= {"authorization": f"Bearer {key}"} if key else {}
+    return headers
+
+
+def _read(provider: Provider, kind: str, body: bytes) -> Probe:
+    if kind == "text/html" or body.lstrip()[:1] == b"<":
+        return _html(provider)
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return Probe(provider, "failing", f"what answers at {provider.host} is no model server", _address_step(provider))
+    rows = (value.get("data") or value.get("models") or []) if isinstance(value, dict) else []
+    count = len(rows) if isinstance(rows, list) else 0
+    return Probe(provider, "ok", f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers")
+
+
+def _refused(provider: Provider, code: int, kind: str) -> Probe:
+    if code in (401, 403):
+        step = f"Renew it: `agentforge auth login {provider.name}`" + (f", or set {provider.key_env}." if provider.key_env else ".")
+        return Probe(provider, "wrong_key", f"{provider.host} does not take the key ({code})", step)
+    if kind == "text/html" and code != 404:
+        return _html(provider)
+    if code in (404, 405, 429):
+        return Probe(provider, "ok", f"answers, without a list of its models ({code})")
+    if 300 <= code < 400:
+        return Probe(provider, "failing", f"{provider.host} sends us to another address ({code})", _address_step(provider))
+    return Probe(provider, "failing", f"{provider.host} answers {code}")
+
+
+def _html(provider: Provider) -> Probe:
+    return Probe(provider, "html", f"{provider.host} answers with a web page", _address_step(provider))
+
+
+def _unreached(provider: Provider, error: Exception, within_s: float) -> Probe:
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, TimeoutError):
+        return _late(provider, within_s)
+    if isinstance(reason, socket.gaierror):
+        return Probe(provider, "unreachable", f"{provider.host} cannot be found", "Is there a network? Is the address right?")
+    if isinstance(reason, ssl.SSLError):
+        return Probe(provider, "unreachable", f"no safe connection to {provider.host} can be made", _address_step(provider))
+    if isinstance(error, HTTPException | ValueError):
+        return Probe(provider, "failing", f"what answers at {provider.host} is no model server", _address_step(provider))
+    step = "Is the server running?" if provider.local else "Is there a network?"
+    return Probe(provider, "unreachable", f"nothing answers at {provider.host}", step)
+
+
+def _late(provider: Provider, within_s: float) -> Probe:
+    return Probe(provider, "late", f"{provider.host} did not answer within {within_s:g} s")
+
+
+def _address_step(provider: Provider) -> str:
+    setting = f"`providers.{provider.name}.base_url`"
+    place = f"{provider.address_env} or {setting}" if provider.address_env else setting
+    return f"Check {place}, its path included."
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A key goes to the server that it is for, and to no other."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,  # noqa: ARG002 - the names of the base class
+        fp: IO[bytes],  # noqa: ARG002
+        code: int,  # noqa: ARG002
+        msg: str,  # noqa: ARG002
+        headers: HTTPMessage,  # noqa: ARG002
+        newurl: str,  # noqa: ARG002
+    ) -> None:
+        """None: the redirect itself is the answer, an error."""
+        return

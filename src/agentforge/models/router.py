@@ -1,0 +1,317 @@
+"""The router: a role names a tier, and this says which model is asked now, and why no other.
+
+The models of the tier are asked in their order; one that is down or reads too little is skipped. Only when they failed again and
+again, or cannot be used at all, a model of the next higher tier is asked: that costs more, and is said. Success is counted and
+shown; it changes no order.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from agentforge.core.errors import UserError
+from agentforge.core.pipeline import Tier
+from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation, TroubleKind
+from agentforge.models.breaker import NotSent
+from agentforge.models.clock import REAL, Clock
+from agentforge.models.local import LocalModels, lists, propose
+from agentforge.models.providers import SCRIPTED, Provider
+from agentforge.models.stack import Stack
+from agentforge.models.tiers import Tiers, higher, is_tier, single, split
+from agentforge.models.windows import window_of
+
+REPEATED: Final = 2
+"""So many failures in a row, and the next model is asked."""
+_FORGIVEN_S: Final = 300.0
+_FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "quota", "no_model", "not_installed"})
+"""What stays as it is while this process runs."""
+CONFIGURE: Final = "Name one with `--model PROVIDER:MODEL`, set AGENTFORGE_MODEL, or write `tiers:` into your config.yaml."
+
+
+class Scores(Protocol):
+    """Keeps how often the models of a tier gave a usable reply."""
+
+    def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - a port's plain value
+        """One more call."""
+        ...
+
+    def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
+        """Usable replies and calls, by tier and model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoScores:
+    """Nobody counts."""
+
+    def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - as above
+        """Nothing."""
+
+    def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
+        """Nothing."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The model to ask."""
+
+    model: Model
+    spec: str
+    tier: str
+    """Where it was found: the tier that was asked for, or a higher one."""
+    why: str
+    """Empty for the first model of the tier; else what was passed over, and for what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One model that could be asked, as it stands now."""
+
+    spec: str
+    """As it is configured."""
+    tier: Tier
+    asks: str
+    """What would really be asked: another model may stand in."""
+    note: str = ""
+    """Why another one stands in."""
+    skipped: str = ""
+    """Why it is not asked; empty: it can be."""
+    kind: TroubleKind = "no_model"
+    temporary: bool = False
+    """Whether it may be there in a moment."""
+    wait_s: int | None = None
+    failures: int = 0
+    """In a row, lately."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.skipped and self.failures < REPEATED
+
+
+@dataclass(slots=True)
+class _Failing:
+    count: int = 0
+    at: float = 0.0
+    final: ModelTrouble | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a router stands on."""
+
+    open: Callable[[str], Model]
+    """From `provider:model` to the bare model; raises `UserError`."""
+    providers: Mapping[str, Provider]
+    local: LocalModels = field(default_factory=LocalModels)
+    stack: Stack = field(default_factory=Stack)
+    window: Callable[[Provider | None, str], int | None] = window_of
+    scores: Scores = NoScores()
+    clock: Clock = REAL
+
+
+class Router:
+    """Chooses; from any thread. What it remembers, it remembers while the process runs."""
+
+    def __init__(self, tiers: Tiers, parts: Parts, *, local_only: bool = False) -> None:
+        self._parts = parts
+        self.configured = tiers
+        self.local_only = local_only
+        self.tiers = tiers.only(self._is_local) if local_only else tiers
+        self._lock = threading.Lock()
+        self._models: dict[str, Model] = {}
+        self._failing: dict[str, _Failing] = {}
+
+    @classmethod
+    def single(cls, model: Model, spec: str = "") -> "Router":
+        """One model for every tier."""
+        name = spec or model.name
+        return cls(single(name), Parts(lambda _: model, {}))
+
+    def pick(self, request: Request, input_tokens: int) -> Picked:
+        """The model to ask for `request`, whose context counts `input_tokens`. Raises `ModelTrouble` if there is none."""
+        tier: Tier = request.tier if is_tier(request.tier) else "generation"
+        need = input_tokens + request.max_output_tokens
+        passed: list[Candidate] = []
+        for candidate in self._candidates(tier, need):
+            # A model that is only down for a moment is waited for before a dearer one is asked.
+            if candidate.tier != tier and (awaited := _awaited(passed, tier)):
+                raise self._unavailable(awaited)
+            if candidate.ready and (picked := self._picked(candidate, passed, tier)):
+                return picked
+            passed.append(self._as_it_is(candidate))
+        if awaited := _awaited(passed, tier):
+            raise self._unavailable(awaited)
+        for candidate in passed:  # all have failed, so the first that can be asked is asked again
+            if not candidate.skipped and (picked := self._picked(candidate, passed, tier)):
+                return picked
+        raise self._nobody(tier, passed)
+
+    def named(self, spec: str, tier: str) -> Picked:
+        """The very model that a call was sent to: its answer is still to come. Raises `UserError` if it cannot be opened."""
+        return Picked(_Watched(self._open(spec), self, tier, spec), spec, tier, "")
+
+    def explain(self, tier: Tier, need: int = 0) -> tuple[Candidate, ...]:
+        """Every model that a call of the tier could reach, in order, as it stands now."""
+        return tuple(self._as_it_is(candidate) for candidate in self._candidates(tier, need))
+
+    def another(self, request: Request, input_tokens: int, than: str) -> bool:
+        """Whether a fresh call could go to another model than `than`: then a failure that stays need not end the work."""
+        tier: Tier = request.tier if is_tier(request.tier) else "generation"
+        need = input_tokens + request.max_output_tokens
+        return any(item.ready and item.asks != than for item in self.explain(tier, need))
+
+    def ended(self, tier: str, spec: str, outcome: Answer | ModelTrouble) -> None:
+        """How a call ended; `Picked.model` tells it by itself."""
+        if isinstance(outcome, ModelTrouble):
+            if isinstance(outcome, NotSent) or outcome.kind == "script":
+                return
+            self._note(spec, outcome)
+        else:
+            with self._lock:
+                self._failing.pop(spec, None)
+        self._parts.scores.record(tier, spec, ok=not isinstance(outcome, ModelTrouble) and outcome.reply is not None)
+
+    def _candidates(self, tier: Tier, need: int) -> Iterable[Candidate]:
+        seen = set()
+        for level in (tier, *higher(tier)):
+            for spec in self.tiers.models[level]:
+                if spec not in seen:
+                    seen.add(spec)
+                    yield self._judged(Candidate(spec, level, spec), self._provider(spec), need)
+
+    def _provider(self, spec: str) -> Provider | None:
+        return self._parts.providers.get(split(spec)[0])
+
+    def _is_local(self, spec: str) -> bool:
+        provider = self._provider(spec)
+        return split(spec)[0] == SCRIPTED if provider is None else provider.local
+
+    def _judged(self, candidate: Candidate, provider: Provider | None, need: int) -> Candidate:
+        window = None
+        if provider is not None and lists(provider):
+            stand = self._parts.local.stand(provider, split(candidate.spec)[1], candidate.tier)
+            if stand.model is None:
+                kind: TroubleKind = "unreachable" if stand.down else "no_model"
+                failures = self._failures(candidate.spec).count
+                return replace(candidate, skipped=stand.why, kind=kind, temporary=stand.down and failures < REPEATED, failures=failures)
+            candidate = replace(candidate, asks=f"{provider.name}:{stand.model}", note=stand.why)
+            window = stand.window
+        failing = self._failures(candidate.asks)
+        candidate = replace(candidate, failures=failing.count)
+        if failing.final is not None:
+            return replace(candidate, skipped=failing.final.user_sentence, kind=failing.final.kind)
+        window = window or self._parts.window(provider, split(candidate.asks)[1])
+        if window is not None and need > window:
+            return replace(candidate, skipped=f"the request needs {need:,} tokens, and it reads {window:,}", kind="window")
+        standing = self._parts.stack.circuit(candidate.asks).standing()
+        if standing.state == "open":
+            wait = math.ceil(standing.wait_s)
+            return replace(candidate, skipped=f"it is down; it is tried again in {wait} s", kind="unreachable", wait_s=wait)
+        return candidate
+
+    def _as_it_is(self, candidate: Candidate) -> Candidate:
+        """With what opening it brings up: a missing key, a missing SDK."""
+        if candidate.skipped:
+            return candidate
+        try:
+            self._open(candidate.asks)
+        except UserError as error:
+            return replace(candidate, skipped=str(error), kind="no_model")
+        return candidate
+
+    def _picked(self, candidate: Candidate, passed: list[Candidate], tier: Tier) -> Picked | None:
+        if self._as_it_is(candidate).skipped:
+            return None
+        spec = candidate.asks
+        words = [f"{item.spec}: {_reason(item)}" for item in passed if item.spec != candidate.spec]
+        if candidate.tier != tier:
+            words.append(f"no model of {tier} is left, so one of {candidate.tier} is asked")
+        if candidate.note:
+            words.append(candidate.note)
+        why = "; ".join(word.rstrip(".") for word in words)
+        return Picked(_Watched(self._open(spec), self, candidate.tier, spec), spec, candidate.tier, f"{why}." if why else "")
+
+    def _open(self, spec: str) -> Model:
+        with self._lock:
+            if spec not in self._models:
+                self._models[spec] = self._parts.stack.around(spec, self._parts.open(spec), self._provider(spec))
+            return self._models[spec]
+
+    def _failures(self, spec: str) -> _Failing:
+        with self._lock:
+            failing = self._failing.get(spec)
+            if failing is None or (failing.final is None and self._parts.clock.now() - failing.at > _FORGIVEN_S):
+                return _Failing()
+            return failing
+
+    def _note(self, spec: str, trouble: ModelTrouble) -> None:
+        provider = self._provider(spec)
+        moved = provider is not None and lists(provider) and trouble.kind in ("unreachable", "no_model")
+        if provider is not None and moved:
+            self._parts.local.forget(provider)
+        with self._lock:
+            failing = self._failing.setdefault(spec, _Failing())
+            failing.count += 1
+            failing.at = self._parts.clock.now()
+            if trouble.kind in _FINAL and not moved:
+                failing.final = trouble
+
+    def _unavailable(self, candidate: Candidate) -> ModelTrouble:
+        trouble = ModelTrouble("unreachable", f"{candidate.spec}: {candidate.skipped}.", retryable=True, retry_after_s=candidate.wait_s)
+        self._note(candidate.spec, trouble)
+        return trouble
+
+    def _nobody(self, tier: Tier, passed: list[Candidate]) -> ModelTrouble:
+        if not passed:
+            what = f"There is no model on this machine for {tier}" if self.local_only else f"No model is configured for {tier}"
+            allowed = ", and this task may ask no other" if self.local_only and self.configured.specs else ""
+            return ModelTrouble("no_model", f"{what}{allowed}. {propose(self._parts.providers.values()) or CONFIGURE}")
+        reasons = "; ".join(dict.fromkeys(f"{item.spec}: {_reason(item)}".rstrip(".") for item in passed))
+        kinds = {item.kind for item in passed}
+        waits = [item.wait_s for item in passed if item.wait_s is not None]
+        kind: TroubleKind = "unreachable" if "unreachable" in kinds else kinds.pop() if len(kinds) == 1 else "no_model"
+        sentence = f"{reasons}." if len(passed) == 1 else f"No model of {tier} can be asked. {reasons}."
+        return ModelTrouble(kind, sentence, retryable=kind == "unreachable", retry_after_s=min(waits, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A model whose calls the router hears of."""
+
+    inner: Model
+    router: Router
+    tier: str
+    spec: str
+
+    @property
+    def name(self) -> str:
+        """How records call it."""
+        return self.inner.name
+
+    def worst_case(self, request: Request, input_tokens: int) -> Reservation:
+        """What the model itself would take."""
+        return self.inner.worst_case(request, input_tokens)
+
+    def ask(self, request: Request) -> Answer:
+        """Send it, and tell."""
+        try:
+            answer = self.inner.ask(request)
+        except ModelTrouble as trouble:
+            self.router.ended(self.tier, self.spec, trouble)
+            raise
+        self.router.ended(self.tier, self.spec, answer)
+        return answer
+
+
+def _awaited(passed: list[Candidate], tier: Tier) -> Candidate | None:
+    """A model of the tier itself that is only away for a moment."""
+    own = [item for item in passed if item.tier == tier]
+    return next((item for item in own if item.temporary), None)
+
+
+def _reason(candidate: Candidate) -> str:
+    return candidate.skipped or f"failed {candidate.failures} times in a row"

@@ -1,0 +1,159 @@
+"""The command in a process of its own, forked from one that has imported it: most of a short command's time is its imports.
+
+Directories, variables, output, exit code and death are those of any process. What is about the start of the program itself, or
+about its terminal, starts the installed one; so does a command whose variables Python reads at its start.
+"""
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from agentforge.core.errors import UserError
+from agentforge.sandbox.ladder import choose
+from agentforge.surfaces import cli
+from agentforge.surfaces.cli.main import main
+
+COMMAND = Path(sys.executable).with_name("agentforge")
+TOP = Path(__file__).parents[1]
+_AT_THE_START = ("PYTHON", "LC_", "LANG")
+_LIMIT_S = 280
+
+
+def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """One command to its end, with nothing to read."""
+    parent = _parent()
+    if _read_at_the_start(env) != _read_at_the_start(parent.environment):
+        return subprocess.run([COMMAND, *words], cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        code = parent.fork(json.dumps([words, str(cwd), dict(env)]).encode(), (out.fileno(), err.fileno()))
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode().replace("\r\n", "\n"))
+    return subprocess.CompletedProcess([str(COMMAND), *words], code, *said)
+
+
+def _read_at_the_start(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(_AT_THE_START)}
+
+
+class _Parent:
+    """The process that forks, seen from a test."""
+
+    def __init__(self) -> None:
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
+                cwd=TOP,
+                env=self.environment,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        self.socket.settimeout(_LIMIT_S)
+
+    def fork(self, request: bytes, fds: tuple[int, int]) -> int:
+        socket.send_fds(self.socket, [len(request).to_bytes(4, "big")], fds)
+        self.socket.sendall(request)
+        try:
+            return int(_exactly(self.socket, 8))
+        except TimeoutError:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        self.socket.close()
+        self._process.kill()
+        self._process.wait()
+
+
+_parents: list[_Parent] = []
+
+
+def _parent() -> _Parent:
+    if _parents and _parents[0].socket.fileno() < 0:
+        _parents.clear()
+    if not _parents:
+        _parents.append(_Parent())
+        atexit.register(_parents[0].end)
+    return _parents[0]
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            raise ConnectionError("the other end is gone")
+        data += part
+    return data
+
+
+def _serve(connection: socket.socket) -> None:
+    """Forks a command per request, and says how it ended."""
+    while True:
+        length, fds, _, _ = socket.recv_fds(connection, 4, 2)
+        if not length:
+            return
+        words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
+        child = os.fork()
+        if child == 0:
+            connection.close()
+            _become(words, cwd, env, fds)
+        for fd in fds:
+            os.close(fd)
+        _, status = os.waitpid(child, 0)
+        connection.sendall(b"%8d" % os.waitstatus_to_exitcode(status))
+
+
+def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> NoReturn:
+    """From here on this is the command."""
+    code = 1
+    try:
+        for fd, place in zip(fds, (1, 2), strict=True):
+            os.dup2(fd, place)
+            os.close(fd)
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(env)
+        time.tzset()
+        tempfile.tempdir = None
+        sys.argv = [str(COMMAND), *words]
+        code = main()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
+    except BaseException:  # noqa: BLE001 - what the interpreter itself would say
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+
+
+def _import_everything() -> None:
+    for name in ("agentforge.wiring", "agentforge.models.scripted", "rich.console", "rich.table"):
+        importlib.import_module(name)
+    for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):
+        importlib.import_module(module.name)
+    with contextlib.suppress(UserError):
+        choose("auto")  # what works on this machine is found out once
+
+
+if __name__ == "__main__":
+    _import_everything()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
