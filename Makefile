@@ -38,7 +38,8 @@ test-fast: .venv/.ready ## Run the tests of the inner loop
 # Pass after pass, each with its own chance, until the time is over or something fails; what failed is kept in .hypothesis and tried first.
 fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); while [ $$(date +%s) -lt $$end ]; do \
-	  $(BIN)/python -m pytest -q -n 2 --hypothesis-profile=fuzz -o timeout=3600 $$(find tests -name 'test_*_fuzz.py' -o -name 'test_*_properties.py') || exit 1; done
+	  $(BIN)/python -m pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz -o timeout=3600 \
+	    $$(grep -rl 'from tests.fuzzing import' tests --include='test_*.py') || exit 1; done
 
 check: .venv/.ready ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

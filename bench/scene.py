@@ -21,6 +21,7 @@ from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
 from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
+from agentforge.models.router import Router
 from agentforge.sandbox.none import NoSandbox
 from agentforge.settings import read_settings
 from agentforge.store import artifacts, inbox
@@ -98,10 +99,10 @@ def long_task(place: Path) -> Iterator[Scene]:
     site = Site(git, Project(git.top), Home(place / "home"))
     with wiring.driving(site, begin(site)) as driver:
         model = PlainModel()
-        settings = read_settings(git, driver.journal.state.base_commit, model="plain", sandbox=None, budget_usd=None, environ={})
+        settings = read_settings(git, driver.journal.state.base_commit, model="scripted:plain", sandbox=None, budget_usd=None, environ={})
         driven = driver.site.git
         assert isinstance(driven, TimedGit)
-        world = wiring.make_world(driver.site, driver.journal, settings, model, NoSandbox(), lambda _: None)
+        world = wiring.make_world(driver.site, driver.journal, settings, Router.single(model), NoSandbox(), lambda _: None)
         scene = Scene(driver.journal, world, model, driven)
         scene.drive_to(2)
         yield scene

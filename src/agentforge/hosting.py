@@ -6,9 +6,10 @@ from pathlib import Path
 
 from agentforge.core.codec import decode
 from agentforge.core.effects import Effect
-from agentforge.core.errors import UserError
+from agentforge.core.errors import UsageError, UserError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.pending import pending
+from agentforge.core.reply import Json
 from agentforge.engines.local import Ports
 from agentforge.engines.temporal.port import Ref
 from agentforge.store import inbox
@@ -58,25 +59,39 @@ class HostedTasks:
         if not files.journal.is_file():
             return ""
         driven = read_engine(files)
-        if driven.engine == "temporal" and driven.host:
-            return driven.host
-        write_engine(files, Driven("temporal", mine))
-        return mine
+        _check(driven, ref, driven.host)
+        if not driven.host:
+            write_engine(files, Driven("temporal", mine))
+        return driven.host or mine
 
-    def open(self, ref: Ref, progress: Callable[[str], None]) -> HostedSession:
+    def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> HostedSession:
         """Takes the task's lock."""
         site = Site.open(Path(ref.repository))
-        return HostedSession(site, site.find(ref.task_id), progress)
+        files = site.find(ref.task_id)
+        session = HostedSession(site, files, progress)
+        try:
+            # Looked at with the lock held: who takes a task over has it, too.
+            _check(read_engine(files), ref, mine)
+        except UserError:
+            session.close()
+            raise
+        return session
 
     def message(self, ref: Ref, said: dict[str, str]) -> str:
         """Into the inbox, where the first message of a name counts."""
-        rest = {key: value for key, value in said.items() if key not in ("kind", "id")}
+        rest: dict[str, Json] = {key: value for key, value in said.items() if key not in ("kind", "id")}
         try:
             message = decode(_KINDS[said["kind"]], rest)
             sent = inbox.send(_files(ref), message, said["id"])
         except (UserError, ValueError, KeyError) as error:
             return f"The message cannot be read: {error}."
         return "" if sent else f"{said['id']} has a message already, and the first one counts."
+
+
+def _check(driven: Driven, ref: Ref, mine: str) -> None:
+    if driven.engine != "temporal" or driven.host != mine:
+        now = f"the host {driven.host}" if driven.host else f"the engine {driven.engine}"
+        raise UsageError(f"{ref.task_id} was taken over by {now}.", f"`agentforge continue {ref.task_id}` there goes on with it.")
 
 
 def _files(ref: Ref) -> TaskFiles:

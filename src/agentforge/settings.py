@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,20 +11,25 @@ from agentforge.catalog.extends import KINDS
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
+from agentforge.engines.temporal.config import Config, read_config
+from agentforge.models.providers import Provider, known
+from agentforge.models.tiers import Tiers, read_tiers
 from agentforge.sandbox.container import ContainerSpec, Engine
 from agentforge.sandbox.destinations import Destination, destinations
+from agentforge.store.day_cap import DayCap
 from agentforge.store.site import home_path
 from agentforge.system import strict_yaml
 from agentforge.system.git import Git
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-_USERS_KEYS = ("container", "roots", "network")
+_USERS_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch")
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
-    "Give one with `--model openai:NAME` (address and key from OPENAI_BASE_URL and OPENAI_API_KEY; any server that speaks "
-    "chat completions will do), set AGENTFORGE_MODEL, or write `model:` into the settings; `agentforge demo` needs none."
+    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, llamacpp on this machine), set "
+    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` shows what is there, "
+    "`agentforge demo` needs none."
 )
 
 
@@ -38,13 +43,21 @@ class Own:
     """Directories beside the checkout that roles may reach."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package index."""
+    providers: Mapping[str, object] = field(default_factory=dict)
+    """Who can be asked, beside those that are known anyway. Where keys are sent is nobody else's to say."""
+    day_cap: DayCap = DayCap()
+    """The most that all tasks together may use in a day."""
+    batch_window_s: int = 2
+    """How long a call waits for others that may share its batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The resolved choices for a task."""
 
-    model: str | None
+    tiers: Tiers
+    """Which models do which work; empty lists where nothing is configured."""
+    providers: Mapping[str, Provider]
     sandbox: str
     project: Mapping[str, Any]
     """The repository's own settings, as committed on the base."""
@@ -55,12 +68,6 @@ class Settings:
     own: Own = Own()
     """What only the user can say, in their own file."""
 
-    def need_model(self) -> str:
-        """The model, or the ways to get one."""
-        if self.model is None:
-            raise UsageError("No model is configured.", NO_MODEL)
-        return self.model
-
 
 def read_settings(
     git: Git, base: str, *, model: str | None, sandbox: str | None, budget_usd: str | None, environ: Mapping[str, str] = os.environ
@@ -70,8 +77,12 @@ def read_settings(
     committed = git.read_blob(base, SETTINGS_FILE)
     project = check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE) if committed else {}
     limits = {**project.get("limits", {}), **user.get("limits", {})}
+    providers = known(environ, own.providers)
+    named = environ.get("AGENTFORGE_MODEL")
+    one = (model, "--model") if model else (named, "AGENTFORGE_MODEL") if named else None
     return Settings(
-        model=model or environ.get("AGENTFORGE_MODEL") or user.get("model") or project.get("model"),
+        tiers=read_tiers(user, project, model=one, providers=providers),
+        providers=providers,
         sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
         overrides=read_overrides(git, base),
@@ -134,6 +145,9 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         _container(theirs["container"], str(path)) if "container" in theirs else None,
         read_roots(_listed(theirs.get("roots", []), f"{path}: roots"), str(path)),
         destinations(map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")), private=True),
+        _mapped(theirs.get("providers"), f"{path}: providers"),
+        _day_cap(_mapped(theirs.get("day_cap"), f"{path}: day_cap"), str(path)),
+        _window(_mapped(theirs.get("batch"), f"{path}: batch"), str(path)),
     )
     return shared, own
 
@@ -152,7 +166,37 @@ def _allowed(value: object, source: str) -> object:
     return value["allow"]
 
 
+def _mapped(value: object, where: str) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(f"{where}: is a mapping.")
+    return value
+
+
+def _day_cap(value: Mapping[str, object], source: str) -> DayCap:
+    """`usd`, such as 20 or "2.50", and `tokens`."""
+    tokens, money = value.get("tokens"), value.get("usd")
+    if set(value) - {"usd", "tokens"} or not (tokens is None or (isinstance(tokens, int) and tokens > 0)):
+        raise UsageError(f"{source}: day_cap: is a mapping such as `{{usd: 20, tokens: 5000000}}`.")
+    return DayCap(tokens if isinstance(tokens, int) else None, None if money is None else micro_usd(str(money)))
+
+
+def _window(value: Mapping[str, object], source: str) -> int:
+    window = value.get("window_s", Own.batch_window_s)
+    if set(value) - {"window_s"} or not isinstance(window, int) or isinstance(window, bool) or not 0 <= window <= 3600:
+        raise UsageError(f"{source}: batch: is a mapping such as `{{window_s: 2}}`.")
+    return window
+
+
 def _listed(value: object, where: str) -> list[object]:
     if not isinstance(value, list):
         raise UsageError(f"{where}: is a list.")
     return value
+
+
+def read_temporal(environ: Mapping[str, str] = os.environ) -> Config:
+    """Where the Temporal server is: the environment before the user's own file. A repository is not asked."""
+    path = home_path(environ) / "config.yaml"
+    value = strict_yaml.load(path.read_text(encoding="utf-8"), str(path)) if path.is_file() else None
+    return read_config(value.get("temporal") if isinstance(value, dict) else None, environ, str(path))

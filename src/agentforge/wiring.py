@@ -8,30 +8,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from agentforge.activities.batches import Desk, Pace
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
 from agentforge.activities.said import check_walls, rules_of, said, sandbox_name, walls_of
+from agentforge.activities.spending import Purse
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
 from agentforge.analysis.goals import classify_goal
 from agentforge.analysis.triage import Triage, tree_facts, triage
+from agentforge.answering import TIERED, Answering, NobodyAnswers
 from agentforge.catalog.load import Catalog, Resolved
-from agentforge.catalog.modes import USUAL, mode_named
-from agentforge.core.errors import PolicyError, UsageError, UserError
+from agentforge.catalog.modes import USUAL, Mode, mode_named
+from agentforge.core.errors import UsageError, UserError
 from agentforge.core.events import Event, StepClosed
 from agentforge.core.inputs import Abort, Create, Message
-from agentforge.core.pipeline import PREDICATES
+from agentforge.core.pipeline import PREDICATES, TIERS
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import Price
+from agentforge.core.values import Delivery
 from agentforge.engines.local import Ports, drive
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
-from agentforge.models.base import Answer, Model, Request, Reservation
 from agentforge.models.router import Router
+from agentforge.models.tiers import Wish
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.ladder import choose
 from agentforge.sandbox.worktree import Workspace
@@ -40,7 +41,9 @@ from agentforge.store import archive, artifacts, inbox, index, views
 from agentforge.store.engine import EngineName
 from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles, new_task_id
+from agentforge.store.ledger import Ledger
 from agentforge.store.lock import DriverLock
+from agentforge.store.outbox import Outbox
 from agentforge.store.pack import Pack
 from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes, wishes_file, write_wishes
@@ -71,6 +74,10 @@ class StartOptions:
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
     engine: EngineName = "local"
+    delivery: Delivery = "live"
+    """`batch`: whatever is configured, calls go by batch where they can."""
+    deadline_s: int = 0
+    """How long a call may wait for its batch; 0: as long as it takes."""
 
 
 def start(site: Site, options: StartOptions) -> TaskFiles:
@@ -80,15 +87,16 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
-    model = open_model(settings.need_model())
+    mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
+    answering = Answering.of(site.home, settings, local_only=mode.local_only)
+    answering.check()
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
-    resolved, reasons = _choose_line(site, options, settings, tree)
-    price = price_of(model)
-    if settings.budget.micro_usd is not None and price is None:
+    resolved, reasons = _choose_line(site, options, mode, settings, tree)
+    if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
-            f"The price of {model.name} is not known, so a budget in dollars cannot be kept.",
+            f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
     archived = set(archive.archived_tasks(git))
@@ -107,15 +115,18 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
         options.request,
         base,
         tree,
-        settings.need_model(),
+        answering.name,
         sandbox.name,
         catalogue,
         resolved.pipeline(),
         settings.budget,
-        price,
+        answering.price(answering.name) if answering.name != TIERED else None,
         reasons,
         resolved.higher(),
+        answering.tier_prices() if answering.name == TIERED else (),
         marker=secrets.token_hex(8),
+        delivery=options.delivery,
+        deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
     wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=create.marker)
@@ -127,14 +138,8 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     return files
 
 
-def _choose_line(site: Site, options: StartOptions, settings: Settings, tree: str) -> tuple[Resolved, tuple[str, ...]]:
-    """The pipeline, its lane and the mode: what a person said, else what the request and the tree say; with the reasons."""
-    mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
-    if mode.local_only and not is_local(settings.need_model(), os.environ):
-        raise PolicyError(
-            f"Mode {mode.name} asks models on this machine only, and {settings.need_model()} is not known to be on it.",
-            "Set OPENAI_BASE_URL to a server on 127.0.0.1 or localhost, or choose another mode.",
-        )
+def _choose_line(site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str) -> tuple[Resolved, tuple[str, ...]]:
+    """The pipeline and its lane: what a person said, else what the request and the tree say; with the reasons."""
     goal, why = classify_goal(options.request)
     name = options.pipeline or mode.pipeline or goal
     reasons = [f"asked for with --pipeline {name}" if options.pipeline else f"mode {mode.name}" if mode.pipeline else why]
@@ -173,11 +178,12 @@ def driving(
         DriverLock(files.lock, site.clock) as lock,
         Journal.open(files, site.clock, write=True) as journal,
         closing(_Views(site, journal, progress)) as shown,
+        Ledger.of(site.home, progress) as ledger,
     ):
         journal.listeners.append(shown)
         if listener is not None:
             journal.listeners.append(listener)
-        yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress)
+        yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress, ledger)
         shown.show()
 
 
@@ -189,6 +195,7 @@ class Driver:
     journal: Journal
     lock_fd: int
     progress: Callable[[str], None]
+    ledger: Ledger
 
     def tell(self, key: str, message: Message) -> None:
         """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
@@ -205,10 +212,10 @@ class Driver:
         path = wishes_file(self.site.home, self.site.git.top, state.task_id)
         write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
 
-    def run(self) -> State:
-        """Drives until the task is over or waits for a person."""
-        world = self._world()
-        drive(self.journal, replace(self.ports(world), withdraw=processes.kill_all))
+    def run(self, *, detach: bool = False) -> State:
+        """Drives until the task is over or waits for a person; with `detach` also where it only waits for a batch."""
+        world = self._world(detach=detach)
+        drive(self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all)))
         return self.settle(world)
 
     def ports(self, world: World) -> Ports:
@@ -225,11 +232,15 @@ class Driver:
             inbox.refuse(files, key)
             self.progress(f"a message was refused: {error}")
 
-        return Ports(partial(perform, world), messages, refused, partial(processes.kill_holding, self.lock_fd))
+        withdraw = partial(_withdraw, world, partial(processes.kill_holding, self.lock_fd))
+        return Ports(partial(perform, world), messages, refused, withdraw)
 
     def settle(self, world: World) -> State:
         """Nothing runs any more: saves the task, and puts its files back to what is on record."""
         state = self.journal.state
+        self.ledger.catch_up(self.site.git.top, self.journal.files)
+        if world.desk is not None:
+            world.desk.tidy(state)
         if state.prepared:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
@@ -244,20 +255,42 @@ class Driver:
         site, task_id = self.site, self.journal.state.task_id
         return Workspace(site.git, site.home.trees(site.git.top, task_id).root, task_id)
 
-    def _world(self) -> World:
+    def _world(self, *, detach: bool = False) -> World:
         site, state = self.site, self.journal.state
-        settings = read_settings(site.git, state.base_commit, model=state.model, sandbox=state.sandbox, budget_usd=None)
-        return make_world(
-            site,
-            self.journal,
-            settings,
-            open_model(state.model),
-            _Holding(walls_of(site, state, settings.own.sandbox, settings.own.container), self.lock_fd),
-            self.progress,
-        )
+        settings = _settings_of(site, state)
+        walls = _Holding(walls_of(site, state, settings.own.sandbox, settings.own.container), self.lock_fd)
+        answering = Answering.of(site.home, settings, local_only=mode_named(state.pipeline.mode).local_only)
+        answering.check()
+        self.ledger.catch_up(site.git.top, self.journal.files)
+        world = make_world(site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress)
+        desk = _desk(site, settings, state, detach=detach)
+        desk.tidy(state)
+        return replace(world, purse=Purse(str(site.git.top), self.ledger, settings.own.day_cap), desk=desk)
 
 
-def make_world(site: Site, journal: Journal, settings: Settings, model: Model, sandbox: Sandbox, progress: Callable[[str], None]) -> World:
+def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
+    """The way to batches, as the task and its tiers want them."""
+    wishes: Mapping[str, Wish] = dict.fromkeys(TIERS, state.delivery) if state.delivery == "batch" else {**settings.tiers.delivery}
+    pace = Pace.of(os.environ, settings.own.batch_window_s)
+    return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
+
+
+def _withdraw(world: World, kill: Callable[[], object]) -> None:
+    """The task is over: nobody waits for a batch, and no child goes on."""
+    if world.desk is not None:
+        world.desk.off.set()
+    kill()
+
+
+def _settings_of(site: Site, state: State) -> Settings:
+    """As they are now for a task that was started: its model where it has one, its walls, and the repository's own of its base."""
+    model = None if state.model == TIERED else state.model
+    return read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
+
+
+def make_world(
+    site: Site, journal: Journal, settings: Settings, models: Router, sandbox: Sandbox, progress: Callable[[str], None]
+) -> World:
     """The surroundings of one task."""
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
@@ -270,7 +303,7 @@ def make_world(site: Site, journal: Journal, settings: Settings, model: Model, s
         pack=pack,
         workspace=Workspace(site.git, site.home.trees(site.git.top, state.task_id).root, state.task_id),
         sandbox=sandbox,
-        models=Router.single(model),
+        models=models,
         catalogue=Resolved.from_json(value),
         settings=settings.project,
         cache=site.home.cache / "environments",
@@ -289,54 +322,11 @@ def verify_task(site: Site, files: TaskFiles, *, rerun: bool, progress: Callable
     """Holds a task's evidence against everything it speaks of."""
     journal = site.read(files)
     state = journal.state
-    settings = read_settings(site.git, state.base_commit, model=state.model, sandbox=state.sandbox, budget_usd=None)
+    settings = _settings_of(site, state)
     # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
     walls = walls_of(site, state, settings.own.sandbox if rerun else "none", settings.own.container)
-    world = make_world(site, journal, settings, _NoModel(), walls, progress)
+    world = make_world(site, journal, settings, Router.single(NobodyAnswers()), walls, progress)
     return verify(world, state, rerun=rerun)
-
-
-def open_model(spec: str) -> Model:
-    """`scripted:FILE` or `openai:NAME`."""
-    kind, _, name = spec.partition(":")
-    if not name:
-        raise UsageError(f"{spec!r} is not a model.", "Write `openai:NAME` or `scripted:FILE`.")
-    if kind == "scripted":
-        from agentforge.models.scripted import load_script
-
-        return load_script(Path(name))
-    if kind == "openai":
-        from agentforge.models.openai_chat import OPENAI_URL, OpenAIChat
-        from agentforge.models.prices import prices_for
-        from agentforge.store.keys import KeyStore
-        from agentforge.store.layout import Home
-        from agentforge.store.site import home_path
-
-        address = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        stored = KeyStore.of(Home(home_path()), os.environ).find("openai", "OPENAI_API_KEY")
-        key = stored.text if stored else None
-        if key is None and address == OPENAI_URL:
-            raise UsageError("OPENAI_API_KEY is not set.", "Export it, or set OPENAI_BASE_URL to a server that needs none.")
-        timeout = int(os.environ.get("AGENTFORGE_MODEL_TIMEOUT_S", "600"))
-        return OpenAIChat(name, address, key, timeout, prices_for(name, address, os.environ))
-    raise UsageError(f"{kind!r} is not a kind of model.", "The kinds are openai and scripted.")
-
-
-def is_local(spec: str, environ: Mapping[str, str]) -> bool:
-    """Whether a model answers from this machine: a script, or a server on the loopback."""
-    if spec.partition(":")[0] == "scripted":
-        return True
-    host = urlsplit(environ.get("OPENAI_BASE_URL", "")).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def price_of(model: Model) -> Price | None:
-    """What the budget reckons with; None where nobody knows the price."""
-    from agentforge.models.openai_chat import OpenAIChat
-
-    if isinstance(model, OpenAIChat):
-        return Price(model.prices.input, model.prices.output) if model.prices else None
-    return Price(0, 0)
 
 
 def check_registry() -> None:
@@ -345,18 +335,6 @@ def check_registry() -> None:
 
     if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - JUDGED:
         raise AssertionError(f"predicates without an implementation: {sorted(missing)}")
-
-
-class _NoModel:
-    """For commands that look at a task and never ask."""
-
-    name = "none"
-
-    def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002  # the port's own names
-        raise AssertionError("nobody asks a model here")
-
-    def ask(self, request: Request) -> Answer:  # noqa: ARG002  # the port's own names
-        raise AssertionError("nobody asks a model here")
 
 
 @dataclass(frozen=True, slots=True)

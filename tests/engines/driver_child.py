@@ -32,7 +32,7 @@ from agentforge.activities.perform import perform
 from agentforge.core.effects import Effect
 from agentforge.core.errors import UserError
 from agentforge.core.events import Event
-from agentforge.core.inputs import Outcome, Parked
+from agentforge.core.inputs import Outcome
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
@@ -148,7 +148,7 @@ def _drive(scene: Scene, order: Order) -> State:
         world = driver.world()
         together = set(order.together)
 
-        def deadly(effect: Effect, state: State) -> Outcome | Parked:
+        def deadly(effect: Effect, state: State) -> Outcome:
             key = plain(effect.key)
             if order.when == "before" and key == order.at:
                 _die()

@@ -17,6 +17,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import Accepted, StageRun, State
 from agentforge.core.values import ArtifactRef, Baseline, Escalation, Question
 from agentforge.gates.court import Court
+from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
 from agentforge.store.layout import TaskFiles
 from agentforge.store.pack import Pack
@@ -75,7 +76,7 @@ def bench(tmp_path: Path) -> Bench:
         Pack(files.pack),
         site.court.workspace,
         site.court.sandbox,
-        ScriptedModel("nothing", ()),
+        Router.single(ScriptedModel("nothing", ())),
         Catalog.packaged().resolve("implement", "small"),
         {"commands": {"test": " ".join(QUICK)}, "tests": ["tests/**/*"]},
         tmp_path / "cache",

@@ -155,10 +155,10 @@ def test_a_model_that_cannot_call_tools_is_found_another_way(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("tiers: {thinking: [openai:x]}\n", "there is no tier 'thinking'"),
+        ("tiers: {thinking: [openai:x]}\n", "thinking"),
         ("tiers: {reasoning: [nowhere:x]}\n", "there is no provider 'nowhere'"),
         ("providers: {mine: {wire: openai}}\n", "providers.mine has no `base_url`"),
-        ("- a\n", "holds no mapping"),
+        ("- a\n", "config.yaml"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_one_sentence(config: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
@@ -167,8 +167,15 @@ def test_a_mistake_in_the_configuration_is_one_sentence(config: Path, capsys: py
     assert (code, out, words in err) == (2, "", True)
 
 
-def test_the_installed_command_reads_the_projects_tiers_which_name_no_address(tmp_path: Path) -> None:
+def test_a_project_that_says_where_a_provider_is_is_refused(tmp_path: Path) -> None:
     settings = "tiers: {generation: [ollama:any]}\nproviders: {ollama: {base_url: 'http://192.0.2.1/v1'}}\n"
+    scene = make_scene(tmp_path, {"a.txt": "a\n", ".agentforge/config/settings.yaml": settings})
+    done = scene.run("models", "list")
+    assert (done.returncode, "providers" in done.stderr) == (2, True)
+
+
+def test_the_installed_command_reads_the_projects_tiers(tmp_path: Path) -> None:
+    settings = "tiers: {generation: [ollama:any]}\n"
     scene = make_scene(tmp_path, {"a.txt": "a\n", ".agentforge/config/settings.yaml": settings})
     with OpenAIServer([READY], models=["any"]) as server:
         done = scene.run("models", "test", OLLAMA_HOST=server.base_url)

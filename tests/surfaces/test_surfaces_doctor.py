@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import TIERS
 from agentforge.sandbox.probe import ESSENTIAL
 from agentforge.surfaces.cli import doctor, sandbox
 from tests.sandbox import engine
@@ -35,7 +36,7 @@ def repository(tmp_path: Path) -> Path:
 def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> None:
     done = forge("doctor", "--json", cwd=tmp_path)
     told = json.loads(done.stdout)
-    assert {check["name"] for check in told["checks"]} >= {"python", "git", "sandbox", "container", "toolchains", "model", "home", "disk"}
+    assert {check["name"] for check in told["checks"]} >= {"python", "git", "sandbox", "container", "toolchains", "engines", "models", "home", "disk"}
     assert [rung["name"] for rung in told["rungs"]] == ["bubblewrap", "landlock", "container"]
     assert {probe["name"] for rung in told["rungs"] if rung["works"] for probe in rung["probes"]} >= ESSENTIAL
     assert done.returncode == (0 if told["ok"] else 1)
@@ -106,10 +107,20 @@ def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: p
     assert [check.state for check in doctor._home()] == ["missing"]
 
 
-def test_a_configured_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configured_model_is_named_for_every_tier(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AGENTFORGE_MODEL", "openai:some")
-    assert doctor._model().detail == "openai:some"
+    monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
+    monkeypatch.setenv("AGENTFORGE_MODEL", "scripted:some")
+    checks, told = doctor._models()
+    assert {check.name: check.detail for check in checks if check.state == "ok"} == dict.fromkeys(reversed(TIERS), "scripted:some")
+    assert told["can_answer"]
+
+
+def test_a_machine_where_no_model_can_answer_is_not_ready(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
+    checks, _ = doctor._models()
+    assert [(check.name, check.state) for check in checks if check.state == "missing"] == [("models", "missing")]
 
 
 def test_a_command_runs_as_an_agents_would_and_its_exit_code_is_ours(repository: Path) -> None:

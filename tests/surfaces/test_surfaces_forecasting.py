@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.pipeline import Pipeline
+from agentforge.core.state import State
 from agentforge.store.site import Site
 from agentforge.surfaces.cli.forecasting import forecast_here, past_tasks
 from agentforge.surfaces.cli.models_setup import models_config
@@ -33,7 +34,7 @@ def test_only_completed_tasks_of_the_lane_are_learned_from(site: Site) -> None:
     small, hotfix = past_tasks(site, "small", pytest.fail), past_tasks(site, "hotfix", pytest.fail)
     assert ([past.calls for past in small], [past.calls for past in hotfix]) == ([7], [4])
     assert past_tasks(site, "full", pytest.fail) == ()
-    found = forecast_here(site, Pipeline("implement", "small", ()), {}, pytest.fail)
+    found = forecast_here(site, State(pipeline=Pipeline("implement", "small", ())), pytest.fail)
     assert found is not None
     assert found.tasks == 0
 
@@ -82,3 +83,14 @@ def test_nothing_configured_is_said_with_the_next_step(tmp_path: Path) -> None:
         "models", "missing", "no model is configured", "Write `model: anthropic:NAME` into your config.yaml."
     )
     assert found.told["providers"] == []
+
+
+@pytest.mark.usefixtures("site")
+def test_a_file_of_keys_that_others_can_read_is_one_row(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "keys.yaml").write_text("keys: {openai: weird/key~9}\n", encoding="utf-8")
+    (tmp_path / "home" / "keys.yaml").chmod(0o644)
+    first, *others = check_models(models_config(tmp_path / "home", NOBODY)).rows
+    assert (first.name, first.state) == ("keys", "weak")
+    assert "chmod 600" in first.next_step
+    assert "keys" not in {row.name for row in others}

@@ -4,11 +4,12 @@ import shlex
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentforge.tools.command_line import MAX_CHARS, Mark, Part, parse
 from agentforge.tools.risks import RISKS, assess
+from tests.fuzzing import tries
 
 
 def argvs(line: str) -> list[list[str]]:
@@ -211,7 +212,7 @@ PIECES = [
 SHELLISH = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-@settings(max_examples=600, deadline=None)
+@tries(150)
 @given(st.one_of(st.text(max_size=200), SHELLISH))
 @example("$'\\U00110000'")
 @example("\x00`\\")
@@ -223,13 +224,13 @@ def test_any_text_gives_an_answer(text: str) -> None:
     assert len(found.parts) == len(found.line.parts)
 
 
-@settings(max_examples=200, deadline=None)
+@tries(80)
 @given(st.lists(st.text(max_size=20), max_size=8))
 def test_any_list_of_words_gives_an_answer(words: list[str]) -> None:
     assert assess(words).risk in RISKS
 
 
-@settings(max_examples=200, deadline=None)
+@tries(80)
 @given(
     st.lists(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, max_size=6)
 )
@@ -240,7 +241,7 @@ def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
     assert not line.marks
 
 
-@settings(max_examples=150, deadline=None)
+@tries(80)
 @given(SHELLISH, st.sampled_from(["rm -rf /", "sudo id", "mkfs.ext4 /dev/sda", "cat ~/.ssh/id_rsa"]))
 def test_a_critical_command_stays_critical_in_front_of_anything(tail: str, command: str) -> None:
     assert assess(f"{command}\n{tail}").risk == "critical"

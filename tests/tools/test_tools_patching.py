@@ -22,6 +22,7 @@ from agentforge.tools.base import RESULT_CHARS, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.patching import apply_patch
 from agentforge.tools.paths import PathLimits
+from tests.fuzzing import tries
 
 NO_NEWLINE = "\\ No newline at end of file\n"
 
@@ -85,7 +86,7 @@ LINES = st.sampled_from(
 TEXTS = st.tuples(st.lists(LINES, max_size=14), st.booleans()).map(lambda each: "\n".join(each[0]) + ("\n" if each[1] and each[0] else ""))
 
 
-@settings(max_examples=400, deadline=None)
+@tries(100)
 @given(old=TEXTS, new=TEXTS, context=st.integers(0, 3))
 @example(old="", new="a", context=3)
 @example(old="a", new="", context=0)
@@ -97,7 +98,7 @@ def test_the_diff_of_two_texts_leads_from_one_to_the_other(old: str, new: str, c
         assert apply(old, patch.hunks).text == new
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(old=TEXTS, new=TEXTS, above=st.integers(0, 5))
 def test_a_hunk_that_moved_is_found_or_refused_but_never_misplaced(old: str, new: str, above: int) -> None:
     text = diff(old, new)
@@ -114,7 +115,7 @@ def test_a_hunk_that_moved_is_found_or_refused_but_never_misplaced(old: str, new
     assert found.count("new ") == above
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(text=st.text(alphabet='-+@ ,19ab/\\\n\r\0"d', max_size=120) | st.lists(LINES, max_size=12).map("\n".join))
 def test_any_text_is_a_patch_or_a_mistake(text: str) -> None:
     said: ModelMistake | Misfit | None = None

@@ -15,6 +15,7 @@ from agentforge.store.wishes import Area
 from agentforge.tools.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
 from agentforge.tools.risk_tables import Risk
 from agentforge.tools.risks import RISKS, assess
+from tests.fuzzing import tries
 
 NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)
 LATER = stamp(NOW + timedelta(days=1))
@@ -326,7 +327,7 @@ MODES = st.sampled_from(MODE_NAMES).map(lambda name: modes()[name])
 ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_nothing_critical_is_ever_allowed(call: Call, policy: Policy, grants: list[Grant], mode: Mode) -> None:
     decision = decide(call, policy, grants, mode)
@@ -336,7 +337,7 @@ def test_nothing_critical_is_ever_allowed(call: Call, policy: Policy, grants: li
         assert decision.verdict == "deny"
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_strict_never_makes_anything_easier(call: Call, policy: Policy, grants: list[Grant], mode: Mode) -> None:
     loose = decide(call, replace(policy, strict=False), grants, mode)
@@ -345,14 +346,14 @@ def test_strict_never_makes_anything_easier(call: Call, policy: Policy, grants: 
     assert strict == decide(call, replace(policy, strict=True), (), mode)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_more_risk_is_never_decided_more_easily(call: Call, policy: Policy, grants: list[Grant], mode: Mode) -> None:
     verdicts = [ORDER[decide(replace(call, risk=risk), policy, grants, mode).verdict] for risk in RISKS]
     assert verdicts == sorted(verdicts)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_a_grant_only_answers_a_question_within_its_scope(call: Call, policy: Policy, grants: list[Grant], mode: Mode) -> None:
     without = decide(call, replace(policy, interactive=True), (), mode)

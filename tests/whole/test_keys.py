@@ -29,7 +29,6 @@ def test_a_key_without_any_form_is_never_written_down(play: Play) -> None:
     asking: Mapping[str, Json] = ask("frame")["reply"]
     script: list[Scripted] = [
         Fault(status=500, message=f"no such key: {KEY}"),
-        Fault(status=429, message=f"slow down, {KEY}", headers={"retry-after": "0"}),
         reading,
         {"actions": [{"name": "read_file", "args": {"path": KEY}}]},
         asking,

@@ -36,8 +36,8 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble 
     """Sends the assembled context once, or collects what an earlier driver sent by batch."""
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
-        picked = world.models.named(flight.model, state.tier)
-        return _sent(world, effect, state, request, _Sending(picked, world.purse.call(state, effect.key, flight.model, flight.reserved), "batch"))
+        known = world.purse.call(state, effect.key, flight.model, flight.reserved)
+        return _sent(world, effect, state, request, _Sending(world.models.named(flight.model, state.tier), known, "batch"))
     try:
         picked = world.models.pick(request, state.stage.context_tokens)
     except ModelTrouble as trouble:

@@ -13,11 +13,11 @@ from agentforge.activities.prepare import prepare, take_baseline
 from agentforge.activities.world import World
 from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import UserError
-from agentforge.core.inputs import Elapsed, Outcome, Parked, Unclassified
+from agentforge.core.inputs import Elapsed, Outcome, Unclassified
 from agentforge.core.state import State
 
 
-def perform(world: World, effect: Effect, state: State) -> Outcome | Parked:
+def perform(world: World, effect: Effect, state: State) -> Outcome:
     """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a question."""
     try:
         return _perform(world, effect, state.focus(getattr(effect, "seat", "")))
@@ -27,7 +27,7 @@ def perform(world: World, effect: Effect, state: State) -> Outcome | Parked:
         return Unclassified(f"{effect.key}: {type(error).__name__}: {str(error)[:500]}")
 
 
-def _perform(world: World, effect: Effect, state: State) -> Outcome | Parked:  # noqa: C901  # one arm per effect is the point
+def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C901  # one arm per effect is the point
     match effect:
         case Prepare():
             return prepare(world, effect, state)

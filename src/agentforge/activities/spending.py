@@ -10,7 +10,7 @@ from agentforge.core.values import Amount, Delivery, Usage
 from agentforge.store.calls import Call
 from agentforge.store.day_cap import DayCap, Refusal
 
-TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `limits.day_usd` or `limits.day_tokens` in your config.yaml."
+TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_cap` in your config.yaml."
 
 
 class Accounts(Protocol):

@@ -75,7 +75,7 @@ class Forecast:
             cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
         else:
             cost, under = _usd(middle.micro_usd), _usd(most.micro_usd)
-        source = f"from {self.tasks} past tasks" if self.tasks else f"typical of the lane {self.lane}; no {ENOUGH} tasks to learn from yet"
+        source = f"from {self.tasks} past tasks" if self.tasks else f"typical of the lane {self.lane}: fewer than {ENOUGH} tasks ended here"
         calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
 

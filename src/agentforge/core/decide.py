@@ -51,6 +51,7 @@ from agentforge.core.inputs import (
     Input,
     Judged,
     Outcome,
+    Parked,
     Prepared,
     Resolution,
     Resume,
@@ -125,6 +126,8 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
             why = _sending(story, given, key)
         case AskQueued():
             why = _queued(story, given, key)
+        case Parked():
+            return Decision((), "the call waits in its batch")
         case _:
             owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
             owed = owed or (_landing(state, key) if isinstance(given, Answered) else None)
@@ -245,6 +248,8 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
             flight = next((item for item in story.state.flights if item.key == key), None)
             story.tell(AskPromoted(key, flight.reserved if flight and maybe_billed else Amount()))
             return "the batch is late: the call is sent live"
+        case Parked():
+            return "the call waits in its batch"
         case Elapsed():
             story.tell(WaitEnded())
             return "trying again"
@@ -291,6 +296,8 @@ def _create(story: Story, given: Create) -> str:
             given.higher,
             given.prices,
             given.marker,
+            given.delivery,
+            given.deadline_s,
         )
     )
     story.move("scheduled")

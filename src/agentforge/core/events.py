@@ -48,6 +48,10 @@ class TaskCreated:
     """What a call may cost, by tier; `price` where a tier is not named."""
     marker: str = ""
     """Chance, made for this task: what text from outside is fenced with, so that it cannot know its own fence."""
+    delivery: Delivery = "live"
+    """`batch`: every call that can go by batch does, whatever is configured."""
+    deadline_s: int = 0
+    """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 higher=event.higher,
                 prices=event.prices,
                 marker=event.marker,
+                delivery=event.delivery,
+                deadline_s=event.deadline_s,
                 tree=event.base_tree,
                 commit=event.base_commit,
             )

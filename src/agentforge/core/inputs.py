@@ -55,6 +55,8 @@ class Create:
     higher: tuple[Pipeline, ...] = ()
     prices: tuple[TierPrice, ...] = ()
     marker: str = ""
+    delivery: Delivery = "live"
+    deadline_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class AskLate:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """No outcome yet, and none will come while this driver lives: the call waits in a batch, for another one to collect."""
+    """`Ask` has no outcome while this driver lives: the call waits in a batch, for another one to collect. Nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +262,7 @@ Outcome: TypeAlias = (
     | Answered
     | AskTrouble
     | AskLate
+    | Parked
     | Elapsed
     | Acted
     | CheckRan

@@ -157,6 +157,8 @@ class State:
     budget: Budget = Budget()
     triage: tuple[str, ...] = ()
     marker: str = ""
+    delivery: Delivery = "live"
+    deadline_s: int = 0
     tree: str = ""
     prepared: bool = False
     halted: bool = False

@@ -32,8 +32,11 @@ class Journal(Protocol):
 class Ports:
     """What the loop is given."""
 
-    perform: Callable[[Effect, State], Outcome | Parked]
-    """Makes an effect real; what is parked is not tried again by this driver. Raises `UserError` when the world fails: that stops the driver, and nothing is recorded."""
+    perform: Callable[[Effect, State], Outcome]
+    """Makes an effect real; what is `Parked` is not tried again by this driver.
+
+    Raises `UserError` when the world fails: that stops the driver, and nothing is recorded.
+    """
     messages: Callable[[], Iterable[tuple[str, Message]]]
     """What people said since the last look, keyed."""
     refused: Callable[[str, UserError], None]
@@ -44,7 +47,7 @@ class Ports:
 
 def drive(journal: Journal, ports: Ports) -> State:
     """Runs a task until it is over, waits for a person or a batch, or the world fails. Returns where it stands."""
-    done: queue.SimpleQueue[tuple[str, Outcome | Parked | BaseException]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[str, Outcome | BaseException]] = queue.SimpleQueue()
     flying: dict[str, Effect] = {}
     parked: set[str] = set()
     owed = journal.advance(f"driver/{journal.length}", DriverStarted())
@@ -57,7 +60,7 @@ def drive(journal: Journal, ports: Ports) -> State:
 
     while True:
         owed = _hear(journal, ports, owed)
-        for effect in _startable(tuple(effect for effect in owed if effect.key not in parked), flying):
+        for effect in _startable(owed, flying, parked):
             flying[effect.key] = effect
             threading.Thread(target=fly, args=(effect, journal.state), daemon=True).start()
         if not flying:
@@ -69,9 +72,8 @@ def drive(journal: Journal, ports: Ports) -> State:
         except queue.Empty:
             continue
         del flying[key]
-        if isinstance(outcome, Parked):
-            parked.add(key)
-        elif not isinstance(outcome, BaseException):
+        if not isinstance(outcome, BaseException):
+            parked |= {key} if isinstance(outcome, Parked) else set()
             owed = journal.advance(key, outcome)
         elif journal.state.status not in TERMINAL:
             raise outcome
@@ -88,14 +90,14 @@ def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Eff
     return owed
 
 
-def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect]) -> list[Effect]:
+def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect], parked: set[str]) -> list[Effect]:
     """What may start beside what flies: bounded, and one user of the worktree at a time."""
     room = IN_FLIGHT - len(flying)
     busy = any(effect.uses == "worktree" for effect in flying.values())
     chosen: list[Effect] = []
     for effect in owed:
         wants = effect.uses == "worktree"
-        if isinstance(effect, Await) or effect.key in flying or len(chosen) == room or (wants and busy):
+        if isinstance(effect, Await) or effect.key in {*flying, *parked} or len(chosen) == room or (wants and busy):
             continue
         busy = busy or wants
         chosen.append(effect)

@@ -57,7 +57,20 @@ class Call:
     """Whether the reply could be used."""
 
 
-_WANTED = frozenset({"task_created", "lane_raised", "stage_entered", "ask_sent", "ask_answered", "ask_lost", "ask_failed", "discarded"})
+_WANTED = frozenset(
+    {
+        "task_created",
+        "lane_raised",
+        "stage_entered",
+        "ask_sent",
+        "ask_answered",
+        "ask_lost",
+        "ask_failed",
+        "ask_promoted",
+        "discarded",
+    }
+)
+"""All that `_Reader` follows."""
 
 
 def journal_calls(path: Path, repo: str) -> tuple[Call, ...]:

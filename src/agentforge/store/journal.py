@@ -19,7 +19,7 @@ from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import Line, complete, is_readable, parse_lines, readable, spell_header, spell_line
+from agentforge.store.lines import Line, complete, is_readable, parse_lines, parse_more, readable, spell_header, spell_line
 from agentforge.store.times import Clock, Times, stamp
 from agentforge.store.upcast import VERSION
 from agentforge.system.canon import digest
@@ -93,6 +93,18 @@ class Journal:
                 if decision.events:
                     self._append(key, decision)
             return pending(self.state)
+
+    def catch_up(self) -> None:
+        """For a reader: takes in what the driver has appended since, and tells the listeners."""
+        with disk_errors(), self.files.journal.open("rb") as file:
+            file.seek(self.size)
+            data = complete(file.read())
+        for line in parse_more(data, self.files.journal, self.head, self.length):
+            state, _ = _fold(self.state, line.events)
+            self._take(line.body["hash"], line.key, line.timestamp, line.events, state)
+            for listener in self.listeners:
+                listener(dict(line.body), line.events, state)
+        self.size += len(data)
 
     def close(self) -> None:
         """No more lines."""

@@ -172,6 +172,11 @@ class Home:
         return self.path / "index.db"
 
     @property
+    def batches(self) -> Path:
+        """Calls that wait for a batch, of all tasks."""
+        return self.path / "batches"
+
+    @property
     def cache(self) -> Path:
         """What can be downloaded or built again."""
         return self.path / "cache"

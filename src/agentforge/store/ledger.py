@@ -115,7 +115,10 @@ class Ledger:
         self._end(call, "state = 'failed', tokens = 0, micro_usd = 0", ())
 
     def catch_up(self, repo: Path, files: TaskFiles) -> None:
-        """Bring a task's calls in line with its journal; for a driver, before it goes on. What the journal does not know stays, as lost."""
+        """Bring a task's calls in line with its journal. What the journal does not know stays, as lost.
+
+        For a driver that goes on with a task, once its start is on record: by then the calls that its predecessor left are lost there.
+        """
         found = journal_calls(files.journal, str(repo))
 
         def work(database: sqlite3.Connection) -> None:

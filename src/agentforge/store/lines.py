@@ -123,6 +123,15 @@ def parse_lines(data: bytes, path: Path, wanted: Container[str] = frozenset(EVEN
         yield Line(body, _events(body, path, number + seq, wanted))
 
 
+def parse_more(data: bytes, path: Path, prev: str, length: int) -> Iterator[Line]:
+    """As `parse_lines`, for what follows the first `length` lines, the last of which has the hash `prev`."""
+    for seq, text in enumerate(data.split(b"\n")[:-1], length + 1):
+        number = len(_HEADER_KEYS) + 1 + seq
+        body = _parse_line(text, seq, prev, path, number)
+        prev = str(body["hash"])
+        yield Line(body, _events(body, path, number, frozenset(EVENT_TYPES)))
+
+
 def _check_header(header: bytes, path: Path) -> None:
     try:
         value = strict_yaml.load(header.decode(), str(path))

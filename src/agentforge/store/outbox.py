@@ -78,7 +78,7 @@ class Box:
     def turn(self, *, wait: bool = False) -> Iterator[bool]:
         """Whether this caller may talk to the provider now: one at a time, in all processes."""
         with disk_errors():
-            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(self.root)
             fd = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:
@@ -95,7 +95,7 @@ class Box:
     def put(self, waiting: Waiting, body: str) -> bool:
         """Puts a request in; False if it is there already. It is on the disk when this returns."""
         with disk_errors():
-            (self.root / "requests").mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(self.root / "requests")
         return create_exclusive(self._request(waiting.id), _spelled(replace(waiting, size=len(body)), body.encode()))
 
     def request(self, identity: str) -> Waiting | None:
@@ -161,7 +161,7 @@ class Box:
         place = self.root / "results" / f"{sent.name}.jsonl"
         temporary = place.with_name(f".tmp-{secrets.token_hex(8)}")
         with disk_errors():
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make(place.parent)
             with temporary.open("xb") as file:
                 for identity, result in results:
                     file.write(json.dumps({"id": identity, **result}).encode() + b"\n")
@@ -187,6 +187,12 @@ class Box:
         with disk_errors():
             (self.root / "results" / f"{sent.name}.jsonl").unlink(missing_ok=True)
             self._sent(sent.name).unlink(missing_ok=True)
+
+    def _make(self, place: Path) -> None:
+        """A directory for the user alone: prompts may hold what their repository does."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(mode=0o700, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
 
     def _request(self, identity: str) -> Path:
         return self.root / "requests" / f"{plain_name(identity)}.json"

@@ -100,7 +100,7 @@ def _rooted(path: str, parts: list[str]) -> Kind:
         return "account"
     if re.fullmatch(r"/proc/[^/]+/(environ|mem|maps|cmdline|fd)(/.*)?", path):
         return "account"
-    while parts and (_GLOB_ONLY.fullmatch(parts[-1]) or _PERHAPS_EMPTY.fullmatch(parts[-1])):
+    while parts and _names_nothing(parts[-1]):
         parts = parts[:-1]
     if not parts or all(part == ".." for part in parts) or (parts[0].startswith("~") and len(parts) == 1):
         return "whole"
@@ -114,6 +114,11 @@ def _rooted(path: str, parts: list[str]) -> Kind:
     if any(_STARTUP.fullmatch(part) for part in parts):
         return "startup"
     return "home" if parts[0] in ("~", "home", "root", "Users") else "outside"
+
+
+def _names_nothing(part: str) -> bool:
+    rest = _PERHAPS_EMPTY.sub("", part)
+    return not rest or _GLOB_ONLY.fullmatch(rest) is not None
 
 
 def _secret(parts: list[str], *, rooted: bool) -> bool:

@@ -7,7 +7,7 @@ the effect known, or no longer owed, if it came too late.
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, assert_never
@@ -49,7 +49,7 @@ class _Flight:
     """One effect under way."""
 
     task: "asyncio.Task[Answer]"
-    called_off: bool = False
+    called_off: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ class Desk:
         async with held.gate:
             while held.session is None:
                 try:
-                    held.session = await _in_thread(lambda: _open(self._tasks, held.ref, progress))
+                    held.session = await _in_thread(lambda: _open(self._tasks, held.ref, self._host.queue, progress))
                 except LockTaken as error:
                     held.progress = error.sentence
                     await asyncio.sleep(PULSE_S / 2)
@@ -248,7 +248,7 @@ class Desk:
     def _call_off(self, held: _Held) -> None:
         with held.turn:
             for flight in held.flying.values():
-                flight.called_off = True
+                flight.called_off.set()
         if held.session is not None:
             held.session.ports.withdraw()
 
@@ -256,8 +256,8 @@ class Desk:
         return self._held.setdefault(ref, _Held(ref))
 
 
-def _open(tasks: Tasks, ref: Ref, progress: Callable[[str], None]) -> Session:
-    session = tasks.open(ref, progress)
+def _open(tasks: Tasks, ref: Ref, mine: str, progress: Callable[[str], None]) -> Session:
+    session = tasks.open(ref, mine, progress)
     try:
         # Whatever flew before this process had the lock is gone.
         session.journal.advance(f"driver/{session.journal.length}", DriverStarted())
@@ -272,7 +272,7 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
     with held.turn:
         effect = next((each for each in session.owed() if each.key == key), None)
         state = session.journal.state
-    if effect is not None and not flight.called_off:
+    if effect is not None and not flight.called_off.is_set():
         try:
             outcome = Elapsed() if isinstance(effect, Pause) else session.ports.perform(effect, state)
         except UserError:
@@ -280,7 +280,7 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
                 raise
         else:
             with held.turn:
-                if not flight.called_off or session.journal.state.status in TERMINAL:
+                if not flight.called_off.is_set() or session.journal.state.status in TERMINAL:
                     # What a killed child said is nobody's outcome, except for the bill of a task that is over.
                     session.journal.advance(key, outcome)
     with held.turn:
@@ -379,8 +379,8 @@ def _look_at(flight: "asyncio.Task[Answer]") -> None:
         flight.exception()
 
 
-def _numbers(version: str) -> Sequence[int]:
-    return [int(part) for part in version.split("+")[0].split(".") if part.isdigit()]
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split("+", maxsplit=1)[0].split(".") if part.isdigit()]
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

@@ -7,7 +7,7 @@ from pathlib import Path
 from agentforge.core.errors import UsageError
 
 ADDRESS = "127.0.0.1:7233"
-_KEYS = ("address", "namespace", "tls", "api_key_env", "queue", "host_silence_s", "program")
+_KEYS = ("address", "namespace", "tls", "api_key_env", "queue", "host_silence_s", "metrics", "program")
 _TLS = ("cert", "key", "ca", "domain")
 
 
@@ -32,6 +32,8 @@ class Config:
     queue: str = "agentforge"
     host_silence_s: int = 600
     """After so many seconds without a sign of it, the host of a task counts as lost."""
+    metrics: str = ""
+    """Where a worker offers its metrics, as `host:port`; empty for nowhere."""
     program: str = ""
     """The `temporal` that `server dev` starts, if not the one on PATH."""
 
@@ -42,7 +44,7 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
         value = {}
     if not isinstance(value, dict) or not set(value) <= set(_KEYS):
         raise UsageError(f"{source}: temporal: is a mapping of {', '.join(_KEYS)}.")
-    for key in ("address", "namespace", "api_key_env", "queue", "program"):
+    for key in ("address", "namespace", "api_key_env", "queue", "metrics", "program"):
         if not isinstance(value.get(key, ""), str):
             raise UsageError(f"{source}: temporal.{key}: is text.")
     silence = value.get("host_silence_s", 600)
@@ -58,6 +60,7 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
         api_key=environ.get(key_name, ""),
         queue=str(value.get("queue") or "agentforge"),
         host_silence_s=silence,
+        metrics=str(value.get("metrics") or ""),
         program=str(value.get("program") or ""),
     )
 

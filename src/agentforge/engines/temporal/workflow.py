@@ -22,7 +22,7 @@ HOST_LOST = "host_lost"
 KINDS = ("look", "resolution", "resume", "abort")
 LONGEST_MESSAGE = 100_000
 
-Json: TypeAlias = Any  # noqa: TC008  # what the converter gives
+Json: TypeAlias = Any  # what the converter gives
 
 
 @dataclass(frozen=True, slots=True)

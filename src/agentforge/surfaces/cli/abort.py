@@ -18,10 +18,14 @@ def abort(*, task: str, reason: str) -> int:
     """End TASK and keep its work."""
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.messages import send_abort
+    from agentforge.surfaces.cli.remote import nudge
 
     site = Site.open(Path.cwd())
     files = site.find(task)
-    if send_abort(site, files, reason):
+    done = send_abort(site, files, reason)
+    if note := nudge(site, files):
+        click.echo(note, err=True)
+    if done:
         click.echo(f"{files.task_id} is aborted; its work is kept. `agentforge continue {files.task_id}` takes it up again.")
     else:
         click.echo(

@@ -58,7 +58,8 @@ Examples:
   agentforge doctor
   agentforge doctor --json
 
-Every kind of walls is tried by a program inside that wants out. Exit code 1: something that every task needs is missing."""
+Every kind of walls is tried by a program inside that wants out; every provider is asked, within 1.5 seconds. Exit code 1:
+something that every task needs is missing, such as a model that can answer."""
 )
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def doctor(*, as_data: bool) -> int:
@@ -68,13 +69,13 @@ def doctor(*, as_data: bool) -> int:
     container, said = _own_container()
     rungs = _rungs(container)
     used = next((rung for rung in rungs if rung.walls), None)
-    # Providers have their place behind the model: one check each, once they can be asked.
+    models, told = _models()
     checks = [_interpreter(), _git(), _sandbox(container), *_weak_walls(used), *said, _container(rungs, container)]
-    checks += [_toolchains(), _model(), *_home()]
+    checks += [_toolchains(), _engines(), *models, *_home()]
     well = all(check.state != "missing" for check in checks)
     if as_data:
-        told = [rung.told() for rung in rungs]
-        print_json({"ok": well, "checks": [asdict(check) for check in checks], "sandbox": used.told() if used else None, "rungs": told})
+        walls = {"sandbox": used.told() if used else None, "rungs": [rung.told() for rung in rungs]}
+        print_json({"ok": well, "checks": [asdict(check) for check in checks], "models": told, **walls})
     else:
         _show(checks, rungs)
     return 0 if well else 1
@@ -82,9 +83,9 @@ def doctor(*, as_data: bool) -> int:
 
 def _show(checks: list[Check], rungs: list[Rung]) -> None:
     for check in checks:
-        click.echo(f"{check.state:<8}{check.name:<13}{check.detail}")
+        click.echo(f"{check.state:<8}{check.name:<15}{check.detail}")
         if check.next_step and check.state != "ok":
-            click.echo(f"{'':<21}{check.next_step}")
+            click.echo(f"{'':<23}{check.next_step}")
     for rung in rungs:
         if rung.walls is None:
             continue
@@ -184,20 +185,25 @@ def _toolchains() -> Check:
     return Check("toolchains", "ok", "; ".join(words) or "none but the system's")
 
 
-def _model() -> Check:
-    """Of the repository we stand in, if we do; asked for by every task, but `doctor` is also for those who have none yet."""
+def _engines() -> Check:
+    from importlib.util import find_spec
+
+    extra = "temporal" if find_spec("temporalio") else "temporal is not installed (`pip install 'agentforge[temporal]'`)"
+    return Check("engines", "ok", f"local; {extra}")
+
+
+def _models() -> "tuple[list[Check], dict[str, object]]":
+    """Every provider, asked at this moment, and which models do which work; for those who have none yet, how to get one."""
     from agentforge.core.errors import UserError
-    from agentforge.settings import NO_MODEL, read_settings
-    from agentforge.system.git import Git
+    from agentforge.store.site import home_path
+    from agentforge.surfaces.cli.models_setup import models_config
+    from agentforge.surfaces.cli.providers_check import check_models
 
     try:
-        git = Git.open(Path.cwd())
-        model = read_settings(git, git.head(), model=None, sandbox=None, budget_usd=None).model
+        found = check_models(models_config(home_path()))
     except UserError as error:
-        model = os.environ.get("AGENTFORGE_MODEL")
-        if model is None:
-            return Check("model", "weak", f"not known: {error.sentence}", error.next_step)
-    return Check("model", "ok", model) if model else Check("model", "weak", "none is configured", NO_MODEL)
+        return [Check("models", "missing", f"not known: {error.sentence}", error.next_step)], {}
+    return [Check(row.name, row.state, row.detail, row.next_step) for row in found.rows], found.told
 
 
 def _home() -> list[Check]:

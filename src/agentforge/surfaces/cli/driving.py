@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import Message
 from agentforge.core.state import State
+from agentforge.store.engine import read_engine
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes
@@ -13,6 +14,7 @@ from agentforge.surfaces.cli.asking import ask_here
 from agentforge.surfaces.cli.granting import answer, may_ask
 from agentforge.surfaces.cli.interrupt import naming
 from agentforge.surfaces.cli.printing import print_last
+from agentforge.surfaces.cli.remote import drive_remotely
 from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
 from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
 from agentforge.surfaces.cli.wishes import at_terminal
@@ -26,8 +28,13 @@ def _silence(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
     return ()
 
 
-def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = _silence, wishes: Wishes | None = None) -> State:
+def drive(
+    site: Site, files: TaskFiles, screen: Screen, words: Words = _silence, wishes: Wishes | None = None, *, detach: bool = False
+) -> State:
     """Takes the lock, puts a person's words on record, and drives until the task is over or waits."""
+    if read_engine(files).engine == "temporal":
+        with naming(files.task_id):
+            return drive_remotely(site, files, screen, words, wishes)
     with (
         naming(files.task_id),
         driving(site, files, listener=Watcher(screen), progress=lambda text: screen.line(f"  {text}", "quiet")) as driver,
@@ -37,7 +44,7 @@ def drive(site: Site, files: TaskFiles, screen: Screen, words: Words = _silence,
         if wishes is not None:
             driver.say(wishes)
         try:
-            return driver.run()
+            return driver.run(detach=detach)
         except UserError:
             screen.line(f"{files.task_id} stopped. `agentforge continue {files.task_id}` goes on.", "bad")
             raise
@@ -51,11 +58,12 @@ def drive_and_tell(
     as_data: bool = False,
     wishes: Wishes | None = None,
     opening: Callable[[Screen], None] = lambda _: None,
+    detach: bool = False,
 ) -> int:
     """`drive`, then the standing; returns the exit code. A person who sits there is asked for permissions on the way."""
     with open_screen(json=as_data) as screen:
         opening(screen)
-        state = drive(site, files, screen, words, wishes)
+        state = drive(site, files, screen, words, wishes, detach=detach)
     while not as_data and at_terminal() and may_ask(site, state) and (given := ask_here(state)) is not None:
         assert state.open_escalation is not None
         settled = answer(site, files, state.open_escalation.id, given)

@@ -1,21 +1,22 @@
 """The forecast that a person sees before a task starts, from the tasks that ended well in this repository."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge.analysis.forecast import Forecast, Past, Rate
-    from agentforge.core.pipeline import Pipeline, Tier
+    from agentforge.analysis.forecast import Forecast, Past
+    from agentforge.core.state import State
     from agentforge.store.site import Site
 
 
-def forecast_here(
-    site: "Site", pipeline: "Pipeline", rates: "Mapping[Tier, Rate | None]", notice: Callable[[str], None]
-) -> "Forecast | None":
-    """What a task in this line will probably take; `rates` are the prices of each tier's first model."""
+def forecast_here(site: "Site", state: "State", notice: Callable[[str], None]) -> "Forecast | None":
+    """What a task will probably take, by its line and the prices on its record: those of the dearest model of each tier."""
     from agentforge.analysis.forecast import forecast
+    from agentforge.core.pipeline import TIERS
 
-    return forecast(pipeline, past_tasks(site, pipeline.lane, notice), rates)
+    by_tier = {each.tier: each.price for each in state.prices}
+    rates = {tier: by_tier.get(tier, state.price) for tier in TIERS}
+    return forecast(state.pipeline, past_tasks(site, state.pipeline.lane, notice), rates)
 
 
 def past_tasks(site: "Site", lane: str, notice: Callable[[str], None]) -> "tuple[Past, ...]":

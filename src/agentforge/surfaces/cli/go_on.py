@@ -1,11 +1,14 @@
 """`continue`, also called `resume`: a task that was stopped goes on."""
 
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from agentforge.surfaces.cli.wishes import Allowed, heard, permission_flags
+
+if TYPE_CHECKING:
+    from agentforge.store.engine import EngineName
 
 
 @click.command(
@@ -22,13 +25,24 @@ take the place of those that the task was started with.""",
 )
 @click.argument("task", required=False)
 @permission_flags
+@click.option("--engine", type=click.Choice(["local", "temporal"]), help="Who drives it; the one it was started with if left out.")
+@click.option("--take-over", is_flag=True, help="Drive it from here, or by the other engine, once it is proved that nothing runs.")
+@click.option("--detach", is_flag=True, help="Collect what batches have brought, and end while others wait; for the engine temporal: do not follow.")
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
-def go_on(*, task: str | None, as_data: bool, **allowed: Unpack[Allowed]) -> int:
+def go_on(
+    *, task: str | None, engine: "EngineName | None", take_over: bool, detach: bool, as_data: bool, **allowed: Unpack[Allowed]
+) -> int:
     """Go on with TASK."""
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell
     from agentforge.surfaces.cli.messages import resume_where_halted
+    from agentforge.surfaces.cli.remote import by_batch, choose_engine, leave_to_workers
 
     site = Site.open(Path.cwd())
     wishes = heard(**allowed) if any(allowed.values()) else None
-    return drive_and_tell(site, site.find(task), resume_where_halted, as_data=as_data, wishes=wishes)
+    files = site.find(task)
+    for sentence in choose_engine(site, files, engine, take_over=take_over):
+        click.echo(sentence, err=True)
+    if detach and not by_batch(site, files):
+        return leave_to_workers(site, files, resume_where_halted, wishes)
+    return drive_and_tell(site, files, resume_where_halted, as_data=as_data, wishes=wishes, detach=detach)

@@ -136,6 +136,7 @@ def _model(site: "Site", head: str) -> str:
     from agentforge.settings import NO_MODEL, read_settings
 
     try:
-        return read_settings(site.git, head, model=None, sandbox=None, budget_usd=None).model or f"not configured. {NO_MODEL}"
+        specs = read_settings(site.git, head, model=None, sandbox=None, budget_usd=None).tiers.specs
     except UsageError as error:  # the committed settings are wrong, which is a reason to be here
         return f"not known: {error.sentence}"
+    return ", ".join(specs) or f"not configured. {NO_MODEL}"

@@ -25,6 +25,8 @@ COMMANDS = {
     "implement": Entry(f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"),
     "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
     "continue": Entry(f"{_HERE}.go_on:go_on", "Go on with a task that was stopped (also: resume)"),
+    "worker": Entry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
+    "server": Entry(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
     "resume": Entry(f"{_HERE}.go_on:go_on", ""),
     "abort": Entry(f"{_HERE}.abort:abort", "End a task and keep its work"),
     "escalations": Entry(f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agentforge.core.pipeline import Tier
     from agentforge.models.providers import Provider
     from agentforge.models.router import Candidate
-    from agentforge.surfaces.cli.models_setup import ModelsConfig
+    from agentforge.answering import Answering
 
 USUAL_TOKENS = 24_000
 """A full context and a long reply."""
@@ -112,7 +112,7 @@ Examples:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
     """Show which models ROLE could reach, in order, and who would be asked now. ROLE may be a tier, too. Nothing is sent."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from agentforge.catalog.modes import mode_named
     from agentforge.models.base import ModelTrouble, Request
@@ -121,7 +121,7 @@ def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
     mode = mode_named(mode_name)
     tier = _tier_of(role)
     config = _config()
-    router = config.router(local_only=mode.local_only)
+    router = (replace(config, local_only=True) if mode.local_only else config).router()
     found = router.explain(tier, tokens)
     picked, why = None, ""
     try:
@@ -143,7 +143,7 @@ def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
     return 0 if picked else 1
 
 
-def _config(model: str | None = None) -> "ModelsConfig":
+def _config(model: str | None = None) -> "Answering":
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.models_setup import models_config
 
@@ -170,7 +170,7 @@ def _tier_of(role: str) -> "Tier":
     return catalog.role(role).tier
 
 
-def _row(config: "ModelsConfig", item: "Candidate") -> dict[str, object]:
+def _row(config: "Answering", item: "Candidate") -> dict[str, object]:
     from agentforge.models.tiers import split
     from agentforge.models.windows import window_of
 
@@ -210,7 +210,7 @@ def _state(item: "Candidate") -> str:
     return one_line(item.note) if item.note else "ready"
 
 
-def _providers(config: "ModelsConfig") -> list[dict[str, object]]:
+def _providers(config: "Answering") -> list[dict[str, object]]:
     from agentforge.models.local import installed_all, lists
 
     seen = installed_all([provider for provider in config.providers.values() if lists(provider)], config.key)
@@ -227,14 +227,14 @@ def _installed(names: tuple[str, ...]) -> str:
     return f"has {', '.join(names[:8])}{more}" if names else "has no model"
 
 
-def _key(config: "ModelsConfig", provider: "Provider") -> str:
+def _key(config: "Answering", provider: "Provider") -> str:
     found = config.keys.find(provider.name, provider.key_env)
     if found is None:
         return f"{provider.key_env} is not set" if provider.needs_key else "none needed"
     return f"from {provider.key_env}" if found.source == "environment" else f"from the {found.source}"
 
 
-def _nothing(config: "ModelsConfig") -> str:
+def _nothing(config: "Answering") -> str:
     from agentforge.models.local import propose
     from agentforge.models.router import CONFIGURE
 

@@ -11,7 +11,7 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import SCRIPTED, Means
 from agentforge.models.retry import Attempt, Retrying, Tries
 from agentforge.models.tiers import split
-from agentforge.surfaces.cli.models_setup import ModelsConfig
+from agentforge.answering import Answering
 from agentforge.surfaces.cli.words import money, one_line
 
 _READY = ToolSpec(
@@ -57,7 +57,7 @@ class Tried:
         return f"ok      {self.model}: replies by {self.means}, {self.milliseconds:,} ms, {tokens}, {cost}"
 
 
-def try_model(config: ModelsConfig, spec: str, say: Callable[[str], None]) -> Tried:
+def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried:
     """Sends the request; if the model cannot reply as it is asked to, finds out how it can."""
     if split(spec)[0] == SCRIPTED:
         return Tried(spec, ok=True, sentence="a script; it answers the stages that it was written for, so nothing was sent")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from agentforge.answering import Answering
     from agentforge.models.probe import Probe
     from agentforge.models.providers import Provider
-    from agentforge.surfaces.cli.models_setup import ModelsConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Models:
         return {"can_answer": self.can_answer, "providers": providers, "tiers": {tier: list(specs) for tier, specs in self.tiers.items()}}
 
 
-def check_models(config: "ModelsConfig", within_s: float | None = None) -> Models:
+def check_models(config: "Answering", within_s: float | None = None) -> Models:
     """Probes, all at once, the providers that tiers name or that have a key, and those of this machine."""
     from agentforge.models.probe import PROBE_S, probe_all
 
     used = {spec.partition(":")[0] for spec in config.tiers.specs}
-    keys = {provider.name: config.key(provider) for provider in config.providers.values()}
+    keys, trouble = _keys(config)
     named = [provider for provider in config.providers.values() if provider.name in used or keys[provider.name]]
     quiet = [provider for provider in config.providers.values() if provider.local and provider not in named]
     probes = probe_all([*named, *quiet], lambda provider: keys[provider.name], PROBE_S if within_s is None else within_s)
@@ -53,10 +53,25 @@ def check_models(config: "ModelsConfig", within_s: float | None = None) -> Model
     answering = {probe.provider.name for probe in probes if probe.ok} | {"scripted"}
     can_answer = any(spec.partition(":")[0] in answering for spec in config.tiers.specs)
     tiers = {str(tier): tuple(specs) for tier, specs in config.tiers.models.items()}
-    rows = [_row(probe, used) for probe in shown]
-    rows += [_tier_row(tier, specs, answering) for tier, specs in reversed(tiers.items())]
+    rows = [*trouble, *(_row(probe, used) for probe in shown)]
+    rows += [_tier_row(tier, specs, answering) for tier, specs in reversed(tiers.items()) if config.tiers.specs]
     rows += _nothing(config.tiers.specs, shown, config.providers) if not can_answer else ()
     return Models(tuple(rows), shown, tiers, can_answer)
+
+
+def _keys(config: "Answering") -> tuple[dict[str, str | None], list[ProviderRow]]:
+    """The keys by provider; a file of keys that may not be used is said once, and the rest is looked at all the same."""
+    from agentforge.core.errors import UsageError
+
+    keys: dict[str, str | None] = {}
+    trouble: dict[str, ProviderRow] = {}
+    for provider in config.providers.values():
+        try:
+            keys[provider.name] = config.key(provider)
+        except UsageError as error:
+            keys[provider.name] = None
+            trouble[error.sentence] = ProviderRow("keys", "weak", error.sentence, error.next_step)
+    return keys, list(trouble.values())
 
 
 def _row(probe: "Probe", used: set[str]) -> ProviderRow:

@@ -49,7 +49,12 @@ def stand(git: Git, files: TaskFiles, state: State) -> Standing:
 
 def exit_code(state: State) -> int:
     """What the shell is told."""
-    return {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+    return DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+
+
+def waits_for_batch(state: State) -> bool:
+    """Whether a task that nobody drives has calls in a batch."""
+    return state.status in ("running", "verifying") and any(flight.delivery == "batch" for flight in state.flights)
 
 
 def as_json(standing: Standing) -> dict[str, Json]:
@@ -102,6 +107,8 @@ def as_text(standing: Standing) -> str:
             parts = [f"Failed: {state.task_id}\n  {one_line(state.failure or 'no reason was recorded', 1000)}", _so_far(standing)]
         case "cancelled":
             parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(standing)]
+        case _ if waits_for_batch(state):
+            parts = [f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.", _so_far(standing)]
         case _:
             parts = [f"{state.task_id} is {state.status}.", _so_far(standing)]
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"

@@ -35,6 +35,7 @@ def resolve(*, escalation: str, task: str | None, answer: str | None, abort: boo
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
     from agentforge.surfaces.cli.granting import answer as give
     from agentforge.surfaces.cli.questions import task_of
+    from agentforge.surfaces.cli.remote import nudge
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
@@ -43,6 +44,8 @@ def resolve(*, escalation: str, task: str | None, answer: str | None, abort: boo
     for note in notes:
         click.echo(note, err=as_data)
     state = site.read(files).state
+    if not no_drive and not (free and state.status != "cancelled") and (note := nudge(site, files)):
+        click.echo(note, err=True)
     if free and not no_drive and state.status != "cancelled":
         return drive_and_tell(site, files, as_data=as_data)
     if as_data:

@@ -9,6 +9,7 @@ import click
 from agentforge.surfaces.cli.wishes import Allowed, at_terminal, heard, permission_flags
 
 if TYPE_CHECKING:
+    from agentforge.store.engine import EngineName
     from agentforge.surfaces.cli.screen import Screen
 
 F = TypeVar("F", bound=Callable[..., int])
@@ -27,6 +28,10 @@ class Wishes(Allowed):
     model: str | None
     sandbox: str | None
     budget: str | None
+    engine: "EngineName"
+    batch: bool
+    deadline: str | None
+    detach: bool
     as_data: bool
 
 
@@ -41,6 +46,10 @@ def _wishes(command: F) -> F:
             "--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]), help="The walls around what runs."
         ),
         click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
+        click.option("--engine", type=click.Choice(["local", "temporal"]), default="local", help="Who drives it; a Temporal server, say."),
+        click.option("--batch", is_flag=True, help="Ask by batch, at about half the price and in hours, where the provider can."),
+        click.option("--deadline", metavar="DURATION", help="Send a call live when its batch takes longer, such as 90m."),
+        click.option("--detach", is_flag=True, help="With --batch: end while batches wait. With --engine temporal: do not follow."),
         click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."),
     )
     for option in reversed(options):
@@ -102,6 +111,9 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.describe import line_of
     from agentforge.surfaces.cli.driving import drive_and_tell
+    from agentforge.surfaces.cli.durations import seconds
+    from agentforge.surfaces.cli.forecasting import forecast_here
+    from agentforge.surfaces.cli.remote import check_engine, leave_to_workers
     from agentforge.wiring import StartOptions
     from agentforge.wiring import start as begin
 
@@ -118,15 +130,24 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
         mode=wishes["mode"],
         wishes=heard(wishes["areas"], strict=wishes["strict"], non_interactive=wishes["non_interactive"], yes=wishes["yes"]),
         at_terminal=at_terminal(),
+        engine=wishes["engine"],
+        delivery="batch" if wishes["batch"] else "live",
+        deadline_s=seconds(wishes["deadline"]) if wishes["deadline"] else 0,
     )
+    check_engine(options.engine, detach=wishes["detach"] and not wishes["batch"])
     files = begin(site, options)
+    if wishes["detach"] and options.engine == "temporal":
+        return leave_to_workers(site, files)
 
     def opening(screen: "Screen") -> None:
         state = site.read(files).state
         screen.line(files.task_id, "heading")
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
-        screen.line(f"  model {state.model}, sandbox {state.sandbox}")
+        models = "models by tier" if state.model == "tiers" else f"model {state.model}"
+        screen.line(f"  {models}, sandbox {state.sandbox}")
+        if expected := forecast_here(site, state, lambda _: None):
+            screen.line(f"  {expected.sentence}", "quiet")
         if dirty:
             screen.line(f"  uncommitted changes are not part of the task; it starts from commit {state.base_commit[:12]}", "caught")
 
-    return drive_and_tell(site, files, as_data=wishes["as_data"], opening=opening)
+    return drive_and_tell(site, files, as_data=wishes["as_data"], opening=opening, detach=wishes["detach"])

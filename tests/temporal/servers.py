@@ -1,0 +1,56 @@
+"""The development server as tests start, kill and lose it."""
+
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agentforge.engines.temporal.server import DevServer, find_program
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """Started with the words that `agentforge server dev` uses."""
+
+    def __init__(self, database: Path | None, place: Path) -> None:
+        self.database = database
+        self.port = free_port()
+        self._log = place / "server.log"
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        words = DevServer(find_program(), self.port, None, self.database).words()
+        with self._log.open("ab") as log:
+            self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self._child.poll() is None, self._log.read_text(encoding="utf-8", errors="replace")
+            time.sleep(0.03)
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        assert self._child is not None
+        self._child.send_signal(signal.SIGKILL)
+        self._child.wait()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.kill()

@@ -1,0 +1,337 @@
+"""The engine with real rules and a real server, in one process: what a task goes through on its way."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ApplicationError, CancelledError
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import Worker
+
+from agentforge import __version__
+from agentforge.core.effects import Act, Effect
+from agentforge.core.errors import Unusable
+from agentforge.core.inputs import Abort, Outcome, Resolution
+from agentforge.engines.local import drive
+from agentforge.engines.temporal.activities import Desk, Host
+from agentforge.engines.temporal.config import Config
+from agentforge.engines.temporal.worker import Seats
+from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
+from agentforge.store import inbox
+from agentforge.store.engine import Driven, write_engine
+from agentforge.store.layout import TaskFiles
+from tests.temporal.light import Light, LightSession, found_task, keys, read_state
+from tests.temporal.parent import Parent
+from tests.temporal.working import begin, connect, until, working
+
+pytestmark = pytest.mark.slow
+
+
+def driven_locally(place: Path, host: Light) -> list[str]:
+    files = found_task(place)
+    session = LightSession(host, files)
+    drive(session.journal, session.ports)
+    session.close()
+    return keys(files)
+
+
+def order_for(files: TaskFiles, key: str = "") -> Order:
+    return Order(files.task_id, str(files.root.parents[2]), __version__, key)
+
+
+def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path / "a")
+
+    async def run() -> dict[str, object]:
+        client = await connect(config)
+        async with working(config, Light(steps=3, troubles=1), tmp_path):
+            handle = await begin(client, config, files)
+            found: dict[str, object] = await handle.result()
+        return found
+
+    found = asyncio.run(run())
+    assert (found["status"], found["goal"], found["owed"], found["flying"]) == ("completed", "implement", [], [])
+    assert keys(files) == driven_locally(tmp_path / "b", Light(steps=3, troubles=1))
+    assert "work/1/1/pause/1" in keys(files)
+
+
+def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+    resolution = {"kind": "resolution", "id": "ESC-001", "escalation": "ESC-001", "answer": "this", "by": "ada"}
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(steps=2, asks_person=True), tmp_path):
+            handle = await begin(client, config, files)
+            await until(lambda: read_state(files).status == "blocked")
+            state = await handle.query("state")
+            assert (state["status"], state["waits"], state["flying"]) == ("blocked", "ESC-001", [])
+            with pytest.raises(WorkflowUpdateFailedError):
+                await handle.execute_update("tell", {"kind": "shout"}, result_type=Told)
+            wrong = {**resolution, "id": "ESC-009", "escalation": "ESC-009"}
+            told = await handle.execute_update("tell", wrong, result_type=Told)
+            assert not told.accepted
+            assert "ESC-009" in told.sentence
+            assert (await handle.execute_update("tell", resolution, result_type=Told)).accepted
+            late = await handle.execute_update("tell", {**resolution, "answer": "that"}, result_type=Told)
+            assert not late.accepted
+            assert (await handle.result())["status"] == "completed"
+
+    asyncio.run(run())
+    assert read_state(files).escalations[0].answer == "this"
+
+
+def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+    started, go_on = threading.Event(), threading.Event()
+
+    def meddle(effect: Effect) -> Outcome | None:
+        if isinstance(effect, Act):
+            started.set()
+            assert go_on.wait(30)
+        return None
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(meddle=meddle), tmp_path):
+            handle = await begin(client, config, files)
+            await until(started.is_set)
+            inbox.send(files, Abort("ada", "enough"), "abort-1")
+            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).status == "cancelled"
+            go_on.set()
+            assert (await handle.result())["status"] == "cancelled"
+
+    asyncio.run(run())
+    assert len(set(keys(files))) == len(keys(files))
+
+
+def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_of_them(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+    started, go_on = threading.Event(), threading.Event()
+
+    def meddle(effect: Effect) -> Outcome | None:
+        if isinstance(effect, Act):
+            started.set()
+            assert go_on.wait(30)
+        return None
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(meddle=meddle), tmp_path):
+            handle = await begin(client, config, files)
+            await until(started.is_set)
+            await handle.cancel()
+            asyncio.get_running_loop().call_later(1.5, go_on.set)  # as the killed child of a real effect would
+            with pytest.raises(WorkflowFailureError) as caught:
+                await handle.result()
+            assert isinstance(caught.value.cause, CancelledError)
+
+    asyncio.run(run())
+    assert keys(files)[-1] == "work/1/1/ask/0"
+    assert read_state(files).status == "running"
+
+
+def test_a_world_that_fails_for_good_ends_the_workflow_with_its_sentence_and_another_one_goes_on(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+    tries: list[str] = []
+
+    def meddle(effect: Effect) -> Outcome | None:
+        if isinstance(effect, Act) and len(tries) < 3:
+            tries.append(effect.key)
+            raise Unusable("The disk is full.", "Make room.")
+        return None
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(meddle=meddle), tmp_path):
+            with pytest.raises(WorkflowFailureError) as caught:
+                await (await begin(client, config, files)).result()
+            cause = caught.value.cause
+            assert isinstance(cause, ApplicationError)
+            assert (cause.message, cause.details[0], cause.type) == ("The disk is full.", "Make room.", "Unusable")
+            again = await begin(client, config, files)
+            assert (await again.result())["status"] == "completed"
+
+    asyncio.run(run())
+    assert len(tries) == 3
+    assert len(set(keys(files))) == len(keys(files))
+
+
+def test_a_long_task_is_handed_over_to_fresh_runs_with_nothing_in_flight(config: Config, tmp_path: Path) -> None:
+    files, steps = found_task(tmp_path), 60
+
+    async def run() -> tuple[int, int]:
+        client = await connect(config)
+        async with working(config, Light(steps=steps), tmp_path):
+            handle = await begin(client, config, files, longest_history=200)
+            found = await handle.result()
+            last = await client.get_workflow_handle(handle.id).describe()
+            return found["runs"], last.history_length
+
+    runs, length = asyncio.run(run())
+    assert runs >= 3
+    assert length < 300
+    assert read_state(files).step == steps
+    assert len(set(keys(files))) == len(keys(files))
+
+
+def test_a_task_can_be_the_child_of_another_workflow(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+
+    async def run() -> None:
+        client = await connect(config)
+        async with (
+            working(config, Light(), tmp_path),
+            Worker(client, task_queue=f"{config.queue}-parent", workflows=[Parent, TaskWorkflow]),
+        ):
+            task = Task(files.task_id, str(tmp_path), __version__)
+            found = await client.execute_workflow(
+                Parent.run, args=[task, config.queue], id=f"{config.queue}-parent", task_queue=f"{config.queue}-parent"
+            )
+            assert found["status"] == "completed"
+
+    asyncio.run(run())
+
+
+def test_an_old_worker_leaves_a_newer_task_to_others_and_says_so(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(), tmp_path, version="0.0.9"):
+            handle = await begin(client, config, files)
+            await until_async(lambda: _has_trouble(handle, "0.0.9"))
+        async with working(config, Light(), tmp_path):
+            assert (await handle.result())["status"] == "completed"
+
+    asyncio.run(run())
+
+
+def test_a_host_without_the_task_leaves_it_to_one_that_has_it(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path / "a")
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(blind=True), tmp_path / "one"):
+            handle = await begin(client, config, files)
+            await asyncio.sleep(0.5)
+            async with working(config, Light(), tmp_path / "two"):
+                assert (await handle.result())["status"] == "completed"
+
+    asyncio.run(run())
+
+
+def test_a_silent_host_is_host_lost_until_a_worker_sits_there_again(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path / "a")
+    mine = Seats(tmp_path / "home", config.queue).name(0)
+    write_engine(files, Driven("temporal", mine))
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(), tmp_path / "other"):
+            handle = await begin(client, config, files)
+            await until_async(lambda: _is_lost(handle))
+            shown = (await handle.describe()).typed_search_attributes.get(SearchAttributeKey.for_keyword("AgentForgeStatus"))
+            assert shown == "host_lost"
+            assert keys(files) == ["create"]
+            async with working(config, Light(), tmp_path / "home"):
+                found = await handle.result()
+            assert (found["status"], found["host"]) == ("completed", mine)
+
+    asyncio.run(run())
+
+
+def test_rules_that_change_while_a_workflow_waits_change_nothing_that_was(config: Config, tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(steps=2, asks_person=True), tmp_path):
+            handle = await begin(client, config, files)
+            await until(lambda: read_state(files).status == "blocked")
+        before = keys(files)
+        async with working(config, Light(steps=4), tmp_path):
+            inbox.send(files, Resolution("ESC-001", "this", "ada"), "ESC-001")
+            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
+            assert (await handle.result())["status"] == "completed"
+        assert keys(files)[: len(before)] == before
+
+    asyncio.run(run())
+    assert read_state(files).step == 4
+
+
+def test_a_second_attempt_joins_the_first_and_a_late_one_finds_its_key(tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+    started, go_on = threading.Event(), threading.Event()
+
+    def meddle(effect: Effect) -> Outcome | None:
+        started.set()
+        assert go_on.wait(30)
+        return None
+
+    async def run() -> None:
+        host = Light(meddle=meddle)
+        desk = Desk(host, Host("here", __version__))
+        prepare = _named(desk, "prepare")
+        first = asyncio.create_task(ActivityEnvironment().run(prepare, order_for(files, "prepare/1")))
+        await until(started.is_set)
+        second = asyncio.create_task(ActivityEnvironment().run(prepare, order_for(files, "prepare/1")))
+        await asyncio.sleep(0.1)
+        go_on.set()
+        one, two = await first, await second
+        late = await ActivityEnvironment().run(prepare, order_for(files, "prepare/1"))
+        assert one == two == late
+        assert host.performed == ["prepare/1"]
+        assert (host.opened, [owed.key for owed in late.owed]) == (1, ["work/1/1/assemble"])
+        await desk.clear()
+
+    asyncio.run(run())
+    assert keys(files) == ["create", "prepare/1"]
+
+
+def test_an_attempt_waits_while_another_process_has_the_task(tmp_path: Path) -> None:
+    files = found_task(tmp_path)
+
+    async def run() -> None:
+        beats: list[object] = []
+        host = Light()
+        other = LightSession(host, files)
+        desk = Desk(host, Host("here", __version__))
+        environment = ActivityEnvironment()
+        environment.on_heartbeat = lambda *details: beats.extend(details)
+        prepare = _named(desk, "prepare")
+        flight = asyncio.create_task(environment.run(prepare, order_for(files, "prepare/1")))
+        await until(lambda: any("Another driver works on" in str(beat) for beat in beats))
+        assert not host.performed
+        other.close()
+        assert (await flight).length == 2
+        await desk.clear()
+
+    asyncio.run(run())
+
+
+async def until_async(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not await condition():
+        assert loop.time() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.1)
+
+
+async def _has_trouble(handle: WorkflowHandle[Any, Any], word: str) -> bool:
+    found = await handle.describe()
+    return any(word in pending.last_failure.message for pending in found.raw_description.pending_activities)
+
+
+async def _is_lost(handle: WorkflowHandle[Any, Any]) -> bool:
+    found = await handle.query("state")
+    return bool(found["status"] == "host_lost")
+
+
+def _named(desk: Desk, name: str) -> Callable[..., Any]:
+    return next(each for each in desk.all() if getattr(each, "__temporal_activity_definition").name == name)  # mangled else
