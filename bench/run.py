@@ -15,6 +15,7 @@ from bench.replay import Replay, measure_replay
 from bench.report import Row, table, write_json
 from bench.scene import long_task
 from bench.steps import POINTS, Window, measure_steps
+from bench.temporal import measure_temporal
 from bench.wires import measure_imports
 from bench.wrappers import measure_wrappers
 
@@ -45,6 +46,7 @@ def main() -> None:
         replay = measure_replay(task)
         commands = measure_commands(place, place / "repository", place / "home")
         walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
+        temporal = measure_temporal(place / "temporal")
     tables = {
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
@@ -54,6 +56,7 @@ def main() -> None:
         "walls around a command": list(_walls(walls)),
         "search in 20,000 files": list(_searches(searches)),
         "patch": list(_beside(patch)),
+        "on a Temporal server": temporal,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [Row(each.name, "against the bare client", each.times, "x", each.goal) for each in measure_wrappers()],
     }

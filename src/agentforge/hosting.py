@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
+from agentforge.activities.world import World
 from agentforge.core.codec import decode
 from agentforge.core.effects import Effect
 from agentforge.core.errors import UsageError, UserError
@@ -28,7 +30,7 @@ class HostedSession:
     def __init__(self, site: Site, files: TaskFiles, progress: Callable[[str], None]) -> None:
         with ExitStack() as stack:
             self._driver = stack.enter_context(driving(site, files, progress=progress))
-            self._world = self._driver.world()
+            self._world = _patient(self._driver.world())
             self.ports: Ports = self._driver.ports(self._world)
             self._stack = stack.pop_all()
 
@@ -86,6 +88,13 @@ class HostedTasks:
         except (UserError, ValueError, KeyError) as error:
             return f"The message cannot be read: {error}."
         return "" if sent else f"{said['id']} has a message already, and the first one counts."
+
+
+def _patient(world: World) -> World:
+    """Where calls go by batch, an effect ends once its call is on its way: the workflow has a timer, and nobody has to sit and wait."""
+    desk = world.desk
+    waits = desk is not None and (desk.deadline_s is not None or "batch" in desk.wishes.values())
+    return replace(world, desk=replace(desk, detach=True)) if desk is not None and waits else world
 
 
 def _check(driven: Driven, ref: Ref, mine: str) -> None:

@@ -183,7 +183,7 @@ def _day_cap(value: Mapping[str, object], source: str) -> DayCap:
 
 
 def _window(value: Mapping[str, object], source: str) -> int:
-    window = value.get("window_s", Own.batch_window_s)
+    window = value.get("window_s", 2)
     if set(value) - {"window_s"} or not isinstance(window, int) or isinstance(window, bool) or not 0 <= window <= 3600:
         raise UsageError(f"{source}: batch: is a mapping such as `{{window_s: 2}}`.")
     return window

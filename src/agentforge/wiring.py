@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,8 +31,9 @@ from agentforge.core.state import State
 from agentforge.core.values import Delivery
 from agentforge.engines.local import Ports, drive
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
+from agentforge.models.batch import WIRES
 from agentforge.models.router import Router
-from agentforge.models.tiers import Wish
+from agentforge.models.tiers import Wish, split
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.ladder import choose
 from agentforge.sandbox.worktree import Workspace
@@ -90,6 +91,8 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     answering = Answering.of(site.home, settings, local_only=mode.local_only)
     answering.check()
+    if options.delivery == "batch":
+        _check_batches(settings, answering.tiers.specs)
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
@@ -136,6 +139,16 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
         with closing(_Views(site, journal, lambda _: None)) as shown:
             shown.show()
     return files
+
+
+def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
+    """At least one of the models can be asked by batch."""
+    wires = {settings.providers[name].wire for name, _ in map(split, specs) if name in settings.providers}
+    if not wires & WIRES:
+        raise UsageError(
+            f"Nothing of {', '.join(specs)} can be asked by batch.",
+            "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch out, or name another --model.",
+        )
 
 
 def _choose_line(site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str) -> tuple[Resolved, tuple[str, ...]]:
@@ -270,7 +283,7 @@ class Driver:
 
 def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
     """The way to batches, as the task and its tiers want them."""
-    wishes: Mapping[str, Wish] = dict.fromkeys(TIERS, state.delivery) if state.delivery == "batch" else {**settings.tiers.delivery}
+    wishes: dict[str, Wish] = {tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS}
     pace = Pace.of(os.environ, settings.own.batch_window_s)
     return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
 

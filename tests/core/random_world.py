@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from agentforge.core.decide import decide
 from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import AskLost, AskSent, Discarded, Event, event_from_json, event_to_json
+from agentforge.core.events import AskLost, AskPromoted, AskSent, Discarded, Event, event_from_json, event_to_json
 from agentforge.core.evolve import evolve
 from agentforge.core.inputs import (
     Abort,
     Acted,
     Answered,
+    AskLate,
     AskStarted,
     AskTrouble,
     Assembled,
@@ -26,6 +27,7 @@ from agentforge.core.inputs import (
     Judged,
     Message,
     Outcome,
+    Parked,
     Prepared,
     Resolution,
     Resume,
@@ -103,6 +105,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
 
 def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
     reserved = next((flight.reserved for flight in state.flights if flight.key == effect.key), Amount())
+    batch = any(flight.key == effect.key and flight.delivery == "batch" for flight in state.flights)
+    late: list[Outcome] = [Parked(), AskLate(maybe_billed=True), AskLate(maybe_billed=False)]
     usage = Usage(reserved.tokens, 0, 10)
     bad = "The reply is not JSON."
     return [
@@ -111,6 +115,7 @@ def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
         Answered("reply", Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
         Answered("reply", usage, reserved, 0, priced=False, mistake=bad),
         Answered("reply", usage, reserved, 0),
+        *(late if batch else ()),
         *(AskTrouble(kind, kind, retryable=retry, maybe_billed=billed) for kind, retry, billed in TROUBLES),
         Unclassified("socket"),
     ]
@@ -171,7 +176,7 @@ class World:
         self.events += decided
         if decided and not any(isinstance(event, Discarded) for event in decided):
             self.known.add(key)
-        self.lost |= {event.key for event in decided if isinstance(event, AskLost)}
+        self.lost |= {event.key for event in decided if isinstance(event, AskLost | AskPromoted)}
         self.seen |= {effect.key: effect for effect in pending(self.state)}
         return decided
 
@@ -183,7 +188,8 @@ class World:
         choice, which = divmod(choice, len(owed))
         effect = owed[which]
         if isinstance(effect, Ask) and not self.flying(effect):
-            sent = AskStarted("hash", "model", worst_case(self.state, self.state.focus(effect.seat).stage))
+            reserved = worst_case(self.state, self.state.focus(effect.seat).stage)
+            sent = AskStarted("hash", "model", reserved, delivery="batch" if choice % 5 < 2 and not effect.live else "live")
             trouble = AskTrouble("auth", "no key", retryable=False, maybe_billed=False)
             # One call in twelve fails before it leaves.
             return self.advance(effect.key, trouble) if choice % 12 == 11 else self.advance(f"{effect.key}/sent", sent)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agentforge.core.effects import Await
-from agentforge.core.events import AskFailed, Moved
+from agentforge.core.events import AskFailed, AskPromoted, Moved
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Create, Resume
 from agentforge.core.pending import pending
@@ -156,7 +156,7 @@ def test_spent_lost_and_in_flight_together_never_pass_the_cap(task: Create, choi
             world.hear(choice)
         assert world.state.budget.holds(_bill(world.state))
     # Every call that left is on the bill, once: answered, lost, in flight, or refused before it cost anything.
-    free = sum(isinstance(event, AskFailed) and event.unaccounted == Amount() for event in world.events)
+    free = sum(isinstance(event, AskFailed | AskPromoted) and event.unaccounted == Amount() for event in world.events)
     assert world.sent() - free <= _bill(world.state).calls <= world.sent()
 
 

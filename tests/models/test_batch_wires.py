@@ -50,6 +50,7 @@ def test_a_batch_brings_the_answer_that_a_live_call_brings_at_half_the_price(wir
     live, server = ask(wire, REPLY)
     assert (batches.submissions, [item.custom_id for item in items]) == (1, NAMES)
     assert replace(answer, delivery="live", micro_usd=None) == live
+    assert set(batches.keys) == {KEY}
     assert answer.reply is not None
     assert (answer.reply.actions, answer.delivery, answer.micro_usd) == (ACTIONS, "batch", PRICES.cost(answer.usage, "batch"))
     (job,) = batches.jobs.values()
@@ -157,3 +158,10 @@ def test_a_request_has_a_name_of_its_own_in_every_task() -> None:
     assert len({custom_id("t", "m", "k"), custom_id("t", "n", "k"), custom_id("tm", "", "k"), custom_id("t", "m", "l")}) == 4
     assert custom_id("t", "m", "k") == custom_id("t", "m", "k")
     assert len(custom_id("t", "m", "k")) == 40
+
+
+def test_an_upload_that_is_sent_to_another_host_takes_no_key_along() -> None:
+    batches = BATCHES["google"](lambda _: REPLY, uploads="localhost")
+    with counter(batches) as (batcher, _):
+        batcher.carrier.create([batcher.codec.encode(NAMES[0], REQUEST)])
+    assert batches.keys == [KEY, None, KEY]

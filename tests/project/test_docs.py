@@ -10,7 +10,9 @@ import pytest
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATES, LANES, PREDICATES
-from agentforge.settings import check_settings
+from agentforge.models.providers import known
+from agentforge.models.tiers import read_tiers
+from agentforge.settings import _USERS_KEYS, check_settings, read_own_settings, read_temporal
 from agentforge.store.lines import parse_lines
 from agentforge.surfaces.cli.main import COMMANDS
 from agentforge.system import strict_yaml
@@ -102,10 +104,24 @@ def test_every_file_that_the_guide_names_is_there() -> None:
 
 
 def test_the_settings_shown_are_valid_and_complete() -> None:
-    (shown,) = blocks("README.md", "yaml")
-    value = check_settings(strict_yaml.load(shown, "README.md"), "README.md")
+    shown = blocks("docs/settings.md", "yaml")[0]
+    value = check_settings(strict_yaml.load(shown, "docs/settings.md"), "docs/settings.md")
     contract = Catalog.packaged().contract("settings")
     assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]  # a mapping: the dialect says so
+
+
+@pytest.mark.parametrize(("name", "whole"), [("README.md", False), ("docs/settings.md", True)])
+def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: Path) -> None:
+    shown = blocks(name, "yaml")[-1].replace("ADDRESS", "http://127.0.0.1:9/v1").replace("/srv/shared", str(tmp_path))
+    (tmp_path / "config.yaml").write_text(shown, encoding="utf-8")
+    shared, own = read_own_settings(tmp_path / "config.yaml")
+    providers = known({}, own.providers)
+    read_tiers(shared, {}, model=None, providers=providers)
+    read_temporal({"AGENTFORGE_HOME": str(tmp_path)})
+    assert "lab" in providers
+    value = strict_yaml.load(shown, name)
+    assert isinstance(value, dict)
+    assert not whole or set(value) == {*_USERS_KEYS, "sandbox"}
 
 
 def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:

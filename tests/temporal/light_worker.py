@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from agentforge import __version__
@@ -32,7 +33,8 @@ def main(address: str, queue: str, place: Path, steps: int) -> None:
         return None
 
     config = Config(address=address, queue=queue, host_silence_s=30)
-    asyncio.run(serve(config, Light(steps=steps, meddle=meddle), Place(place / "home", __version__), asyncio.Event(), print))
+    light = Light(steps=steps, meddle=meddle)
+    asyncio.run(serve(config, light, Place(place / "home", __version__), asyncio.Event(), partial(print, flush=True)))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from agentforge import __version__
-from agentforge.core.effects import Act, Effect
+from agentforge.core.effects import Act, Ask, Effect
 from agentforge.core.errors import Unusable
-from agentforge.core.inputs import Abort, Outcome, Resolution
+from agentforge.core.inputs import Abort, Outcome, Parked, Resolution
 from agentforge.engines.local import drive
+from agentforge.engines.temporal import activities
 from agentforge.engines.temporal.activities import Desk, Host
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.worker import Seats
@@ -58,6 +59,27 @@ def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path) -> N
     assert (found["status"], found["goal"], found["owed"], found["flying"]) == ("completed", "implement", [], [])
     assert keys(files) == driven_locally(tmp_path / "b", Light(steps=3, troubles=1))
     assert "work/1/1/pause/1" in keys(files)
+
+
+def test_a_call_that_waits_in_a_batch_is_a_timer_and_then_another_look(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, looks = found_task(tmp_path), list[str]()
+    monkeypatch.setattr(activities, "BATCH_LOOK_S", 1)
+
+    def meddle(effect: Effect) -> Outcome | None:
+        if isinstance(effect, Ask):
+            looks.append(effect.key)
+        return Parked() if isinstance(effect, Ask) and len(looks) == 1 else None
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, Light(meddle=meddle), tmp_path):
+            assert (await (await begin(client, config, files)).result())["status"] == "completed"
+
+    asyncio.run(run())
+    assert looks == ["work/1/1/ask/0"] * 2
+    assert keys(files).count("work/1/1/ask/0") == 1
 
 
 def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Tasks
 from agentforge.engines.temporal.worker import Place, serve
-from agentforge.engines.temporal.workflow import LONGEST_HISTORY, Task
+from agentforge.engines.temporal.workflow import LONGEST_HISTORY, Task, TaskWorkflow
 from agentforge.store.layout import TaskFiles
 
 
@@ -46,7 +46,7 @@ async def begin(
     place = files.root.parents[2]
     task = Task(files.task_id, str(place), __version__, config.host_silence_s, heartbeat_s, longest_history)
     name = f"{config.queue}-{place.name}-{files.task_id}"
-    return await client.start_workflow(NAME, replace(task, **changes), id=name, task_queue=config.queue)
+    return await client.start_workflow(TaskWorkflow.run, task, id=name, task_queue=config.queue)
 
 
 async def until(condition: Callable[[], bool], seconds: float = 30) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of
+from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of, why_live
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.world import World
 from agentforge.core.effects import Ask
@@ -47,7 +47,8 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble 
     if isinstance(call, AskTrouble):
         return call
     delivery = delivery_of(world.desk, picked, effect)
-    started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, picked.why, delivery)
+    why = " ".join(filter(None, (picked.why, why_live(world.desk, picked, effect))))
+    started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, why, delivery)
     owed = world.record(f"{effect.key}/sent", started)
     if all(item.key != effect.key for item in owed):
         world.purse.give_back(call, maybe_billed=False)

@@ -1,6 +1,8 @@
 """A call by batch: into the outbox, its ticket on record, and back with the answer. Safe to repeat: what is there already is waited for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from agentforge.activities.batches import Desk, item_of, trouble_in
@@ -29,6 +31,12 @@ def delivery_of(desk: Desk | None, picked: Picked, effect: Ask) -> Delivery:
     return "batch" if wish == "batch" or (patient and cheaper) else "live"
 
 
+def why_live(desk: Desk | None, picked: Picked, effect: Ask) -> str:
+    """What to say where a batch was wanted and there is none."""
+    wanted = desk is not None and not effect.live and desk.wishes.get(picked.tier) == "batch"
+    return f"{picked.spec} has no batches, so it is asked live." if wanted and batchable(picked.model) is None else ""
+
+
 def flight_of(state: State, effect: Ask) -> Flight | None:
     """The call, if an earlier driver sent it by batch."""
     return next((item for item in state.flights if item.key == effect.key and item.delivery == "batch"), None)
@@ -43,23 +51,35 @@ def ask_by_batch(world: World, effect: Ask, state: State, request: Request, pick
     flight = flight_of(state, effect)
     if flight is not None and flight.ticket and not desk.holds(state, effect.key):
         return AskLate(maybe_billed=True)  # given up by a driver that could not write it down
-    box, identity = desk.put(batcher, state, effect.key, request)
-    return _Wait(world, desk, batcher, box, identity, effect, request).until_over()
+    try:
+        box, identity = desk.put(batcher, state, effect.key, request)
+        came = Stay(desk, batcher, box, identity, partial(_ticketed, world, effect)).until_over(request)
+    except ModelTrouble as trouble:
+        world.models.ended(picked.tier, picked.spec, trouble)
+        raise
+    if isinstance(came, Answer):
+        world.models.ended(picked.tier, picked.spec, came)
+    return came
+
+
+def _ticketed(world: World, effect: Ask, tries: int, ticket: str) -> None:
+    """On record, once for each batch that it goes into."""
+    world.record(f"{effect.key}/ticket/{tries}", AskQueued(ticket))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wait:
+class Stay:
     """One call's stay in the outbox."""
 
-    world: World
     desk: Desk
     batcher: Batcher
     box: Box
     identity: str
-    effect: Ask
-    request: Request
+    ticketed: Callable[[int, str], None]
+    """Told the number of the submission and the ticket, as often as they are seen."""
 
-    def until_over(self) -> Answer | AskLate | Parked:
+    def until_over(self, request: Request) -> Answer | AskLate | Parked:
+        """Waits. Raises `ModelTrouble`."""
         while True:
             self.desk.work(self.box, self.batcher.carrier)
             item = self.box.request(self.identity)
@@ -67,9 +87,9 @@ class _Wait:
                 return AskLate(maybe_billed=True)
             sent = self.box.batch_of(item)
             if sent is not None and sent.ticket:
-                self.world.record(f"{self.effect.key}/ticket/{item.tries}", AskQueued(sent.ticket))
+                self.ticketed(item.tries, sent.ticket)
             if sent is not None and sent.ended:
-                if (answer := self._answer(item, sent)) is not None:
+                if (answer := self._answer(item, sent, request)) is not None:
                     return answer
             elif (over := self._over(item, sent)) is not None:
                 return over
@@ -86,13 +106,13 @@ class _Wait:
             return AskLate(self.desk.give_up(self.box, self.batcher.carrier, self.identity))
         return Parked() if self.desk.detach and sent is not None and sent.ticket else None
 
-    def _answer(self, item: Waiting, sent: Sent) -> Answer | None:
+    def _answer(self, item: Waiting, sent: Sent, request: Request) -> Answer | None:
         """What its batch brought; None: it waits for another batch."""
         kept = self.box.result(sent, item.id)
         if kept is not None and (trouble := trouble_in(kept)) is not None:
             raise trouble
         try:
-            return self.batcher.codec.decode(Item(item.id, "missing") if kept is None else item_of(kept), self.request)
+            return self.batcher.codec.decode(Item(item.id, "missing") if kept is None else item_of(kept), request)
         except ModelTrouble as trouble:
             if not trouble.retryable:
                 raise

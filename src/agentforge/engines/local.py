@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,7 +90,7 @@ def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Eff
     return owed
 
 
-def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect], parked: set[str]) -> list[Effect]:
+def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect], parked: Collection[str] = ()) -> list[Effect]:
     """What may start beside what flies: bounded, and one user of the worktree at a time."""
     room = IN_FLIGHT - len(flying)
     busy = any(effect.uses == "worktree" for effect in flying.values())

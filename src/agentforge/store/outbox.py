@@ -229,6 +229,10 @@ class Outbox:
                 stale = item.at_ms < self.now_ms() - KEPT_MS
                 if stale or (item.owner == owner and item.key not in wanted):
                     box.forget(item.id)
+            with box.turn() as mine:
+                for sent in box.batches() if mine else ():
+                    if sent.ended and not any(box.waits_for(name) for name in sent.ids):
+                        box.clear(sent)
 
 
 def _spelled(item: Waiting, body: bytes) -> bytes:

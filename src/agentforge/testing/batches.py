@@ -64,12 +64,15 @@ class Batches(ABC):
         fate: Callable[[int], Fate] = lambda _: "run",
         refusals: Sequence[int] = (),
         lost: int = 0,
+        uploads: str = "",
     ) -> None:
         """`fate` is asked with the number of the request; `refusals` are statuses of the first submissions; of the next `lost`
-        ones the job is made, and its maker is told of a failure.
+        ones the job is made, and its maker is told of a failure. `uploads` is the host that Google's uploads are sent to.
         """
         self._script, self._looks, self._fate = script, looks, fate
-        self._refusals, self._lost = list(refusals), lost
+        self._refusals, self._lost, self._uploads = list(refusals), lost, uploads
+        self.keys: list[str | None] = []
+        """The key that came with each request."""
         self._lock = threading.RLock()
         self._ran = itertools.count()
         self._numbers = itertools.count(1)
@@ -88,7 +91,10 @@ class Batches(ABC):
         """For the `routes` of a server."""
         path = exchange.path.partition("?")[0]
         with self._lock:
-            return self._serve(exchange, path)
+            found = self._serve(exchange, path)
+            if found is not None:
+                self.keys.append(self.dialect.key(exchange.headers))
+            return found
 
     @abstractmethod
     def _serve(self, exchange: Exchange, path: str) -> Response | None:
@@ -369,7 +375,7 @@ class GoogleBatches(Batches):
 
     def _upload(self, exchange: Exchange, path: str) -> Response:
         if "upload_id" not in exchange.path:
-            url = f"http://{exchange.headers['host']}{path}?upload_id=1"
+            url = f"http://{exchange.headers['host'].replace('127.0.0.1', self._uploads or '127.0.0.1')}{path}?upload_id=1"
             return Response(200, b"{}", {"x-goog-upload-url": url, "x-goog-upload-status": "active"})
         name = self._keep("files/f", exchange.raw)
         body = json.dumps({"file": {"name": name, "uri": name, "mimeType": "application/jsonl", "state": "ACTIVE"}})

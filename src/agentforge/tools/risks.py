@@ -126,8 +126,8 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
     if part.argv:
         if part.name in line.functions:
             yield Finding("medium", "calls a function of the line")
-        else:
-            yield from program_risks.program(part, base, _source(line, at, base))
+        # The program all the same: a definition further on, or in a branch that is not taken, hides nothing.
+        yield from program_risks.program(part, base, _source(line, at, base))
         if part.name not in risk_tables.TALKERS and part.relation != "wrapped":  # the words of what is wrapped are among its host's
             yield from _touched(part, base)
 

@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 
 from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
 from agentforge.core.errors import StateInvalid, Unusable, UserError
-from agentforge.core.inputs import DriverStarted, Elapsed
+from agentforge.core.inputs import DriverStarted, Elapsed, Parked
 from agentforge.core.state import TERMINAL
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.workflow import Answer, Order, Owed
@@ -29,6 +29,8 @@ FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check",
 PULSE_S = 1.0
 IDLE_S = 3.0
 """How long a task stays open with nothing in flight."""
+BATCH_LOOK_S = 60
+"""Until a call that waits in a batch is looked after again."""
 TRIES = 3
 """Of an effect, when the world fails: disk, tool or network."""
 
@@ -283,6 +285,9 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
                 if not flight.called_off.is_set() or session.journal.state.status in TERMINAL:
                     # What a killed child said is nobody's outcome, except for the bill of a task that is over.
                     session.journal.advance(key, outcome)
+            if isinstance(outcome, Parked):
+                with held.turn:
+                    return _answer(session, parked=key)
     with held.turn:
         return _answer(session)
 
@@ -316,12 +321,12 @@ def _put_away(session: Session) -> None:
         session.close()
 
 
-def _answer(session: Session) -> Answer:
+def _answer(session: Session, parked: str = "") -> Answer:
     state = session.journal.state
     waiting = state.open_escalation
     return Answer(
         length=session.journal.length,
-        owed=[_spell(effect) for effect in session.owed()],
+        owed=[_spell(effect, wait=BATCH_LOOK_S if effect.key == parked else 0) for effect in session.owed()],
         status=state.status,
         stage=state.run.name if state.run else "",
         goal=state.pipeline.name if state.task_id else "",
@@ -330,8 +335,8 @@ def _answer(session: Session) -> Answer:
     )
 
 
-def _spell(effect: Effect) -> Owed:
-    return Owed(effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else 0)
+def _spell(effect: Effect, wait: int) -> Owed:
+    return Owed(effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else wait)
 
 
 def family_of(effect: Effect) -> str:  # noqa: C901  # one arm per effect is the point

@@ -11,7 +11,15 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+    WorkflowQueryRejectedError,
+    WorkflowUpdateFailedError,
+)
 from temporalio.common import SearchAttributeKey, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -25,6 +33,7 @@ T = TypeVar("T")
 
 SHORT_S = 5
 """For a look at the server."""
+QUERY_S = 1
 TELL_S = 10
 FRESH_S = 75
 """A poll lasts a minute: who has not come back since is gone."""
@@ -147,7 +156,17 @@ class Connection:
         elif found.status == WorkflowExecutionStatus.FAILED:
             status = "failed"
         shown = found.typed_search_attributes.get(SearchAttributeKey.for_keyword("AgentForgeStatus"))
+        if shown is None and status == "running":
+            shown = await self._asked(name)
         return Look(status, host_lost=shown == HOST_LOST, troubles=_troubles(found))
+
+    async def _asked(self, name: str) -> str:
+        """The status, from the workflow itself: where the server has no search attributes. Needs a worker."""
+        try:
+            found = await self._server.get_workflow_handle(name).query("state", rpc_timeout=timedelta(seconds=QUERY_S))
+        except (RPCError, WorkflowQueryFailedError, WorkflowQueryRejectedError):
+            return ""
+        return str(found.get("status")) if isinstance(found, dict) else ""
 
     async def _pollers(self, queue: str) -> int:
         count = 0

@@ -18,6 +18,7 @@ IN_FLIGHT = 4
 LONGEST_HISTORY = 8_000
 """Events, after which a run hands over to a fresh one; the server would refuse at some fifty thousand, and is slow long before."""
 ATTRIBUTES = ("AgentForgeRepository", "AgentForgeGoal", "AgentForgeStage", "AgentForgeStatus")
+LONGEST_ATTRIBUTE = 200
 HOST_LOST = "host_lost"
 KINDS = ("look", "resolution", "resume", "abort")
 LONGEST_MESSAGE = 100_000
@@ -308,7 +309,7 @@ class TaskWorkflow:
     def _show(self) -> None:
         """Search attributes, where the server has them and they changed: each upsert is an event."""
         newest = self._newest
-        now = (self._task.repository, newest.goal, newest.stage, HOST_LOST if self._lost else newest.status)
+        now = (self._task.repository[-LONGEST_ATTRIBUTE:], newest.goal, newest.stage, HOST_LOST if self._lost else newest.status)
         if self._attributes and now != self._shown:
             self._shown = now
             keys = map(SearchAttributeKey.for_keyword, ATTRIBUTES)

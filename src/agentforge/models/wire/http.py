@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator
 from functools import cache
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -91,7 +92,8 @@ def _seal(request: httpx2.Request, endpoint: Endpoint) -> None:
     drop = _CREDENTIALS if endpoint.official else (*_CREDENTIALS, *_ACCOUNT)
     for name in drop:
         request.headers.pop(name, None)
-    if endpoint.api_key is not None:
+    # A provider may name the address of an upload: it gets no key unless it is the provider itself.
+    if endpoint.api_key is not None and request.url.host == urlsplit(endpoint.provider.base_url).hostname:
         name, value = _credential(endpoint.provider.wire, endpoint.api_key)
         request.headers[name] = value
 

@@ -50,7 +50,7 @@ def drive(
             raise
 
 
-def drive_and_tell(
+def drive_and_tell(  # noqa: PLR0913 - what commands differ in
     site: Site,
     files: TaskFiles,
     words: Words = _silence,

@@ -27,7 +27,7 @@ take the place of those that the task was started with.""",
 @permission_flags
 @click.option("--engine", type=click.Choice(["local", "temporal"]), help="Who drives it; the one it was started with if left out.")
 @click.option("--take-over", is_flag=True, help="Drive it from here, or by the other engine, once it is proved that nothing runs.")
-@click.option("--detach", is_flag=True, help="Collect what batches have brought, and end while others wait; for the engine temporal: do not follow.")
+@click.option("--detach", is_flag=True, help="End while its calls wait for a batch; for the engine temporal: do not follow.")
 @click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
 def go_on(
     *, task: str | None, engine: "EngineName | None", take_over: bool, detach: bool, as_data: bool, **allowed: Unpack[Allowed]

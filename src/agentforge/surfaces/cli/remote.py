@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from agentforge import __version__
@@ -18,6 +19,7 @@ from agentforge.store.wishes import Wishes
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.screen import Screen, Watcher
 from agentforge.surfaces.cli.words import one_line
+from agentforge.system.redact import redact
 from agentforge.wiring import driving
 
 if TYPE_CHECKING:
@@ -48,10 +50,8 @@ def connected() -> Iterator["Connection"]:
 
 def need_temporal() -> None:
     """The extra, or its name."""
-    try:
-        import temporalio  # noqa: F401  # only whether it is there
-    except ImportError as error:
-        raise UsageError("The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`.") from error
+    if find_spec("temporalio") is None:
+        raise UsageError("The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`.")
 
 
 def choose_engine(site: Site, files: TaskFiles, wanted: EngineName | None, *, take_over: bool) -> list[str]:
@@ -91,7 +91,7 @@ def hand_over(site: Site, files: TaskFiles, line: "Connection", words: Words, wi
         return
     state = site.read(files).state
     task = Task(files.task_id, str(site.git.top), __version__, host_silence_s=line.config.host_silence_s)
-    line.begin(name, task, {"request": state.request[:_MEMO], "repository": str(site.git.top)})
+    line.begin(name, task, {"request": redact(state.request)[0][:_MEMO], "repository": str(site.git.top)})
 
 
 def check_engine(engine: EngineName, *, detach: bool) -> None:

@@ -46,7 +46,7 @@ class Asked:
 Examples:
   agentforge sandbox run -- ls -la ~
   agentforge sandbox run --write . -- python -m pytest -q
-  agentforge sandbox run --network HOST -- curl -sI http://HOST
+  agentforge sandbox run --network HOST -- curl -sI HOST
 
 The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay read-only even then.
 Nothing of your environment is passed on. The network is a proxy that knows the named hosts alone: HOST, HOST:PORT or *.SUFFIX.

@@ -21,7 +21,7 @@ def server() -> None:
 Examples:
   agentforge server dev
   agentforge server dev --port 7300 --ui-port 8300
-  agentforge server dev --db /tmp/try.db
+  agentforge server dev --db try.db
 
 The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing is downloaded. It listens on this machine
 only. The database lies in your AgentForge directory and outlives the server. Not for production."""

@@ -41,7 +41,7 @@ def _wishes(command: F) -> F:
         click.option("--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."),
         click.option("--mode", type=click.Choice(MODES), help="How much effort; plan and audit change nothing. Usually balanced."),
         click.option("--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."),
-        click.option("--model", metavar="SPEC", help="openai:NAME or scripted:FILE."),
+        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for all the work; else as your tiers say."),
         click.option(
             "--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]), help="The walls around what runs."
         ),

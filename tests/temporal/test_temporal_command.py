@@ -1,0 +1,168 @@
+"""The installed command, whole: a development server, a worker, and a task that asks, is answered, and ends as on the local engine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.store.layout import Project
+from agentforge.surfaces.cli.main import main
+from agentforge.system import strict_yaml
+from tests import forked
+from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
+from tests.temporal.servers import Server, free_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+QUESTION = {
+    "stage": "frame",
+    "expects": ["shout put an exclamation mark"],
+    "usage": {"input_tokens": 1000, "output_tokens": 100},
+    "reply": {
+        "actions": [{"name": "escalate", "args": {"question": "One mark or three?", "options": ["one", "three"], "recommendation": "one"}}],
+        "summary": "One question.",
+    },
+}
+
+
+class Here:
+    """A repository, its home, and the command in it."""
+
+    def __init__(self, scene: Scene, environ: Mapping[str, str]) -> None:
+        self.scene = scene
+        self.environ = {**os.environ, **environ, "AGENTFORGE_HOME": str(scene.home.path)}
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return forked.run(words, self.scene.repo, self.environ)
+
+    @contextmanager
+    def running(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
+        """A command that runs until it is stopped, once it has said its first line; stopped, it ends well."""
+        child = subprocess.Popen(
+            [forked.COMMAND, *words], cwd=self.scene.repo, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        try:
+            assert child.stdout is not None
+            first = child.stdout.readline()
+            assert first.startswith(f"{words[0]}: "), first
+            yield child
+            child.send_signal(signal.SIGTERM)
+            assert child.wait(30) == 0, child.stdout.read()
+        finally:
+            child.kill()
+            child.communicate()
+
+
+@pytest.fixture
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    mine = tmp_path_factory.getbasetemp()
+    return mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+
+
+@pytest.fixture
+def packages(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Packages come from this machine alone."""
+    monkeypatch.setenv("UV_FIND_LINKS", str(shared / "crash-wheels"))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("UV_COMPILE_BYTECODE", "1")
+    return shared
+
+
+def script_with_a_question(place: Path) -> Path:
+    script: Any = strict_yaml.load(SCRIPT.read_text(encoding="utf-8"), str(SCRIPT))
+    script["replies"].insert(0, QUESTION)
+    path = place / "script.json"
+    path.write_text(json.dumps(script), encoding="utf-8")
+    return path
+
+
+def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(packages: Path, tmp_path: Path, home: Path) -> None:
+    site = reference(packages, SMALL)
+    scene = found(tmp_path / "site", PROJECT)
+    share_cache(packages, scene)
+    script, port = script_with_a_question(tmp_path), free_port()
+    here = Here(scene, {"TEMPORAL_ADDRESS": f"127.0.0.1:{port}"})
+    start = ("start", REQUEST, "--lane", "small", "--model", f"scripted:{script}", "--engine", "temporal")
+
+    with here.running("server", "dev", "--port", str(port)), here.running("worker"):
+        asked = here.run(*start)
+        assert asked.returncode == 3, asked.stderr
+        assert "One mark or three?" in asked.stdout
+        (files,) = [Project(scene.repo).task(path.name) for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
+        shown = here.run("status", files.task_id)
+        assert "engine: temporal, host agentforge@" in shown.stdout
+        refused = here.run("continue", files.task_id, "--engine", "local")
+        assert refused.returncode == 2
+        assert "--take-over" in refused.stderr
+
+        done = here.run("resolve", "ESC-001", "--answer", "one")
+        assert done.returncode == 0, done.stdout + done.stderr
+        ended = Scene(scene.root, files.task_id)
+        assert ended.end().tree == site.finished.end().tree
+        assert ended.end().branch is not None
+        assert len(set(ended.recorded())) == len(ended.recorded())
+        assert here.run("verify", files.task_id).returncode == 0
+
+        left = here.run(*start, "--detach")
+        assert left.returncode == 0, left.stderr
+        other = left.stdout.split()[0]
+        over = here.run("abort", other)
+        assert over.returncode == 0, over.stderr
+        deadline = time.monotonic() + 30
+        while json.loads(here.run("status", other, "--json").stdout)["status"] != "cancelled":
+            assert time.monotonic() < deadline
+
+
+def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Server, tmp_path: Path, home: Path) -> None:
+    scene = found(tmp_path / "site", PROJECT)
+    start = ("start", REQUEST, "--lane", "small", "--model", f"scripted:{SCRIPT}", "--engine", "temporal")
+
+    nobody = Here(scene, {"TEMPORAL_ADDRESS": f"127.0.0.1:{free_port()}"})
+    for words in (start, ("worker",)):
+        said = nobody.run(*words)
+        assert said.returncode == 1
+        assert said.stderr.startswith("error: No Temporal server answers at 127.0.0.1:"), said.stderr
+        assert "agentforge server dev" in said.stderr
+    assert not (scene.repo / ".agentforge" / "tasks").exists()  # nothing was recorded for nobody
+
+    said = Here(scene, {"TEMPORAL_ADDRESS": server.address, "TEMPORAL_NAMESPACE": "nowhere"}).run(*start)
+    assert said.returncode == 2
+    assert "has no namespace 'nowhere'" in said.stderr
+
+    (scene.home.path).mkdir(parents=True, exist_ok=True)
+    (scene.home.path / "config.yaml").write_text("temporal: {queue: lonely}\n", encoding="utf-8")
+    lonely = Here(scene, {"TEMPORAL_ADDRESS": server.address})
+    said = lonely.run(*start)
+    assert said.returncode == 1
+    assert "Nobody works on the queue lonely" in said.stderr
+    assert "agentforge worker" in said.stderr
+
+    (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
+    assert "Nobody works on the queue lonely" in lonely.run("status", task).stdout
+    aborted = nobody.run("abort", task)  # the lock is free, so it is on record; the server hears of it later
+    assert aborted.returncode == 0
+    assert "agentforge continue" in aborted.stderr
+    taken = nobody.run("continue", task, "--engine", "local", "--take-over", "--detach")
+    assert taken.returncode == 2
+    assert "finds the task taken over" in taken.stderr
+
+    (scene.home.path / "config.yaml").write_text("temporal: {adress: here}\n", encoding="utf-8")
+    said = lonely.run("status", task)
+    assert said.returncode == 0
+    said = lonely.run("worker")
+    assert said.returncode == 2
+    assert "temporal: is a mapping of address" in said.stderr
+
+
+def test_without_the_extra_its_name_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "temporalio", None)
+    assert main(["worker"]) == 2
+    assert "agentforge[temporal]" in capsys.readouterr().err
