@@ -27,7 +27,6 @@ from agentforge.core.inputs import (
     Judged,
     Message,
     Outcome,
-    Parked,
     Prepared,
     Resolution,
     Resume,
@@ -106,7 +105,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
 def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
     reserved = next((flight.reserved for flight in state.flights if flight.key == effect.key), Amount())
     batch = any(flight.key == effect.key and flight.delivery == "batch" for flight in state.flights)
-    late: list[Outcome] = [Parked(), AskLate(maybe_billed=True), AskLate(maybe_billed=False)]
+    late: list[Outcome] = [AskLate(maybe_billed=True), AskLate(maybe_billed=False)]
     usage = Usage(reserved.tokens, 0, 10)
     bad = "The reply is not JSON."
     return [

@@ -2,7 +2,7 @@
 
 Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search has a limit
 that holds: the parent kills it. Standard library only, because it is started by path, isolated from any environment.
-Reads `{"pattern", "files", "max"}` as JSON; writes `{"hits": [[path, line, text]…], "total"}` or `{"error"}`.
+Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is match]…], "total"}` or `{"error"}`.
 """
 
 import json
@@ -17,24 +17,34 @@ FILE_BYTES = 2_000_000
 MAX_TOTAL = 2000
 
 
-def search(pattern: str, files: list[str], limit: int) -> dict[str, object]:
-    """Matching lines in the order of the files."""
+Row = tuple[str, int, str, bool]
+"""A path, a line's number and text, and whether it matches or only stands beside one that does."""
+
+
+def search(pattern: str, files: list[str], limit: int, context: int, *, ignore_case: bool) -> dict[str, object]:
+    """Matching lines in the order of the files, with those around them."""
     try:
-        compiled = re.compile(pattern)
+        compiled = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     except (re.error, RecursionError, OverflowError) as error:
         return {"error": str(error)}
-    hits: list[tuple[str, int, str]] = []
+    hits: list[Row] = []
     total = 0
-    sought, folder = required(pattern), Folder()
+    sought, folder = b"" if ignore_case else required(pattern), Folder()
     for path in files:
-        for number, line in enumerate(_lines(path, sought, folder), 1):
-            if compiled.search(line[:LINE_CHARS]):
-                total += 1
-                if len(hits) < limit:
-                    hits.append((path, number, line[:LINE_CHARS]))
+        lines = _lines(path, sought, folder)
+        found = [at for at, line in enumerate(lines) if compiled.search(line[:LINE_CHARS])]
+        hits += rows(path, lines, found[: max(0, limit - total)], context)
+        total += len(found)
         if total >= MAX_TOTAL:
             break
     return {"hits": hits, "total": total}
+
+
+def rows(path: str, lines: list[str], found: list[int], context: int) -> list[Row]:
+    """The lines that were found, by their places from 0, and as many before and after each."""
+    matches = set(found)
+    shown = sorted({near for at in found for near in range(max(0, at - context), min(len(lines), at + context + 1))})
+    return [(path, at + 1, lines[at][:LINE_CHARS], at in matches) for at in shown]
 
 
 def required(pattern: str) -> bytes:
@@ -101,7 +111,8 @@ def main() -> None:
     """One question on standard input, one answer on standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     question = json.load(sys.stdin)
-    json.dump(search(question["pattern"], question["files"], question["max"]), sys.stdout)
+    pattern, files, limit, context = (question[key] for key in ("pattern", "files", "max", "context"))
+    json.dump(search(pattern, files, limit, context, ignore_case=question["ignore_case"]), sys.stdout)
 
 
 if __name__ == "__main__":

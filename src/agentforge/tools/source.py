@@ -19,7 +19,7 @@ MAX_PYTHON = 3000
 """Python files that one call parses: more would take longer than a step may."""
 LINE_CHARS = 400
 
-_NOISE = frozenset(
+NOISE = frozenset(
     {".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".venv", "node_modules"}
 )
 
@@ -99,7 +99,7 @@ def _below(folder: str, shown: str) -> Iterator[str]:
         if entry.is_file(follow_symlinks=False) and entry.name != ".git":
             yield shown + entry.name
     for entry in found:
-        if entry.is_dir(follow_symlinks=False) and entry.name not in _NOISE:
+        if entry.is_dir(follow_symlinks=False) and entry.name not in NOISE:
             yield from _below(entry.path, f"{shown}{entry.name}/")
 
 

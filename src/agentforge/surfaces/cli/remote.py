@@ -12,6 +12,7 @@ from agentforge.core.inputs import Message
 from agentforge.core.state import TERMINAL, State
 from agentforge.settings import read_temporal
 from agentforge.store.engine import Driven, EngineName, read_engine, write_engine
+from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.lock import DriverLock, LockTaken
 from agentforge.store.site import Site
@@ -129,18 +130,26 @@ def drive_remotely(site: Site, files: TaskFiles, screen: Screen, words: Words, w
     journal.listeners.append(Watcher(screen))
     with connected() as line:
         hand_over(site, files, line, words, wishes)
-        seen, looked = journal.length, time.monotonic()
-        told: set[str] = set()
-        while True:
+        try:
+            return _follow(site, journal, line, screen)
+        except KeyboardInterrupt:
+            screen.line(f"The workers go on with {files.task_id}.")
+            raise
+
+
+def _follow(site: Site, journal: Journal, line: "Connection", screen: Screen) -> State:
+    files, told = journal.files, set[str]()
+    seen, look_at = journal.length, time.monotonic() + _LOOK_S / 2
+    while True:
+        journal.catch_up()
+        if _rests(journal.state) and _is_free(site, files):
             journal.catch_up()
-            if _rests(journal.state) and _is_free(site, files):
-                journal.catch_up()
-                return journal.state
-            if time.monotonic() - looked > _LOOK_S:
-                if journal.length == seen:
-                    _check(site, files, line, screen, told)
-                seen, looked = journal.length, time.monotonic()
-            time.sleep(_TICK_S)
+            return journal.state
+        if time.monotonic() > look_at:
+            if journal.length == seen:
+                _check(site, files, line, screen, told)
+            seen, look_at = journal.length, time.monotonic() + _LOOK_S
+        time.sleep(_TICK_S)
 
 
 def nudge(site: Site, files: TaskFiles) -> str:
