@@ -13,7 +13,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from agentforge.engines.temporal.config import Config
 from agentforge.store.layout import TaskFiles
 from bench.temporal_bare import Bare, nothing
-from tests.temporal.light import Light, found_task
+from tests.temporal.light import Light, driven_locally, found_task
 from tests.temporal.servers import Server
 from tests.temporal.working import begin, connect, working
 
@@ -28,6 +28,8 @@ class Measured:
 
     bare_ms: float
     ours_ms: float
+    local_ms: float
+    """The same effects on the local engine: what the journal and the rules take."""
     one_worker: float
     two_workers: float
     """Tasks per minute."""
@@ -38,7 +40,7 @@ def measure(place: Path) -> Measured:
     place.mkdir(parents=True, exist_ok=True)
     with Server(None, place) as server:
         bare, ours = asyncio.run(_effects(server.address, place))
-        return Measured(bare, ours, _throughput(server.address, place, 1), _throughput(server.address, place, 2))
+        return Measured(bare, ours, _local(place), _throughput(server.address, place, 1), _throughput(server.address, place, 2))
 
 
 async def _effects(address: str, place: Path) -> tuple[float, float]:
@@ -60,6 +62,16 @@ async def _effects(address: str, place: Path) -> tuple[float, float]:
                 ours.append((between - started) / effects * 1000)
                 bare.append((time.perf_counter() - between) / effects * 1000)
     return statistics.median(bare), statistics.median(ours)
+
+
+def _local(place: Path) -> float:
+    times = []
+    for number in range(ROUNDS):
+        host = Light(steps=STEPS)
+        started = time.perf_counter()
+        driven_locally(place / f"local-{number}", host)
+        times.append((time.perf_counter() - started) / len(host.performed) * 1000)
+    return statistics.median(times)
 
 
 def _throughput(address: str, place: Path, workers: int) -> float:

@@ -6,8 +6,8 @@ _USUAL = 100
 
 
 def register() -> None:
-    """Makes the profile known: twenty times the examples, and whatever fails can be repeated."""
-    settings.register_profile("fuzz", max_examples=20 * _USUAL, deadline=None, print_blob=True)
+    """Makes the profile known: four times the examples in each pass, and whatever fails can be repeated."""
+    settings.register_profile("fuzz", max_examples=4 * _USUAL, deadline=None, print_blob=True)
 
 
 def tries(usual: int) -> settings:

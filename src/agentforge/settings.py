@@ -131,9 +131,7 @@ def _budget(limits: Mapping[str, Any], budget_usd: str | None) -> Budget:
 
 def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     """The user's own file: what every settings file can say, and what is theirs alone, because it is their machine."""
-    if not path.is_file():
-        return {}, Own()
-    value = strict_yaml.load(path.read_text(encoding="utf-8"), str(path))
+    value = strict_yaml.load_file(path)
     if not isinstance(value, dict):
         return check_settings(value, str(path)), Own()
     theirs = {key: value[key] for key in _USERS_KEYS if key in value}
@@ -198,5 +196,5 @@ def _listed(value: object, where: str) -> list[object]:
 def read_temporal(environ: Mapping[str, str] = os.environ) -> Config:
     """Where the Temporal server is: the environment before the user's own file. A repository is not asked."""
     path = home_path(environ) / "config.yaml"
-    value = strict_yaml.load(path.read_text(encoding="utf-8"), str(path)) if path.is_file() else None
+    value = strict_yaml.load_file(path)
     return read_config(value.get("temporal") if isinstance(value, dict) else None, environ, str(path))

@@ -1,5 +1,6 @@
 """Desks over one outbox, a provider on the loopback, and a carrier that dies at a given moment."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -83,7 +84,8 @@ def put(desk: Desk, batcher: Batcher, key: str, task: State = TASK) -> tuple[Box
 
 def item_until(desk: Desk, batcher: Batcher, box: Box, identity: str) -> dict[str, object]:
     """Works until the batch of the request is over."""
-    for _ in range(500):
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
         desk.work(box, batcher.carrier)
         waiting = box.request(identity)
         sent = box.batch_of(waiting) if waiting else None

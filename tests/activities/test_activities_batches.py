@@ -6,8 +6,11 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,14 +29,22 @@ from tests.models.wire_talk import KEY, REPLY, REQUEST
 MOMENTS: tuple[Moment, ...] = ("before submit", "after submit", "before results")
 
 
-def test_fifty_siblings_of_several_desks_share_one_batch(tmp_path: Path) -> None:
+def test_fifty_siblings_of_several_tasks_share_one_batch(tmp_path: Path) -> None:
     batches = AnthropicBatches(lambda _: REPLY)
+    together = threading.Barrier(50)
     with provider(batches) as batcher:
 
+        def now_ms() -> int:
+            """The window is over when all have come, however slow this machine is."""
+            return time.time_ns() // 1_000_000 + (3_600_000 if together.broken else 0)
+
         def ask(number: int) -> str:
-            desk = desk_at(tmp_path, Pace(window_s=1.5, first_s=0.02, last_s=0.02))
-            task = replace(TASK, task_id=f"task-{number % 5}")
-            box, name = put(desk, batcher, f"review/{number}/ask/0", task)
+            desk = Desk(Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.02, last_s=0.02))
+            box, name = put(desk, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}"))
+            desk.work(box, batcher.carrier)
+            with suppress(threading.BrokenBarrierError):
+                if together.wait() == 0:
+                    together.abort()
             return batcher.codec.decode(item_of(item_until(desk, batcher, box, name)), REQUEST).text  # type: ignore[arg-type]  # JSON
 
         with ThreadPoolExecutor(50) as pool:
@@ -95,6 +106,18 @@ def test_a_refused_batch_is_the_trouble_of_each_of_its_requests(tmp_path: Path) 
             assert trouble is not None
             seen.append((trouble.kind, trouble.retryable, trouble.maybe_billed))
     assert seen == [("rate_limit", True, False), ("auth", False, False)]
+
+
+def test_a_batch_that_nobody_is_let_into_any_more_is_told_in_the_end_and_stays_on_the_bill(tmp_path: Path) -> None:
+    batches = AnthropicBatches(lambda _: REPLY)
+    with provider(batches) as batcher:
+        desk = desk_at(tmp_path)
+        box, name = put(desk, batcher, "a/ask/0")
+        desk.work(box, batcher.carrier)
+        batches.jobs.clear()
+        trouble = trouble_in(item_until(desk, batcher, box, name))  # type: ignore[arg-type]  # JSON
+    assert trouble is not None
+    assert (trouble.retryable, trouble.maybe_billed) == (False, True)
 
 
 def test_a_request_that_is_given_up_takes_its_batch_with_it_only_if_it_is_alone(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from agentforge.core.inputs import (
     Judged,
     Message,
     Outcome,
+    Parked,
     Prepared,
     Resolution,
     Resume,
@@ -253,6 +254,24 @@ def test_a_call_that_was_in_flight_when_the_driver_died_is_lost_and_sent_again(w
     assert (state.status, state.unaccounted) == ("completed", reserved)
     assert AskLost("frame/1/1/ask/0", reserved) in world.told()
     assert "frame/1/1/ask/1" in world.started
+
+
+def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_key(world: World) -> None:
+    def before(effect: Effect, state: State) -> Outcome | None:
+        if not isinstance(effect, Ask):
+            return None
+        world.journal.advance(f"{effect.key}/sent", AskStarted("hash", "one", worst_case(state, state.stage), delivery="batch"))
+        return Parked()
+
+    world.before = before
+    state = world.drive()
+    assert (state.status, [flight.key for flight in state.flights]) == ("running", ["frame/1/1/ask/0"])
+    assert world.started.count("frame/1/1/ask/0") == 1
+    assert "frame/1/1/ask/0" not in [line.key for line in read_lines(world.journal.files.journal)]
+
+    world.before = lambda effect, state: None
+    state = world.drive()
+    assert (state.status, state.unaccounted.calls, world.started.count("frame/1/1/ask/0")) == ("completed", 0, 2)
 
 
 def test_what_may_start_is_bounded_and_uses_the_worktree_alone() -> None:

@@ -27,7 +27,7 @@ from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Stage
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Budget, Price, Question, Usage
-from agentforge.engines.local import Ports
+from agentforge.engines.local import Ports, drive
 from agentforge.engines.temporal.port import Ref
 from agentforge.hosting import HostedTasks
 from agentforge.store import inbox
@@ -131,6 +131,15 @@ class LightSession:
             if state.run is not None and state.run.asks < self._host.troubles and state.step == 1:
                 return AskTrouble("server", "busy", retryable=True, maybe_billed=False)
         return _outcome(effect, state, self._host)
+
+
+def driven_locally(place: Path, host: Light) -> list[str]:
+    """The lines of a task of its own, driven by the local engine."""
+    files = found_task(place)
+    session = LightSession(host, files)
+    drive(session.journal, session.ports)
+    session.close()
+    return keys(files)
 
 
 def files_of(ref: Ref) -> TaskFiles:

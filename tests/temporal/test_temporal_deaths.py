@@ -14,9 +14,8 @@ import pytest
 
 from agentforge.engines.temporal.config import Config
 from agentforge.store.layout import TaskFiles
-from tests.temporal.light import Light, found_task, keys, read_state
+from tests.temporal.light import Light, driven_locally, found_task, keys, read_state
 from tests.temporal.servers import Server
-from tests.temporal.test_temporal_engine import driven_locally
 from tests.temporal.working import begin, connect
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,7 @@ from agentforge import __version__
 from agentforge.core.effects import Act, Ask, Effect
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Abort, Outcome, Parked, Resolution
-from agentforge.engines.local import drive
-from agentforge.engines.temporal import activities
+from agentforge.engines.temporal import answers
 from agentforge.engines.temporal.activities import Desk, Host
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.worker import Seats
@@ -26,19 +25,11 @@ from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
 from agentforge.store import inbox
 from agentforge.store.engine import Driven, write_engine
 from agentforge.store.layout import TaskFiles
-from tests.temporal.light import Light, LightSession, found_task, keys, read_state
+from tests.temporal.light import Light, LightSession, driven_locally, found_task, keys, read_state
 from tests.temporal.parent import Parent
 from tests.temporal.working import begin, connect, until, working
 
 pytestmark = pytest.mark.slow
-
-
-def driven_locally(place: Path, host: Light) -> list[str]:
-    files = found_task(place)
-    session = LightSession(host, files)
-    drive(session.journal, session.ports)
-    session.close()
-    return keys(files)
 
 
 def order_for(files: TaskFiles, key: str = "") -> Order:
@@ -65,7 +56,7 @@ def test_a_call_that_waits_in_a_batch_is_a_timer_and_then_another_look(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, looks = found_task(tmp_path), list[str]()
-    monkeypatch.setattr(activities, "BATCH_LOOK_S", 1)
+    monkeypatch.setattr(answers, "BATCH_LOOK_S", 1)
 
     def meddle(effect: Effect) -> Outcome | None:
         if isinstance(effect, Ask):

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.engines.temporal.config import Config
-from tests.temporal.light import Light, found_task, keys, read_state
-from tests.temporal.test_temporal_engine import driven_locally
+from tests.temporal.light import Light, driven_locally, found_task, keys, read_state
 from tests.temporal.working import begin, connect, until, working
 
 pytestmark = pytest.mark.slow

@@ -108,8 +108,8 @@ class Desk:
             try:
                 self._look(box, carrier, sent)
             except ModelTrouble as trouble:
-                if trouble.retryable or sent.looks < UNSURE_TRIES:
-                    self._later(box, sent)
+                if trouble.retryable or sent.failures < UNSURE_TRIES:
+                    self._later(box, sent, failures=sent.failures + 1)
                 else:  # nobody will be let in, and what it costs is not known
                     box.end(sent, [(name, _refused(trouble, billed=True)) for name in sent.ids])
 
@@ -128,7 +128,7 @@ class Desk:
         known = frozenset(other.ticket for other in box.batches() if other.ticket)
         found = carrier.find(Sought(frozenset(sent.ids), sent.group, sent.at_ms, known))
         if found.ticket is not None:
-            box.write(replace(sent, ticket=found.ticket.id, handle=found.ticket.handle, look_ms=0, looks=0))
+            box.write(replace(sent, ticket=found.ticket.id, handle=found.ticket.handle, look_ms=0, looks=0, failures=0))
         elif found.wait:
             self._later(box, sent)
         else:
@@ -151,15 +151,16 @@ class Desk:
         try:
             ticket = carrier.create(items)
         except ModelTrouble as trouble:
-            if trouble.maybe_billed and sent.looks < UNSURE_TRIES:
-                self._later(box, sent)
+            if trouble.maybe_billed and sent.failures < UNSURE_TRIES:
+                self._later(box, sent, failures=sent.failures + 1)
             else:
                 box.end(sent, [(name, _refused(trouble)) for name in sent.ids])
             return
-        box.write(replace(sent, ticket=ticket.id, handle=ticket.handle, look_ms=box.now_ms() + self.pace.pause_ms(0), looks=1))
+        box.write(replace(sent, ticket=ticket.id, handle=ticket.handle, look_ms=box.now_ms() + self.pace.pause_ms(0), looks=1, failures=0))
 
-    def _later(self, box: Box, sent: Sent) -> None:
-        box.write(replace(sent, look_ms=box.now_ms() + self.pace.pause_ms(sent.looks), looks=sent.looks + 1))
+    def _later(self, box: Box, sent: Sent, failures: int = 0) -> None:
+        due = box.now_ms() + self.pace.pause_ms(sent.looks)
+        box.write(replace(sent, look_ms=due, looks=sent.looks + 1, failures=failures))
 
 
 def owner(state: State) -> str:

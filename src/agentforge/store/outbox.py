@@ -61,6 +61,8 @@ class Sent:
     look_ms: int = 0
     """When to look at it next."""
     looks: int = 0
+    failures: int = 0
+    """Of the last looks, or of submissions whose end nobody knows; in a row."""
 
 
 def _now_ms() -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentforge.core.errors import UsageError
-from agentforge.system.files import append_durable, disk_errors
+from agentforge.system.files import append_durable, disk_errors, make_own_directory
 
 _LARGEST = 1_000_000
 
@@ -50,8 +50,8 @@ def replace_own(path: Path, data: bytes) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Two commands at once must not lose what one of them wrote."""
+    make_own_directory(path.parent)
     with disk_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

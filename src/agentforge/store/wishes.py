@@ -12,7 +12,7 @@ from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home, plain_name, repo_name
 from agentforge.store.own_files import read_own, replace_own
 from agentforge.system import strict_yaml
-from agentforge.system.files import disk_errors
+from agentforge.system.files import make_own_directory
 
 Area = Literal["files", "shell", "network", "web", "mcp"]
 """What `--allow-…` can speak of."""
@@ -74,8 +74,7 @@ def write_wishes(path: Path, wishes: Wishes) -> None:
         "sandbox": wishes.sandbox,
         "marker": wishes.marker,
     }
-    with disk_errors():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_own_directory(path.parent, 0o700)
     replace_own(path, strict_yaml.dump(value).encode())
 
 

@@ -50,6 +50,14 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
     return None
 
 
+def make_own_directory(path: Path, mode: int = 0o777) -> None:
+    """A directory below the user's own one, with those above it; one that cannot be made is said in one sentence."""
+    try:
+        path.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_trouble(error) or Unusable(f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory.") from error
+
+
 def write_atomic(path: Path, data: bytes) -> None:
     """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of it."""
     with disk_errors():

@@ -87,15 +87,19 @@ _NAMED = (
 # seen: whoever works on the code must see it, and the scan for weak spots tells of it.
 _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _LETTERS = r"A-Za-z0-9!@#%^*_+~-"
+_WORD = f"[{_LETTERS}]{{6,64}}+"
+# Behind a colon a type may stand, too: in a line it is followed by a sign, or by a comma and begins with a capital.
+_IN_A_LINE = rf"{_WORD}\.?[ \t]{{1,4}}[A-Za-z0-9#/(<;-]|{_WORD}\.(?:\s|$)|(?![A-Z]){_WORD},[ \t]"
 _SHORT = (
     rf"(?P<keep>(?:{_spellings(_PASSWORDS)})(?:"
     rf"{_QUOTE}?[ \t]{{0,8}}(?:=>|:)[ \t]{{0,8}}{_QUOTE}|(?<=[A-Z])={_QUOTE}"
-    r"|=|:[ \t]{0,4}(?=[^\s]{6,64}[ \t]{0,8}(?:[\r\n]|\\[nr]|$))))"
-    rf"(?P<value>[{_LETTERS}]{{6,64}}+)(?=\s|[\"'`;&]|\\|$)"
+    r"|=|:[ \t]{0,4}(?=[^\s]{6,64}[ \t]{0,8}(?:[\r\n]|\\[nr]|$))"
+    rf"|:[ \t]{{1,4}}(?={_IN_A_LINE})))"
+    rf"(?P<value>{_WORD})(?=\s|[\"'`;&]|\\|$|[.,](?:\s|$))"
 )
 _NO_PASSWORD = re.compile(
     "pass|pwd|secret|test|example|sample|demo|dummy|fake|default|user|admin|root|guest|foo|bar|baz|qux|xxx|1234|abc|changeme|your|my_|none"
-    "|null|true|false|sha[0-9]|md5|crypt|argon|pbkdf|utf|field|param|arg|input|value|token|string|bytes|hash",
+    "|null|true|false|u?int[0-9]|float[0-9]|sha[0-9]|md5|crypt|argon|pbkdf|utf|field|param|arg|input|value|token|string|bytes|hash",
     re.IGNORECASE,
 )
 

@@ -6,6 +6,7 @@ Values are built from parser events, not nodes: events carry the place of every 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, overload
 
 import yaml
@@ -33,6 +34,18 @@ _LITERAL = re.compile(rf"[^\s\x00-\x1f{_UNFIT}][^\x00-\x08\x0b-\x1f{_UNFIT}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_NUMBER = 1000
 _LONG_KEY = 1000  # over 1,024 characters a key needs the explicit form
+
+
+def load_file(path: Path) -> Json:
+    """The document of a person's own file; None if there is no file. One that cannot be read is a `UsageError` too."""
+    try:
+        return load(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not text in UTF-8.", "Mend or remove it.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Mend or remove it.") from None
 
 
 @overload

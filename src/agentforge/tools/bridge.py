@@ -74,6 +74,11 @@ ALIASES: Mapping[str, Alias] = MappingProxyType(
     }
 )
 
+_ARGUMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {"edit_file": {"oldText": "old", "newText": "new"}, "move_file": {"from": "source", "to": "target"}}
+)
+"""By tool: arguments that other programs call otherwise."""
+
 _PATH_ARGUMENTS = ("path", "paths", "source", "target")
 """The arguments that name a path, in every tool."""
 
@@ -237,8 +242,8 @@ def real_name(name: str) -> str:
 
 def real_action(action: Action) -> Action:
     """The action by the tool's own name and with its own arguments. What the tool does not know stays, and is refused with the rest."""
-    alias = ALIASES.get(action.name)
-    if alias is None:
+    alias = ALIASES.get(action.name) or Alias(action.name, _ARGUMENTS.get(action.name, {}))
+    if alias == (action.name, {}, {}):
         return action
     args: dict[str, Json] = {}
     for key, value in action.args.items():

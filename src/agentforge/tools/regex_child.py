@@ -2,7 +2,8 @@
 
 Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search has a limit
 that holds: the parent kills it. Standard library only, because it is started by path, isolated from any environment.
-Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is match]…], "total"}` or `{"error"}`.
+Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is match]…], "total"}`
+or `{"error"}`.
 """
 
 import json
@@ -92,7 +93,8 @@ def _lines(path: str, sought: bytes, folder: Folder) -> list[str]:
         return []
     if len(data) > FILE_BYTES or b"\0" in data[:8192] or sought not in data:
         return []
-    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n")
+    lines = data.decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _read(path: str, folder: Folder) -> bytes:

@@ -7,30 +7,28 @@ the effect known, or no longer owed, if it came too late.
 
 import asyncio
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, assert_never
+from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import Await, Pause
 from agentforge.core.errors import StateInvalid, Unusable, UserError
 from agentforge.core.inputs import DriverStarted, Elapsed, Parked
 from agentforge.core.state import TERMINAL
+from agentforge.engines.temporal.answers import answer_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
-from agentforge.engines.temporal.workflow import Answer, Order, Owed
+from agentforge.engines.temporal.threads import in_thread
+from agentforge.engines.temporal.workflow import Answer, Order
 from agentforge.store.lock import LockTaken
-
-T = TypeVar("T")
 
 FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
 PULSE_S = 1.0
 IDLE_S = 3.0
 """How long a task stays open with nothing in flight."""
-BATCH_LOOK_S = 60
-"""Until a call that waits in a batch is looked after again."""
 TRIES = 3
 """Of an effect, when the world fails: disk, tool or network."""
 
@@ -84,7 +82,8 @@ class Desk:
 
         @activity.defn(name="begin")
         async def begin(order: Order) -> Answer:
-            return await self._begin(order)
+            with _told():
+                return await self._begin(order)
 
         return begin
 
@@ -93,7 +92,8 @@ class Desk:
 
         @activity.defn(name="hear")
         async def hear(order: Order) -> Answer:
-            return await self._hear(order)
+            with _told():
+                return await self._hear(order)
 
         return [self.begin(), hear, *map(self._family, FAMILIES)]
 
@@ -122,7 +122,7 @@ class Desk:
                 type="OldWorker",
             )
         ref = Ref(order.task_id, order.repository)
-        queue = await _in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
+        queue = await in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
         if not queue:
             raise ApplicationError(f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}.", type="NotHere")
         if queue != self._host.queue:
@@ -135,18 +135,18 @@ class Desk:
         ref = Ref(order.task_id, order.repository)
         refused = ""
         if said.get("kind", "look") != "look":
-            refused = await _in_thread(lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()}))
+            refused = await in_thread(lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()}))
         return await self._visit(ref, refused)
 
     async def _visit(self, ref: Ref, refused: str | None) -> Answer:
         """Takes in what people said, and tells what is owed."""
         held = self._here(ref)
+        held.guests += 1
 
         async def look() -> Answer:
-            held.guests += 1
             try:
                 session = await self._opened(held)
-                answer, told = await _in_thread(lambda: _listen(held, session))
+                answer, told = await in_thread(lambda: _listen(held, session))
             finally:
                 held.guests -= 1
                 await self._leave(held)
@@ -177,12 +177,12 @@ class Desk:
         flight, failed = held.flying[key], True
         try:
             session = await self._opened(held)
-            answer = await _in_thread(lambda: _perform(held, session, flight, key))
+            answer = await in_thread(lambda: _perform(held, session, flight, key))
             failed = False
         finally:
             del held.flying[key]
-            # The next try reads everything anew: what failed may be what is open here.
-            await self._leave(held, at_once=failed)
+            # The next try reads everything anew: what failed, or was called off, may be what is open here.
+            await self._leave(held, at_once=failed or flight.called_off.is_set())
         return answer
 
     async def _watched(self, held: _Held, task: "asyncio.Task[Answer]") -> Answer:
@@ -196,7 +196,9 @@ class Desk:
             if session is not None and not held.gate.locked():
                 held.guests += 1
                 try:
-                    await _in_thread(lambda: _listen(held, session))  # noqa: B023  # awaited here
+                    await in_thread(lambda: _listen(held, session))  # noqa: B023  # awaited here
+                except UserError as trouble:
+                    held.progress = trouble.sentence  # the effect meets the same, and tells it
                 finally:
                     held.guests -= 1
                     await self._leave(held)
@@ -217,7 +219,7 @@ class Desk:
         async with held.gate:
             while held.session is None:
                 try:
-                    held.session = await _in_thread(lambda: _open(self._tasks, held.ref, self._host.queue, progress))
+                    held.session = await in_thread(lambda: _open(self._tasks, held.ref, self._host.queue, progress))
                 except LockTaken as error:
                     held.progress = error.sentence
                     await asyncio.sleep(PULSE_S / 2)
@@ -243,7 +245,7 @@ class Desk:
             session = held.session
             if not held.flying and not held.guests and session is not None:
                 held.session = None
-                await _in_thread(lambda: _put_away(session))
+                await in_thread(lambda: _put_away(session))
             if not held.flying and not held.guests and self._held.get(held.ref) is held:
                 del self._held[held.ref]
 
@@ -287,9 +289,9 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
                     session.journal.advance(key, outcome)
             if isinstance(outcome, Parked):
                 with held.turn:
-                    return _answer(session, parked=key)
+                    return answer_of(session, parked=key)
     with held.turn:
-        return _answer(session)
+        return answer_of(session)
 
 
 def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
@@ -306,7 +308,7 @@ def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
                 told = str(error)
         if session.journal.state.status in TERMINAL and held.flying:
             session.ports.withdraw()
-        return _answer(session), told
+        return answer_of(session), told
 
 
 def _rests(session: Session) -> bool:
@@ -321,53 +323,6 @@ def _put_away(session: Session) -> None:
         session.close()
 
 
-def _answer(session: Session, parked: str = "") -> Answer:
-    state = session.journal.state
-    waiting = state.open_escalation
-    return Answer(
-        length=session.journal.length,
-        owed=[_spell(effect, wait=BATCH_LOOK_S if effect.key == parked else 0) for effect in session.owed()],
-        status=state.status,
-        stage=state.run.name if state.run else "",
-        goal=state.pipeline.name if state.task_id else "",
-        waits=waiting.id if waiting else "",
-        over=state.status in TERMINAL,
-    )
-
-
-def _spell(effect: Effect, wait: int) -> Owed:
-    return Owed(effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else wait)
-
-
-def family_of(effect: Effect) -> str:  # noqa: C901  # one arm per effect is the point
-    """The activity that performs it; a pause is the workflow's own timer, and then `elapsed`."""
-    match effect:
-        case Prepare():
-            return "prepare"
-        case TakeBaseline():
-            return "baseline"
-        case Assemble():
-            return "assemble"
-        case Ask():
-            return "ask"
-        case Pause():
-            return "elapsed"
-        case Act():
-            return "act"
-        case Check():
-            return "check"
-        case Judge():
-            return "judge"
-        case Commit():
-            return "commit"
-        case Deliver():
-            return "deliver"
-        case Await():
-            return "await"
-        case _:
-            assert_never(effect)
-
-
 def _failure(error: BaseException) -> BaseException:
     """For the workflow: whether another try makes sense, the sentence, the next step, the exit code."""
     if isinstance(error, ApplicationError | asyncio.CancelledError):
@@ -378,6 +333,15 @@ def _failure(error: BaseException) -> BaseException:
     return ApplicationError(f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True)
 
 
+@contextmanager
+def _told() -> Iterator[None]:
+    """What goes wrong before an effect begins, as the workflow is told of it."""
+    try:
+        yield
+    except UserError as error:
+        raise _failure(error) from error
+
+
 def _look_at(flight: "asyncio.Task[Answer]") -> None:
     """Its failure was seen, even if every attempt that waited for it is gone."""
     if not flight.cancelled():
@@ -386,29 +350,3 @@ def _look_at(flight: "asyncio.Task[Answer]") -> None:
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split("+", maxsplit=1)[0].split(".") if part.isdigit()]
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """`work` in a thread of its own. It does not keep the process: what it does is safe to repeat."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if future.cancelled():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]  # what `work` gave
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except BaseException as raised:  # noqa: BLE001  # a thread has nobody to raise to: who waits raises it
-            error = raised
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits
-            loop.call_soon_threadsafe(settle, result, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await future

@@ -154,7 +154,7 @@ class TaskWorkflow:
     async def run(self, task: Task) -> dict[str, Json]:
         """Hands out what is owed until nothing is, or the world fails; then says where the task stands."""
         try:
-            self._take(await self._begin())
+            await self._open()
             while self._goes_on():
                 if self._is_long() and not self._flying:
                     await workflow.wait_condition(workflow.all_handlers_finished)
@@ -210,6 +210,14 @@ class TaskWorkflow:
         if said["kind"] != "look" and not said.get("id"):
             raise ValueError("a message has an `id`; the first one of a name counts")
 
+    async def _open(self) -> None:
+        try:
+            self._take(await self._begin())
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            self._trouble = error
+
     def _goes_on(self) -> bool:
         if self._trouble is not None:
             return False
@@ -240,7 +248,8 @@ class TaskWorkflow:
         except asyncio.CancelledError:
             pass  # withdrawn, or the workflow ends
         except ActivityError as error:
-            self._trouble = self._trouble or error
+            if not is_cancelled_exception(error):
+                self._trouble = self._trouble or error
         else:
             self._take(answer, owed.key)
         finally:

@@ -10,6 +10,8 @@ _FORM = re.compile(r"(?:\d{1,6}[dhms])+")
 
 def seconds(text: str) -> int:
     """The whole of it in seconds."""
-    if not _FORM.fullmatch(text):
+    parts = re.findall(r"(\d+)([dhms])", text) if _FORM.fullmatch(text) else []
+    total = sum(int(count) * _SECONDS[unit] for count, unit in parts)
+    if not total:
         raise UsageError(f"{text[:40]!r} is not a duration.", "Write, say, `--deadline 90m` or `--deadline 1h30m`.")
-    return sum(int(count) * _SECONDS[unit] for count, unit in re.findall(r"(\d+)([dhms])", text))
+    return total

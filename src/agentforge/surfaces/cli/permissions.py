@@ -1,5 +1,6 @@
 """`permissions`: what was granted, granting more, and what would be decided about a command, without running it."""
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from agentforge.tools.permissions import Decision
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
+_ACTIVE = re.compile(r"[$`;<>(){}'\"]")
+"""What makes a word more than a word in a shell. A lone `|` or `*` within a word is mostly a pattern that somebody looks for."""
 
 
 @click.group(
@@ -161,7 +164,8 @@ Examples:
   agentforge permissions explain --sandboxed -- 'X=rm; $X -rf /'
   agentforge permissions explain --mode plan --json -- git status
 
-One word is read as a line of shell. Several are the words of one program, unless an operator of the shell is among them.""",
+One word is read as a line of shell. Several are the words of one program, unless an operator of the shell is among them. Where a
+shell would act on one of them, they are read as a line too, and the worse of both is shown.""",
 )
 @click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
 @click.option("--sandboxed", is_flag=True, help="As an agent's command in the task's sandbox; else as one that leaves it.")
@@ -194,15 +198,30 @@ def explain(  # noqa: PLR0913  each is an option
     read = read_grants(grants_file(_home()))
     if read.problem:
         click.echo(read.problem, err=True)
-    line = len(command) == 1 or any(word in _OPERATORS for word in command)
-    call = Call("run_command", "execute", command=" ".join(command) if line else command, confined=sandboxed)
     policy = Policy(_project(), _now(), frozenset(areas), strict, not non_interactive, yes)
+    call = Call("run_command", "execute", command=_meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, mode)
     if as_data:
-        print_json(_as_data(decision, mode.name))
-    else:
-        _print(decision)
+        print_json({**_as_data(decision, mode.name), "read_as": "line" if isinstance(call.command, str) else "words"})
+        return 0
+    if isinstance(call.command, str) and len(command) > 1:
+        click.echo("read as a line of shell")
+    _print(decision)
     return 0
+
+
+def _meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
+    """A line, or the words of one program. The quotes are gone that would have told; where both can be meant, the worse is."""
+    from agentforge.tools.risks import RISKS, assess
+
+    line = " ".join(command)
+    if len(command) == 1 or any(word in _OPERATORS for word in command):
+        return line
+    # A blank within a word was quoted, so the words have come as they were meant.
+    if any(map(str.isspace, "".join(command))) or not any(map(_ACTIVE.search, command)):
+        return command
+    read = assess(line)
+    return line if not read.line.problem and RISKS.index(read.risk) > RISKS.index(assess(command).risk) else command
 
 
 def _print(decision: "Decision") -> None:

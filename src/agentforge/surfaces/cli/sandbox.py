@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 124
 # What was shown as it came need not be kept.
 KEPT_WHEN_SHOWN = 10_000
+_SYSTEM = tuple(map(Path, ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr")))
 
 
 @click.group(
@@ -149,13 +150,16 @@ def _print(walls: "Sandbox", done: "Completed", more: dict[str, object]) -> None
 def _writable(path: Path) -> Path:
     from agentforge.core.errors import UsageError
     from agentforge.sandbox.guarded import is_guarded
+    from agentforge.tools.paths import closed_to_all
 
     real = path.resolve()
     if not real.is_dir():
         raise UsageError(f"{str(path)!r} is not a directory.", "Make it first, or name another.")
     if any(map(is_guarded, real.parts)):
         raise UsageError(f"{str(path)!r} is never writable to a command: what is there runs later, outside.")
-    if real in (Path("/"), Path.home()) or real in Path.home().parents:
+    if (closed := closed_to_all(str(real))) is not None:
+        raise UsageError(f"{closed[:1].upper()}{closed[1:]}: no command may change it.")
+    if real in (Path("/"), Path.home()) or real in Path.home().parents or any(real.is_relative_to(top) for top in _SYSTEM):
         raise UsageError(f"{str(path)!r} holds far more than a command should change.", "Name a directory of the project.")
     return real
 
