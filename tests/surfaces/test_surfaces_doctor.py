@@ -36,7 +36,8 @@ def repository(tmp_path: Path) -> Path:
 def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> None:
     done = forge("doctor", "--json", cwd=tmp_path)
     told = json.loads(done.stdout)
-    assert {check["name"] for check in told["checks"]} >= {"python", "git", "sandbox", "container", "toolchains", "engines", "models", "home", "disk"}
+    wanted = {"python", "git", "sandbox", "container", "toolchains", "engines", "models", "home", "disk"}
+    assert {check["name"] for check in told["checks"]} >= wanted
     assert [rung["name"] for rung in told["rungs"]] == ["bubblewrap", "landlock", "container"]
     assert {probe["name"] for rung in told["rungs"] if rung["works"] for probe in rung["probes"]} >= ESSENTIAL
     assert done.returncode == (0 if told["ok"] else 1)

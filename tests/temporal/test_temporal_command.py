@@ -1,5 +1,6 @@
 """The installed command, whole: a development server, a worker, and a task that asks, is answered, and ends as on the local engine."""
 
+import asyncio
 import json
 import os
 import signal
@@ -13,12 +14,16 @@ from typing import Any
 
 import pytest
 
+from agentforge.engines.temporal.config import Config
+from agentforge.store.engine import Driven, write_engine
 from agentforge.store.layout import Project
 from agentforge.surfaces.cli.main import main
 from agentforge.system import strict_yaml
 from tests import forked
-from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
+from tests.engines.crash_site import LINES, PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
+from tests.engines.test_engine_kills import check
 from tests.temporal.servers import Server, free_port
+from tests.temporal.working import begin, connect
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -119,6 +124,30 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(packages: Path,
         deadline = time.monotonic() + 30
         while json.loads(here.run("status", other, "--json").stdout)["status"] != "cancelled":
             assert time.monotonic() < deadline
+
+
+def test_a_real_task_whose_workers_are_killed_ends_the_same(packages: Path, server: Server, tmp_path: Path, home: Path) -> None:
+    site = reference(packages, SMALL)
+    scene = site.copy(tmp_path, moment="create")
+    write_engine(scene.files, Driven("temporal"))
+    config = Config(address=server.address, queue="killed", host_silence_s=60)
+    (scene.home.path / "config.yaml").write_text("temporal: {queue: killed}\n", encoding="utf-8")
+    here = Here(scene, {"TEMPORAL_ADDRESS": server.address})
+
+    async def hand_over() -> None:
+        await begin(await connect(config), config, scene.files, heartbeat_s=2)
+
+    asyncio.run(hand_over())
+    for lines in (5, 16, 27, LINES):
+        with subprocess.Popen([forked.COMMAND, "worker"], cwd=tmp_path, env=here.environ, stdout=subprocess.DEVNULL) as worker:
+            deadline = time.monotonic() + 200
+            while len(scene.recorded()) < lines and time.monotonic() < deadline:
+                time.sleep(0.02)
+            if lines < LINES:
+                worker.kill()
+            else:
+                worker.terminate()
+    check(site, scene, lost=scene.unaccounted().calls)
 
 
 def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Server, tmp_path: Path, home: Path) -> None:

@@ -175,24 +175,6 @@ def test_a_world_that_fails_for_good_ends_the_workflow_with_its_sentence_and_ano
     assert len(set(keys(files))) == len(keys(files))
 
 
-def test_a_long_task_is_handed_over_to_fresh_runs_with_nothing_in_flight(config: Config, tmp_path: Path) -> None:
-    files, steps = found_task(tmp_path), 60
-
-    async def run() -> tuple[int, int]:
-        client = await connect(config)
-        async with working(config, Light(steps=steps), tmp_path):
-            handle = await begin(client, config, files, longest_history=200)
-            found = await handle.result()
-            last = await client.get_workflow_handle(handle.id).describe()
-            return found["runs"], last.history_length
-
-    runs, length = asyncio.run(run())
-    assert runs >= 3
-    assert length < 300
-    assert read_state(files).step == steps
-    assert len(set(keys(files))) == len(keys(files))
-
-
 def test_a_task_can_be_the_child_of_another_workflow(config: Config, tmp_path: Path) -> None:
     files = found_task(tmp_path)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from agentforge.answering import Answering
     from agentforge.core.pipeline import Tier
     from agentforge.models.providers import Provider
     from agentforge.models.router import Candidate
-    from agentforge.answering import Answering
 
 USUAL_TOKENS = 24_000
 """A full context and a long reply."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from agentforge.answering import Answering
 from agentforge.core.errors import UserError
 from agentforge.models.base import Answer, Block, Model, ModelTrouble, Request, ToolSpec
 from agentforge.models.means import POSSIBLE
@@ -11,7 +12,6 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import SCRIPTED, Means
 from agentforge.models.retry import Attempt, Retrying, Tries
 from agentforge.models.tiers import split
-from agentforge.answering import Answering
 from agentforge.surfaces.cli.words import money, one_line
 
 _READY = ToolSpec(
