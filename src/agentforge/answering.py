@@ -8,11 +8,12 @@ from agentforge.core.errors import PolicyError, UsageError, UserError
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.core.values import Price, TierPrice
 from agentforge.models.base import Answer, Model, Request, Reservation
-from agentforge.models.local import LocalModels
+from agentforge.models.local import LocalModels, installed, unlisted
 from agentforge.models.open import open_spec
 from agentforge.models.prices import Prices, price_list
 from agentforge.models.providers import SCRIPTED, Provider
-from agentforge.models.router import NoScores, Parts, Router, Scores
+from agentforge.models.router import Parts, Router
+from agentforge.models.scores import NoScores, Scores
 from agentforge.models.stack import recorded
 from agentforge.models.tiers import Tiers, higher, split
 from agentforge.settings import NO_MODEL, Settings
@@ -21,6 +22,8 @@ from agentforge.store.layout import Home
 
 TIERED = "tiers"
 """What a task's record calls its model where several do the work: then every call names its own."""
+REPLAYED = "none"
+"""In the place of a key that nobody looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,14 @@ class Answering:
         return None
 
     def key(self, provider: Provider) -> str | None:
-        """The person's key for it."""
+        """The person's key for it; where a recording answers, none is needed."""
         found = self.keys.find(provider.name, provider.key_env)
-        return found.text if found else None
+        return found.text if found else REPLAYED if self.replays else None
+
+    @property
+    def replays(self) -> bool:
+        """Whether a recording answers in the place of every server."""
+        return bool(self.environ.get("AGENTFORGE_REPLAY"))
 
     def prices(self, provider: Provider, model: str) -> Prices | None:
         """What a model costs; nothing if it runs on this machine."""
@@ -112,7 +120,8 @@ class Answering:
 
     def router(self, say: Callable[[str], None] = lambda _: None, scores: Scores | None = None) -> Router:
         """Who is asked."""
-        parts = Parts(self.open, self.providers, LocalModels(say, self.key), scores=scores or NoScores())
+        local = LocalModels(say, self.key, ask=unlisted if self.replays else installed)
+        parts = Parts(self.open, self.providers, local, scores=scores or NoScores())
         return Router(self.tiers, parts, local_only=self.local_only)
 
     def _reachable(self, tier: Tier) -> Iterable[str]:

@@ -49,8 +49,10 @@ from agentforge.store.pack import Pack
 from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system import processes
+from agentforge.system.files import make_own_directory
 from agentforge.system.git import Git
 from agentforge.system.processes import Completed
+from agentforge.system.redact import redact
 
 Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
 VIEW_SECONDS = 1.0
@@ -85,6 +87,7 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     """Records the task. Everything that can be wrong with a request is said before anything is written."""
     if not options.request.strip():
         raise UsageError("The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.')
+    options = replace(options, request=redact(options.request)[0])
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
@@ -102,6 +105,7 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
+    make_own_directory(site.home.path)
     archived = set(archive.archived_tasks(git))
     now = site.clock()
     task_id = new_task_id(options.request, f"{now:%Y%m%d}", lambda name: name in archived or site.project.task(name).root.exists())
@@ -289,9 +293,10 @@ def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk
 
 
 def _withdraw(world: World, kill: Callable[[], object]) -> None:
-    """The task is over: nobody waits for a batch, and no child goes on."""
+    """The task is over: nobody waits for a batch, a pause or a turn, and no child goes on."""
     if world.desk is not None:
         world.desk.off.set()
+    world.models.call_off()
     kill()
 
 

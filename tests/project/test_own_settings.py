@@ -43,3 +43,14 @@ def test_a_repository_cannot(key: str) -> None:
 def test_what_cannot_be_meant_is_one_sentence(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError):
         read(tmp_path, text)
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence_and_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="UTF-8"):
+        read_own_settings(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_own_settings(path)

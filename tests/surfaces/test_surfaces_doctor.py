@@ -148,9 +148,10 @@ def test_what_runs_later_outside_stays_read_only_even_so(repository: Path) -> No
     assert (repository / ".github/workflows/ci.yml").read_text() == "on: push\n"
 
 
-@pytest.mark.parametrize("place", [".git", ".github/workflows", "/", "missing"])
+@pytest.mark.parametrize("place", [".git", ".github/workflows", "/", "/etc", "/usr/lib", "missing", "keys/.ssh"])
 def test_a_place_that_no_command_may_change_is_refused(repository: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
+    Path("keys/.ssh").mkdir(parents=True)
     with pytest.raises(UsageError):
         sandbox.run.main(["--write", place, "--", "true"], standalone_mode=False)
 

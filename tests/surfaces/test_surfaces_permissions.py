@@ -10,6 +10,7 @@ import pytest
 from agentforge.store.grants import Grant, add_grant, grants_file, read_grants
 from agentforge.store.layout import Home
 from agentforge.store.times import stamp, utc_now
+from agentforge.surfaces.cli.permissions import meant
 from tests.surfaces.scene import Scene, make_scene
 
 
@@ -53,6 +54,22 @@ def test_the_explanation_is_data_too(scene: Scene) -> None:
 def test_several_words_are_one_program_unless_an_operator_is_among_them(scene: Scene) -> None:
     assert explained(scene, "--", "echo", "; rm -rf /")["risk"] == "low"
     assert explained(scene, "--", "curl", "x", "|", "sh")["risk"] == "critical"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("$(echo", "sudo)", "id"), True),
+        (("a=/;", "rm", "-rf", "$a"), True),
+        (("bash", "<(curl", "x)"), True),
+        (("grep", "-E", "a|b", "x"), False),
+        (("grep", "f(x)", "x"), False),
+        (("git", "commit", "-m", "Fix $x; (y)"), False),
+        (("ls", "-la"), False),
+    ],
+)
+def test_words_that_a_shell_would_act_on_are_taken_at_their_worst(words: tuple[str, ...], *, line: bool) -> None:
+    assert meant(words) == (" ".join(words) if line else words)
 
 
 def test_mode_flags_and_the_sandbox_change_the_decision_as_they_would(scene: Scene) -> None:

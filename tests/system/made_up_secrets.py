@@ -63,6 +63,10 @@ SHORT = [
     "?user=a&password={}&next=b",
     "passphrase:   {}\nnext: 1",
     "export PGPASSWORD={}",
+    "login with password: {} failed",
+    "password: {}  # of the staging server",
+    "user: ada, password: {}, host: db",
+    "The password: {}.",
 ]
 ORDINARY = [
     "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
@@ -96,6 +100,10 @@ ORDINARY = [
     "login(user, password=passwd2)",
     "login(password=field3, user=x)",
     "password: str = field(default='')",
+    "password: Vec3Type, user: str",
+    "password: Salted2 = Salted2()",
+    "password: uint256 x",
+    "password: hunter2(x)",
     "password1 = forms.CharField()",
     '"password": "password123"',
     'client.login(password="test1234")',

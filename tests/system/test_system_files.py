@@ -26,7 +26,15 @@ from agentforge.system.beneath import (
     replace_beneath,
     state_beneath,
 )
-from agentforge.system.files import append_durable, create_exclusive, disk_errors, relative_to, resolve_inside, write_atomic
+from agentforge.system.files import (
+    append_durable,
+    create_exclusive,
+    disk_errors,
+    make_own_directory,
+    relative_to,
+    resolve_inside,
+    write_atomic,
+)
 
 
 def test_a_write_replaces_all_and_leaves_nothing_beside(tmp_path: Path) -> None:
@@ -90,6 +98,15 @@ def test_the_errors_of_a_disk_name_the_file() -> None:
     for number, words in ((errno.EROFS, "The disk is read-only: /x."), (errno.EACCES, "Permission was denied: /x.")):
         with pytest.raises(Unusable, match=words), disk_errors():
             raise OSError(number, os.strerror(number), "/x")
+
+
+def test_a_home_that_cannot_be_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for place in (tmp_path / "file", tmp_path / "file/below", Path("/proc/nowhere")):
+        with pytest.raises(Unusable, match=r"cannot be made|Permission"):
+            make_own_directory(place)
+    make_own_directory(tmp_path / "a/b", 0o700)
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
 
 
 def test_other_errors_pass() -> None:

@@ -1,20 +1,26 @@
 """The development server as tests start, kill and lose it."""
 
+import random
 import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agentforge.engines.temporal.server import DevServer, find_program
+from agentforge.engines.temporal.server import DevServer, find_program, listens
+from agentforge.system.processes import ends_with_us
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below the ports that the system hands out: a client that knocks at one of those before the server is there may meet itself."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Server:
@@ -33,12 +39,11 @@ class Server:
     def start(self) -> None:
         words = DevServer(find_program(), self.port, None, self.database).words()
         with self._log.open("ab") as log:
-            self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=ends_with_us())  # noqa: PLW1509
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+            if listens(self.port):
+                return
             assert self._child.poll() is None, self._log.read_text(encoding="utf-8", errors="replace")
             time.sleep(0.03)
         raise AssertionError("the server did not start")

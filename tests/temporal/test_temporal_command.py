@@ -7,21 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentforge import wiring
 from agentforge.engines.temporal.config import Config
 from agentforge.store.engine import Driven, write_engine
 from agentforge.store.layout import Project
 from agentforge.surfaces.cli.main import main
 from agentforge.system import strict_yaml
 from tests import forked
-from tests.engines.crash_site import LINES, PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
-from tests.engines.test_engine_kills import check
+from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
 from tests.temporal.servers import Server, free_port
 from tests.temporal.working import begin, connect
 
@@ -138,16 +138,23 @@ def test_a_real_task_whose_workers_are_killed_ends_the_same(packages: Path, serv
         await begin(await connect(config), config, scene.files, heartbeat_s=2)
 
     asyncio.run(hand_over())
-    for lines in (5, 16, 27, LINES):
-        with subprocess.Popen([forked.COMMAND, "worker"], cwd=tmp_path, env=here.environ, stdout=subprocess.DEVNULL) as worker:
-            deadline = time.monotonic() + 200
-            while len(scene.recorded()) < lines and time.monotonic() < deadline:
-                time.sleep(0.02)
-            if lines < LINES:
-                worker.kill()
-            else:
-                worker.terminate()
-    check(site, scene, lost=scene.unaccounted().calls)
+    worked(here, lambda: len(scene.recorded()) >= 6, signal.SIGKILL)
+    worked(here, lambda: len(scene.recorded()) >= 24, signal.SIGKILL)
+    worked(here, lambda: scene.site().read(scene.files).state.status == "completed", signal.SIGTERM)
+    assert scene.end() == site.finished.end()
+    assert len(set(scene.recorded())) == len(scene.recorded())
+    sent = [key for key in scene.recorded() if key.endswith("/sent")]
+    assert len(sent) == scene.end().spent.calls + scene.unaccounted().calls
+    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+
+
+def worked(here: Here, until: Callable[[], bool], end: signal.Signals) -> None:
+    """A worker of its own, ended so when it has come so far."""
+    with subprocess.Popen([forked.COMMAND, "worker"], cwd=here.scene.root, env=here.environ, stdout=subprocess.DEVNULL) as worker:
+        deadline = time.monotonic() + 200
+        while not until() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        worker.send_signal(end)
 
 
 def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Server, tmp_path: Path, home: Path) -> None:

@@ -81,9 +81,7 @@ def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config
         client = await connect(config)
         async with working(config, Light(steps=2, asks_person=True), tmp_path):
             handle = await begin(client, config, files)
-            await until(lambda: read_state(files).status == "blocked")
-            state = await handle.query("state")
-            assert (state["status"], state["waits"], state["flying"]) == ("blocked", "ESC-001", [])
+            await until_async(partial(_stands_at, handle, ("blocked", "ESC-001", [])))
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update("tell", {"kind": "shout"}, result_type=Told)
             wrong = {**resolution, "id": "ESC-009", "escalation": "ESC-009"}
@@ -316,6 +314,12 @@ async def until_async(condition: Callable[[], Awaitable[bool]], seconds: float =
     while not await condition():
         assert loop.time() < deadline, "it did not happen in time"
         await asyncio.sleep(0.1)
+
+
+async def _stands_at(handle: WorkflowHandle[Any, Any], wanted: tuple[str, str, list[str]]) -> bool:
+    """The workflow hears of what is on record a moment later than the journal."""
+    state = await handle.query("state")
+    return (state["status"], state["waits"], state["flying"]) == wanted
 
 
 async def _has_trouble(handle: WorkflowHandle[Any, Any], word: str) -> bool:

@@ -1,6 +1,7 @@
 """Many tasks and many steps: all finish, each in its order, and neither history nor memory grows with them."""
 
 import asyncio
+import os
 import resource
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from tests.temporal.working import begin, connect, until, working
 
 pytestmark = pytest.mark.slow
 
-TASKS = 40
-STEPS = 60
+SOAK = bool(os.environ.get("SOAK"))
+"""`make soak`: the numbers that we promise. Every other run shows the same with fewer."""
+TASKS, STEPS, HISTORY = (200, 2000, None) if SOAK else (24, 60, 250)
 
 
 def test_many_tasks_on_two_workers_all_finish_each_in_its_order(config: Config, tmp_path: Path) -> None:
@@ -41,8 +43,8 @@ def test_many_steps_leave_history_and_memory_as_they_were(config: Config, tmp_pa
     async def run() -> tuple[int, int]:
         client = await connect(config)
         async with working(config, Light(steps=STEPS), tmp_path):
-            handle = await begin(client, config, files, longest_history=250)
-            await until(lambda: read_state(files).step >= STEPS // 2, 120)
+            handle = await begin(client, config, files, longest_history=HISTORY)
+            await until(lambda: read_state(files).step >= STEPS // 2, 120 if not SOAK else 3000)
             sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
             found = await handle.result()
             sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -50,7 +52,7 @@ def test_many_steps_leave_history_and_memory_as_they_were(config: Config, tmp_pa
 
     runs, length = asyncio.run(run())
     assert runs >= 3
-    assert length < 350
+    assert length < (10_000 if SOAK else 350)
     assert sizes[1] < sizes[0] * 1.1
     assert read_state(files).step == STEPS
     assert len(set(keys(files))) == len(keys(files))

@@ -1,5 +1,6 @@
 """Hostile calls by every tool and every name of it: nothing is run, nothing is written outside, nothing secret is read, nothing hangs."""
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -148,6 +149,9 @@ def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str
         ("run_tests", {"framework": "pytest", "target": "; touch PWN"}, "bad_arguments"),
         ("delete_file", {"path": ".", "recursive": True}, "bad_arguments"),
         ("delete_file", {"path": "."}, "not_a_file"),
+        ("move_file", {"from": "a.txt", "to": "link/nd/a.txt"}, "path_limit"),
+        ("move_file", {"from": "a.txt", "source": "a.txt", "to": "b.txt"}, "bad_arguments"),
+        ("edit_file", {"path": "dang", "oldText": "x", "newText": "y"}, "path_limit"),
         ("delete_file", {"path": "src"}, "not_a_file"),
         ("delete_file", {"path": "src/.."}, "not_a_file"),
         ("create_file", {"path": "x", "content": "\ud800"}, "not_text"),
@@ -184,7 +188,7 @@ def test_a_pattern_is_text_whatever_a_shell_would_read_in_it(bench: Workbench) -
 
 def test_what_only_looks_dangerous_is_done(bench: Workbench) -> None:
     assert bridge().perform(Action("write_file", {"path": "src/bootstrap.ts", "content": "x"}), bench).ok
-    edited = bridge().perform(Action("edit_file", {"path": "e.js", "old": "OLD", "new": "x.replace(/y/, '$&$`')"}), bench)
+    edited = bridge().perform(Action("edit_file", {"path": "e.js", "oldText": "OLD", "newText": "x.replace(/y/, '$&$`')"}), bench)
     assert edited.ok
     assert (bench.root / "e.js").read_text() == "let a = x.replace(/y/, '$&$`');\n"
     assert bridge().perform(Action("grep", {"pattern": "hel+o", "path": "a.txt"}), bench).text == "a.txt:1: hello"
@@ -339,8 +343,21 @@ def test_a_second_name_opens_nothing(bench: Workbench, alias: str) -> None:
 # ------------------------------------------------------------------ a link put there between question and act
 
 
+def _put_back(root: Path) -> None:
+    """What was deleted or moved is there again, so that it can be tried again; wherever `d` leads now, only inside."""
+    (root / "taken.txt").unlink(missing_ok=True)
+    for place in (root / "d", root / "link"):
+        if not place.is_symlink():
+            with contextlib.suppress(OSError):
+                fd = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                try:
+                    os.close(os.open("f.txt", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
+                finally:
+                    os.close(fd)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("how", range(5))
+@pytest.mark.parametrize("how", range(7))
 def test_a_link_swapped_in_at_any_moment_leads_nowhere(tmp_path: Path, how: int) -> None:
     """A thread exchanges a directory with a link to outside, as fast as it can, while a tool works in it."""
     root, outside = tmp_path / "tree", tmp_path / "outside"
@@ -363,14 +380,17 @@ def test_a_link_swapped_in_at_any_moment_leads_nowhere(tmp_path: Path, how: int)
         Action("apply_patch", {"patch": "--- /dev/null\n+++ b/d/p.txt\n@@ -0,0 +1 @@\n+x\n"}),
         Action("move_file", {"source": "a.txt", "target": "d/a.txt"}),
         Action("search_codebase", {"pattern": "e", "path": "d/f.txt"}),
+        Action("delete_file", {"path": "d/f.txt"}),
+        Action("move_file", {"source": "d/f.txt", "target": "taken.txt"}),
     ]
     bench = Workbench(root, refuse, created=frozenset({"d/new/x.txt"}))
     thread = threading.Thread(target=swap)
     thread.start()
     try:
-        until = time.monotonic() + 1.5
+        until = time.monotonic() + 1
         while time.monotonic() < until:
             assert SECRET not in bridge().perform(actions[how], bench).text
+            _put_back(root)
     finally:
         over.set()
         thread.join()

@@ -79,6 +79,7 @@ CRITICAL = {
         ":(){ :|:& };:", "bomb(){ bomb|bomb& };bomb", "function f { f | f & }; f", "reboot", "shutdown -h now", "halt", "poweroff",
         "init 0", "killall5", "systemctl poweroff", "systemctl reboot", "kill -9 -1", "kill -9 1", "passwd root", "useradd x",
         "insmod x.ko", "docker run --privileged x", "docker run -v /:/host x", "chroot / sh", "visudo", "telinit 6",
+        "install -m 4755 x y", "install --mode=u+s x y",
     ],
 }  # fmt: skip
 HIGH = {
@@ -87,7 +88,10 @@ HIGH = {
         "python3 - < x", 'awk \'BEGIN{system("id")}\'', 'awk \'{print > "f"}\' x', "sed '1e id' x", "sed 's/a/b/e' x", "sed -n '1w f' x",
         "ssh host rm -rf x", "cat x | python3", "vim -c '!id' x", "tar --checkpoint-action=exec=id -cf a b", "tar xf a --to-command=id",
         "find . -delete", "rg --pre id x", "sort --compress-program=id x", "LD_PRELOAD=x ls", "PATH=. ls",
-        "GIT_SSH_COMMAND=x git status", "env PATH=. ls; eval x", "bash /tmp/x.sh", "python3 /tmp/x.py", "busybox sh -c id",
+        "GIT_SSH_COMMAND=x git status", "env PATH=. ls", "export LD_PRELOAD=x", "env -i LD_PRELOAD=x ls", "declare -x BASH_ENV=x",
+        "sed -e'1e id' x", "sed --expression='1e id' x", "sed 1wf x", "less +!id x", "python3 -m timeit x", "python3 -mtimeit x",
+        "python3 -mpip install x", "(( x=$(id) ))", "for ((i=$(id);;)); do ls; done",
+        "bash /tmp/x.sh", "python3 /tmp/x.py", "busybox sh -c id",
     ],
     "packages and the network": [
         "npx x", "npm i x", "npm --registry x publish", "npm -w x install y", "pnpm dlx x", "yarn add x", "uvx x", "uv pip install x",
@@ -125,7 +129,8 @@ LOW = [
     "git config --get user.name", "git -C src log", "find . -name '*.py'", "rg -n 'rm -rf' .", "wc -l x && sort x | uniq -c",
     "awk '{print $1}' x", "sed -n 1,5p x", "test -f x || echo missing", "diff a b", "ls > /dev/null", "ls 2>&1", "cat x 2>/dev/null",
     "pwd; date", "jq .a x.json", "cd src && ls", "true", "[[ -f x ]]", "cat homework.txt", "cat src/.sshx", "grep -E 'a|b' x",
-    "timeout 5 ls", "ls -R .", "pip list", "echo '`reboot`'", "cat 'a;reboot'", "echo a\\;reboot", "stat rm", "which sudo",
+    "timeout 5 ls", "((i++))", "for ((i=0;i<3;i++)); do ls; done", "sed -n -e 's/e/x/p' x", "less +G x",
+    "ls -R .", "pip list", "echo '`reboot`'", "cat 'a;reboot'", "echo a\\;reboot", "stat rm", "which sudo",
     "python3 --version",
     "grep reboot x # sudo reboot",
 ]  # fmt: skip

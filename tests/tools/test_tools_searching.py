@@ -92,7 +92,10 @@ def test_all_means_hidden_and_ignored_ones_too_and_still_no_repository(bench: Wo
     [
         (["*.md"], {"docs/a.md", "docs/deep/b.md"}),
         (["docs/*.md"], {"docs/a.md"}),
-        (["docs/**"], {"docs/a.md", "docs/deep/b.md"}),
+        (["docs/**/*.md"], {"docs/a.md", "docs/deep/b.md"}),
+        (["src/**"], {"src/gen/out.py", "src/keep.log", "src/x.log", "src/build/in.txt"}),
+        (["*.{md,py}"], {"a.py", "docs/a.md", "docs/deep/b.md"}),
+        (["*.log", "build/*.txt"], {"src/keep.log", "src/x.log"}),
         (["*.md", "!deep"], {"docs/a.md"}),
         (["*.md", "!docs/a.md"], {"docs/deep/b.md"}),
         (["/a.py"], {"a.py"}),

@@ -97,7 +97,7 @@ def test_a_contract_that_nobody_can_meet_ends_in_a_question_that_names_it(play: 
 
 def test_without_a_model_start_says_the_ways_to_get_one(play: Play) -> None:
     done = play.person.run("start", "do it")
-    refused(done, "No model is configured.", "--model openai:NAME", "AGENTFORGE_MODEL", "agentforge demo")
+    refused(done, "No model is configured.", "--model PROVIDER:NAME", "AGENTFORGE_MODEL", "agentforge demo")
     assert not (play.top / ".agentforge").exists()
 
 
@@ -106,7 +106,7 @@ def test_without_a_model_start_says_the_ways_to_get_one(play: Play) -> None:
     [
         ("scripted:nowhere.yaml", "There is no script nowhere.yaml."),
         ("openai:any", "OPENAI_API_KEY is not set."),
-        ("clever:any", "'clever' is not a kind of model."),
+        ("clever:any", "there is no provider 'clever'."),
         ("clever", "'clever' is not a model."),
     ],
 )

@@ -110,20 +110,24 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
 
 
 @pytest.mark.slow
-def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end(play: Play) -> None:
+def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end_without_secrets(play: Play) -> None:
     options = {"question": "Round up or down?", "options": ["up", "down"], "recommendation": "down"}
-    done = play.start(
-        say("patch", {"name": "escalate", "args": options}),
-        patch(expects=("Round up or down", "A person answered: down")),
+    play.person.scripted(
+        say("patch", {"name": "escalate", "args": options}, expects=(r"net of db_password=\[REDACTED:password\]",)),
+        patch(expects=("Round up or down", r"A person answered: down, and password: \[REDACTED:password\] is right")),
         review(),
-        lane="hotfix",
     )
+    words = ("--lane", "hotfix", "--model", f"scripted:{play.person.script}", "--json")
+    done = play.person.run("start", "net of db_password=hunter2 must take the discount off the price", *words)
     assert asked(done) == "Round up or down?"
     assert done.data["next"][0].endswith("--answer down")
     assert "Round up or down?" in play.person.run("escalations", "list").out
     waiting = play.person.run("continue", done.data["task_id"])
     assert waiting.code == 3, waiting.said
-    finished(play.answer(done, "down"))
+    finished(play.answer(done, "down, and password: hunter2 is right"))
+    records = [path for path in (play.top / ".agentforge").rglob("*") if path.is_file()]
+    assert not [path for path in records if "hunter2" in path.name or b"hunter2" in path.read_bytes()]
+    assert "hunter2" not in play.person.git("for-each-ref")
     again = play.answer(done, "up")
     assert (again.code, "answered already" in again.err) == (2, True), again.said
 

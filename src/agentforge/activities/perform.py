@@ -1,6 +1,6 @@
 """From an effect to its outcome: the one place where effects meet the world."""
 
-import time
+import threading
 from typing import assert_never
 
 from agentforge.activities.act import act
@@ -38,7 +38,8 @@ def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C9
         case Ask():
             return ask_model(world, effect, state)
         case Pause(_, seconds):
-            time.sleep(seconds)
+            # Nobody waits for the model of a task that is over.
+            (world.desk.off if world.desk is not None else threading.Event()).wait(seconds)
             return Elapsed()
         case Act():
             return act(world, state)

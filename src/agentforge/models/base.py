@@ -4,9 +4,10 @@ An adapter makes exactly one attempt per `ask`; retries are the caller's, so tha
 that cannot be used is an `Answer` with a `mistake`; a call that brought no reply raises `ModelTrouble`.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from agentforge.core.errors import AgentForgeError
 from agentforge.core.reply import Json, Reply
@@ -31,6 +32,7 @@ __all__ = [
     "parse_reply_text",
     "render_blocks",
     "rough_tokens",
+    "tool_tokens",
 ]
 
 Stop = Literal["end", "length", "refused"]
@@ -50,6 +52,10 @@ TroubleKind = Literal[
     "not_installed",  # the SDK of this provider is missing
     "script",
 ]
+CHARACTERS_PER_TOKEN: Final = 3
+"""Of the densest text that we send. A limit must not be passed because the text was JSON."""
+_AROUND_TOOLS: Final = 800
+"""What we and the provider say on how tools are used."""
 Delivery = Literal["live", "batch"]
 """Whether a reply is waited for, or collected later at a lower price."""
 
@@ -163,3 +169,11 @@ def render_blocks(blocks: tuple[Block, ...]) -> str:
 def rough_tokens(text: str) -> int:
     """A quarter of the characters: only for calls whose provider counted nothing."""
     return (len(text) + 3) // 4
+
+
+def tool_tokens(tools: Sequence[ToolSpec]) -> int:
+    """The most that the tools add to the input of a call, on the high side. They are sent beside the context, which counts itself."""
+    if not tools:
+        return 0
+    sizes = (len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.schema))) + 60 for tool in tools)
+    return -(-sum(sizes) // CHARACTERS_PER_TOKEN) + _AROUND_TOOLS

@@ -4,19 +4,19 @@ Only the first in the line watches the clock; it wakes the second when it goes. 
 one call goes alone before the others follow.
 """
 
-import json
+import math
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation
+from agentforge.models.base import CHARACTERS_PER_TOKEN, Answer, Model, ModelTrouble, Request, Reservation, tool_tokens
 from agentforge.models.breaker import NotSent
 from agentforge.models.clock import REAL, Clock
 
 MINUTE: Final = 60.0
-_CHARACTERS_PER_TOKEN: Final = 3
-"""Of the densest text that we send. A limit must not be passed because the text was JSON."""
+LONGEST_HOLD_S: Final = 60.0
+"""A provider that asks for a longer pause is not waited for here: another model may be there, or it is a person's affair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,14 @@ class Meter:
         with self._lock:
             return len(self._line)
 
+    @property
+    def held_s(self) -> float:
+        """How long nobody leaves, because the provider asked for it."""
+        with self._lock:
+            return self._held()
+
     def enter(self, tokens: int) -> Sent:
-        """Waits for its turn. Raises `ModelTrouble` if it can never come, or was called off."""
+        """Waits for its turn. Raises `ModelTrouble` if it can never come, comes too late, or was called off."""
         if self.rate.tokens is not None and tokens > self.rate.tokens:
             sentence = f"One call may need {tokens:,} tokens, and {self.name} may send {self.rate.tokens:,} a minute (`tokens_per_minute`)."
             raise NotSent("rate_limit", sentence)
@@ -126,6 +132,9 @@ class Meter:
             place.call.clear()
             if place.called_off:
                 raise NotSent("unreachable", f"The call to {self.name} was called off while it waited for its turn.", retryable=True)
+            if (held := math.ceil(self._held())) > LONGEST_HOLD_S:
+                sentence = f"{self.name} asks to wait another {held} s; the call was not sent."
+                raise NotSent("rate_limit", sentence, retryable=True, retry_after_s=held)
             wait = self._wait(place.tokens) if self._line[0] is place else None
             return self._go(place.tokens) if wait == 0 else wait
 
@@ -136,11 +145,14 @@ class Meter:
             old = self._sent.popleft()
             old.counted = False
             self._tokens -= old.tokens
-        if self._held_until is not None and self._held_until > now:
-            return self._held_until - now
+        if held := self._held():
+            return held
         if self._careful and self._flying:
             return None
         return max(0.0, self._free_at(tokens, now) - now)
+
+    def _held(self) -> float:
+        return 0.0 if self._held_until is None else max(0.0, self._held_until - self._clock.now())
 
     def _free_at(self, tokens: int, now: float) -> float:
         free = now
@@ -220,5 +232,4 @@ class RateLimited:
 def most_tokens(request: Request) -> int:
     """The most that a call can use, counted quickly and on the high side."""
     sizes = [len(request.system), *(len(block.text) + len(block.name) + 30 for block in request.blocks)]
-    sizes += [len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.schema))) for tool in request.tools]
-    return -(-sum(sizes) // _CHARACTERS_PER_TOKEN) + request.max_output_tokens
+    return -(-sum(sizes) // CHARACTERS_PER_TOKEN) + tool_tokens(request.tools) + request.max_output_tokens

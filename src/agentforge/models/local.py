@@ -5,6 +5,7 @@ standard library alone, in a thread with a hard end, never through a proxy and n
 """
 
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ from agentforge.core.pipeline import Tier
 from agentforge.core.reply import Json
 from agentforge.models.clock import REAL, Clock
 from agentforge.models.families import best, installed_as
-from agentforge.models.providers import Provider
+from agentforge.models.providers import Provider, is_loopback
 
 LOOK_S: Final = 1.5
 """A server on this machine that takes longer to list its models is asked without knowing them."""
@@ -73,9 +74,22 @@ def lists(provider: Provider) -> bool:
     return provider.local and provider.wire == "openai" and provider.name not in _NOT_OF_ONES_OWN
 
 
+def astray(provider: Provider) -> bool:
+    """Whether a server of this machine is looked for elsewhere: its name means this machine, and what resolves names says otherwise."""
+    host = urlsplit(provider.base_url).hostname
+    if not provider.local or host is None:
+        return False
+    return not all(is_loopback(str(address[0])) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+
+
 def installed(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> Installed:
     """Asks one server."""
     return installed_all([provider], lambda _: key, timeout_s)[provider.name]
+
+
+def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> Installed:  # noqa: ARG001 - as `installed`
+    """Asks nobody: the wanted model is taken to be there."""
+    return Installed(provider.name, trouble="nobody was asked")
 
 
 def installed_all(providers: Iterable[Provider], keys: Keys = lambda _: None, timeout_s: float = LOOK_S) -> dict[str, Installed]:
@@ -104,7 +118,9 @@ class LocalModels:
         keys: Keys = lambda _: None,
         clock: Clock = REAL,
         timeout_s: float = LOOK_S,
+        ask: Callable[[Provider, str | None, float], Installed] = installed,
     ) -> None:
+        self._ask = ask
         self._say = say
         self._keys = keys
         self._clock = clock
@@ -119,7 +135,7 @@ class LocalModels:
             until, known = self._known.get(provider.name, (0.0, None))
             if known is not None and self._clock.now() < until:
                 return known
-        seen = installed(provider, self._keys(provider), self._timeout_s)
+        seen = self._ask(provider, self._keys(provider), self._timeout_s)
         with self._lock:
             self._known[provider.name] = self._clock.now() + (_DOWN_FOR_S if seen.down else _KNOWN_FOR_S), seen
         return seen
@@ -190,6 +206,8 @@ def _ask(provider: Provider, key: str | None, timeout_s: float) -> Installed:
     trouble = ""
     for path in (*paths, f"{base}/models"):
         try:
+            if astray(provider):
+                return Installed(provider.name, trouble=f"{provider.host} is not on this machine", down=True)
             models = _listed(_get(root + path, key, timeout_s))
         except urllib.error.HTTPError as error:
             trouble = f"{provider.host} answers {error.code} when asked for its models"

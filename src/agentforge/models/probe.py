@@ -16,6 +16,7 @@ from http.client import HTTPException, HTTPMessage
 from typing import IO, Final, Literal
 
 from agentforge.models.clock import REAL
+from agentforge.models.local import astray
 from agentforge.models.provider_model import installed
 from agentforge.models.providers import Provider
 
@@ -78,6 +79,8 @@ def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
     request = urllib.request.Request(_listing(provider), headers=_headers(provider, key))  # noqa: S310 - providers have http addresses only
     proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
     try:
+        if astray(provider):
+            return Probe(provider, "unreachable", f"{provider.host} is not on this machine", "Write its address as 127.0.0.1.")
         with urllib.request.build_opener(proxies, _NoRedirect()).open(request, timeout=within_s) as response:
             return _read(provider, response.headers.get_content_type(), response.read(_MAX_BODY))
     except urllib.error.HTTPError as error:

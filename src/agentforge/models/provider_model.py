@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.models import means
-from agentforge.models.base import REFUSED, Answer, Block, Request, Reservation, Usage, render_blocks, rough_tokens
+from agentforge.models.base import REFUSED, Answer, Block, Request, Reservation, Usage, render_blocks, rough_tokens, tool_tokens
 from agentforge.models.native_calls import REPORT, recorded_calls
 from agentforge.models.prices import Prices
 from agentforge.models.providers import Extra, Means, Provider
@@ -59,9 +59,11 @@ class ProviderModel:
         return f"{self.provider.name}:{self.model}"
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
-        """All of the input at the full price, and the longest output that the request allows."""
-        tokens = input_tokens + request.max_output_tokens
-        return Reservation(tokens, self.prices.worst(input_tokens, request.max_output_tokens) if self.prices else None)
+        """All of the input at the full price, with the tools, and the longest output that the request allows."""
+        # Where the server holds the reply to a schema, the tools are in the text and in the schema.
+        times = 2 if (self.provider.reply or self.family) == "schema" else 1
+        read, written = input_tokens + times * tool_tokens(request.tools), request.max_output_tokens
+        return Reservation(read + written, self.prices.worst(read, written) if self.prices else None)
 
     def ask(self, request: Request) -> Answer:
         """Send the request once."""

@@ -5,12 +5,14 @@
 
 A line is one exchange as JSON. It holds no credential: of the headers only the harmless ones are kept, the key that was sent is
 taken out wherever it was echoed, and all text is redacted. An exchange is found by the hash of its method, path and body, so a
-recording made of one address serves another. Import it only where one is wanted: it loads the HTTP library.
+recording made of one address serves another; and where no body is the same, by one that differs in numbers alone: a task that is
+played again has another marker, date and commit. Import it only where one is wanted: it loads the HTTP library.
 """
 
 import contextlib
 import json
 import os
+import re
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -35,6 +37,8 @@ _CREDENTIALS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key"
 _SHORTEST_SECRET: Final = 12
 _SECRET_QUERY: Final = ("key", "api_key", "access_token")
 _KEPT_HEADERS: Final = ("content-type", "retry-after", "retry-after-ms")
+_CHANCE: Final = re.compile(r"task-[0-9]{8}-[a-z0-9-]+|[0-9a-f]{12,}|[0-9]+")
+"""What differs between two runs of the same work: names of tasks, markers and hashes, dates, times and counts."""
 _FAILURES: Final[Mapping[str, type[httpx2.TransportError]]] = {
     kind.__name__: kind
     for kind in (
@@ -101,6 +105,10 @@ class _Exchange:
     @property
     def hash(self) -> str:
         return digest(f"{self.method} {self.path}\n{self.body}")
+
+    @property
+    def shape(self) -> str:
+        return _shape(self.method, self.path, self.body)
 
     def line(self, response: Mapping[str, Json]) -> bytes:
         request = {"method": self.method, "path": self.path, "body": self.body}
@@ -172,7 +180,7 @@ class _Replayer(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = await _Exchange.of(request)
-        said = self._recorded.take(exchange.hash)
+        said = self._recorded.take(exchange)
         if said is None:
             text = f"The recording {self._recorded.path} holds no further answer to this request ({exchange.hash[:12]})."
             return httpx2.Response(400, json={"error": {"message": text, "type": "not_recorded"}, "message": text}, request=request)
@@ -196,22 +204,41 @@ class _Failing(httpx2.AsyncByteStream):
         raise self._kind("as recorded")
 
 
-class _Recorded:
-    """The answers of a file, by the hash of their request; from any thread."""
+@dataclass(slots=True)
+class _Kept:
+    """One answer of a file; it is given once."""
 
-    def __init__(self, path: Path, answers: dict[str, deque[dict[str, Any]]]) -> None:
+    said: dict[str, Any]
+    given: bool = False
+
+
+class _Recorded:
+    """The answers of a file, by their request; from any thread."""
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._answers = answers
+        self._by_hash: dict[str, deque[_Kept]] = {}
+        self._by_shape: dict[str, deque[_Kept]] = {}
         self._lock = threading.Lock()
 
-    def take(self, hash_: str) -> dict[str, Any] | None:
+    def add(self, entry: Mapping[str, Any]) -> None:
+        request, kept = entry["request"], _Kept(entry["response"])
+        self._by_hash.setdefault(entry["hash"], deque()).append(kept)
+        self._by_shape.setdefault(_shape(request["method"], request["path"], request["body"]), deque()).append(kept)
+
+    def take(self, exchange: _Exchange) -> dict[str, Any] | None:
         with self._lock:
-            left = self._answers.get(hash_)
-            return left.popleft() if left else None
+            for left in (self._by_hash.get(exchange.hash), self._by_shape.get(exchange.shape)):
+                while left:
+                    kept = left.popleft()
+                    if not kept.given:
+                        kept.given = True
+                        return kept.said
+        return None
 
 
 def _read(path: Path) -> _Recorded:
-    answers: dict[str, deque[dict[str, Any]]] = {}
+    recorded = _Recorded(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -221,10 +248,14 @@ def _read(path: Path) -> _Recorded:
             entry = json.loads(line)
             said = entry["response"]
             if entry["version"] == _VERSION and ({"status", "headers", "body"} <= said.keys() or said["failure"] in _FAILURES):
-                answers.setdefault(entry["hash"], deque()).append(said)
+                recorded.add(entry)
                 continue
         raise UsageError(f"{path}:{number}: this is no recorded exchange.")
-    return _Recorded(path, answers)
+    return recorded
+
+
+def _shape(method: str, path: str, body: str) -> str:
+    return digest(_CHANCE.sub("0", f"{method} {path}\n{body}"))
 
 
 def _body(content: bytes, secrets: tuple[str, ...]) -> str:

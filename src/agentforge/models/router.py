@@ -9,15 +9,17 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final
 
 from agentforge.core.errors import UserError
 from agentforge.core.pipeline import Tier
-from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation, TroubleKind
+from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation, TroubleKind, tool_tokens
 from agentforge.models.breaker import NotSent
 from agentforge.models.clock import REAL, Clock
+from agentforge.models.limit import LONGEST_HOLD_S
 from agentforge.models.local import LocalModels, lists, propose
 from agentforge.models.providers import SCRIPTED, Provider
+from agentforge.models.scores import NoScores, Scores
 from agentforge.models.stack import Stack
 from agentforge.models.tiers import Tiers, higher, is_tier, single, split
 from agentforge.models.windows import window_of
@@ -27,31 +29,9 @@ REPEATED: Final = 2
 _FORGIVEN_S: Final = 300.0
 _FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "quota", "no_model", "not_installed"})
 """What stays as it is while this process runs."""
+_PASSING: Final[tuple[TroubleKind, ...]] = ("unreachable", "rate_limit")
+"""What may be otherwise in a while."""
 CONFIGURE: Final = "Name one with `--model PROVIDER:MODEL`, set AGENTFORGE_MODEL, or write `tiers:` into your config.yaml."
-
-
-class Scores(Protocol):
-    """Keeps how often the models of a tier gave a usable reply."""
-
-    def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - a port's plain value
-        """One more call."""
-        ...
-
-    def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """Usable replies and calls, by tier and model."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class NoScores:
-    """Nobody counts."""
-
-    def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - as above
-        """Nothing."""
-
-    def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """Nothing."""
-        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +65,8 @@ class Candidate:
     wait_s: int | None = None
     failures: int = 0
     """In a row, lately."""
+    away: bool = False
+    """Nothing answered there the last time: another one of its tier comes first."""
 
     @property
     def ready(self) -> bool:
@@ -96,6 +78,9 @@ class Candidate:
 class _Failing:
     count: int = 0
     at: float = 0.0
+    until: float = 0.0
+    """Before then it asked to be left alone."""
+    away: bool = False
     final: ModelTrouble | None = None
 
 
@@ -134,20 +119,23 @@ class Router:
     def pick(self, request: Request, input_tokens: int) -> Picked:
         """The model to ask for `request`, whose context counts `input_tokens`. Raises `ModelTrouble` if there is none."""
         tier: Tier = request.tier if is_tier(request.tier) else "generation"
-        need = input_tokens + request.max_output_tokens
+        need = _need(request, input_tokens)
         passed: list[Candidate] = []
         for candidate in self._candidates(tier, need):
-            # A model that is only down for a moment is waited for before a dearer one is asked.
+            # A model that is only down for a moment is waited for, or asked again, before a dearer one is asked.
+            if candidate.tier != tier and (again := next((item for item in passed if item.tier == tier and item.ready), None)):
+                return self._picked(again, passed, tier, need)
             if candidate.tier != tier and (awaited := _awaited(passed, tier)):
                 raise self._unavailable(awaited)
-            if candidate.ready and (picked := self._picked(candidate, passed, tier)):
-                return picked
-            passed.append(self._as_it_is(candidate))
+            judged = self._as_it_is(candidate)
+            if judged.ready and not judged.away:
+                return self._picked(judged, passed, tier, need)
+            passed.append(judged)
         if awaited := _awaited(passed, tier):
             raise self._unavailable(awaited)
-        for candidate in passed:  # all have failed, so the first that can be asked is asked again
-            if not candidate.skipped and (picked := self._picked(candidate, passed, tier)):
-                return picked
+        for candidate in sorted(passed, key=lambda item: not item.ready):  # the one that failed least is asked again
+            if not candidate.skipped:
+                return self._picked(candidate, passed, tier, need)
         raise self._nobody(tier, passed)
 
     def named(self, spec: str, tier: str) -> Picked:
@@ -160,9 +148,15 @@ class Router:
 
     def another(self, request: Request, input_tokens: int, than: str) -> bool:
         """Whether a fresh call could go to another model than `than`: then a failure that stays need not end the work."""
-        tier: Tier = request.tier if is_tier(request.tier) else "generation"
-        need = input_tokens + request.max_output_tokens
-        return any(item.ready and item.asks != than for item in self.explain(tier, need))
+        return self.others(request.tier, _need(request, input_tokens), than)
+
+    def others(self, tier: str, need: int, than: str) -> bool:
+        """Whether a call of that size could go to another model than `than`."""
+        return any(item.ready and item.asks != than for item in self.explain(tier if is_tier(tier) else "generation", need))
+
+    def call_off(self) -> None:
+        """Nobody waits for a turn any more."""
+        self._parts.stack.call_off()
 
     def ended(self, tier: str, spec: str, outcome: Answer | ModelTrouble) -> None:
         """How a call ended; `Picked.model` tells it by itself."""
@@ -201,7 +195,7 @@ class Router:
             candidate = replace(candidate, asks=f"{provider.name}:{stand.model}", note=stand.why)
             window = stand.window
         failing = self._failures(candidate.asks)
-        candidate = replace(candidate, failures=failing.count)
+        candidate = replace(candidate, failures=failing.count, away=failing.away)
         if failing.final is not None:
             return replace(candidate, skipped=failing.final.user_sentence, kind=failing.final.kind)
         window = window or self._parts.window(provider, split(candidate.asks)[1])
@@ -211,7 +205,14 @@ class Router:
         if standing.state == "open":
             wait = math.ceil(standing.wait_s)
             return replace(candidate, skipped=f"it is down; it is tried again in {wait} s", kind="unreachable", wait_s=wait)
+        if (held := self._held(failing, provider)) > 0:
+            return replace(candidate, skipped=f"it asks to wait another {held} s", kind="rate_limit", wait_s=held)
         return candidate
+
+    def _held(self, failing: _Failing, provider: Provider | None) -> int:
+        """How long it asked to be left alone, itself or with its whole account; a short pause is waited for and does not count."""
+        account = self._parts.stack.meter(provider).held_s if provider is not None else 0.0
+        return math.ceil(max(failing.until - self._parts.clock.now(), account if account > LONGEST_HOLD_S else 0.0))
 
     def _as_it_is(self, candidate: Candidate) -> Candidate:
         """With what opening it brings up: a missing key, a missing SDK."""
@@ -223,9 +224,7 @@ class Router:
             return replace(candidate, skipped=str(error), kind="no_model")
         return candidate
 
-    def _picked(self, candidate: Candidate, passed: list[Candidate], tier: Tier) -> Picked | None:
-        if self._as_it_is(candidate).skipped:
-            return None
+    def _picked(self, candidate: Candidate, passed: list[Candidate], tier: Tier, need: int) -> Picked:
         spec = candidate.asks
         words = [f"{item.spec}: {_reason(item)}" for item in passed if item.spec != candidate.spec]
         if candidate.tier != tier:
@@ -233,7 +232,7 @@ class Router:
         if candidate.note:
             words.append(candidate.note)
         why = "; ".join(word.rstrip(".") for word in words)
-        return Picked(_Watched(self._open(spec), self, candidate.tier, spec), spec, candidate.tier, f"{why}." if why else "")
+        return Picked(_Watched(self._open(spec), self, candidate.tier, spec, need), spec, candidate.tier, f"{why}." if why else "")
 
     def _open(self, spec: str) -> Model:
         with self._lock:
@@ -244,7 +243,7 @@ class Router:
     def _failures(self, spec: str) -> _Failing:
         with self._lock:
             failing = self._failing.get(spec)
-            if failing is None or (failing.final is None and self._parts.clock.now() - failing.at > _FORGIVEN_S):
+            if failing is None or (failing.final is None and self._parts.clock.now() > max(failing.at + _FORGIVEN_S, failing.until)):
                 return _Failing()
             return failing
 
@@ -257,6 +256,9 @@ class Router:
             failing = self._failing.setdefault(spec, _Failing())
             failing.count += 1
             failing.at = self._parts.clock.now()
+            failing.away = trouble.kind == "unreachable" and not trouble.maybe_billed
+            if trouble.retry_after_s is not None and trouble.retry_after_s > LONGEST_HOLD_S:
+                failing.until = failing.at + trouble.retry_after_s
             if trouble.kind in _FINAL and not moved:
                 failing.final = trouble
 
@@ -273,9 +275,10 @@ class Router:
         reasons = "; ".join(dict.fromkeys(f"{item.spec}: {_reason(item)}".rstrip(".") for item in passed))
         kinds = {item.kind for item in passed}
         waits = [item.wait_s for item in passed if item.wait_s is not None]
-        kind: TroubleKind = "unreachable" if "unreachable" in kinds else kinds.pop() if len(kinds) == 1 else "no_model"
+        passing: list[TroubleKind] = [kind for kind in _PASSING if kind in kinds]
+        kind: TroubleKind = passing[0] if passing else kinds.pop() if len(kinds) == 1 else "no_model"
         sentence = f"{reasons}." if len(passed) == 1 else f"No model of {tier} can be asked. {reasons}."
-        return ModelTrouble(kind, sentence, retryable=kind == "unreachable", retry_after_s=min(waits, default=None))
+        return ModelTrouble(kind, sentence, retryable=bool(passing), retry_after_s=min(waits, default=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +289,8 @@ class _Watched:
     router: Router
     tier: str
     spec: str
+    need: int = 0
+    """How many tokens the call is about; 0: no other model could take it over."""
 
     @property
     def name(self) -> str:
@@ -302,6 +307,8 @@ class _Watched:
             answer = self.inner.ask(request)
         except ModelTrouble as trouble:
             self.router.ended(self.tier, self.spec, trouble)
+            if (trouble.retry_after_s or 0) > LONGEST_HOLD_S and self.need and self.router.others(request.tier, self.need, self.spec):
+                trouble.retry_after_s = None  # Another model is there, and need not wait for this one's provider.
             raise
         self.router.ended(self.tier, self.spec, answer)
         return answer
@@ -313,5 +320,12 @@ def _awaited(passed: list[Candidate], tier: Tier) -> Candidate | None:
     return next((item for item in own if item.temporary), None)
 
 
+def _need(request: Request, input_tokens: int) -> int:
+    """What a model must be able to read and write."""
+    return input_tokens + tool_tokens(request.tools) + request.max_output_tokens
+
+
 def _reason(candidate: Candidate) -> str:
-    return candidate.skipped or f"failed {candidate.failures} times in a row"
+    if candidate.skipped or candidate.failures != 1:
+        return candidate.skipped or f"failed {candidate.failures} times in a row"
+    return "did not answer"

@@ -160,6 +160,11 @@ def _die_with(parent: int) -> Callable[[], None]:
     return before_exec
 
 
+def ends_with_us() -> Callable[[], None]:
+    """For a child that is started by hand, as its `preexec_fn`: it is killed when the thread that started it is gone."""
+    return _die_with(os.getpid())
+
+
 def _start(
     argv: Sequence[str],
     *,

@@ -6,7 +6,7 @@ that fits decides. Patterns come from the repository, so none of them may take l
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from itertools import groupby, islice
@@ -21,6 +21,9 @@ from agentforge.tools.source import MAX_FILES, NOISE
 _FILES = (".rgignore", ".ignore", ".gitignore")
 """Stronger ones first."""
 _LARGEST = 50_000
+_MOST_ALTERNATIVES = 50
+_BRACE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MAGIC = re.compile(r"[*?\[]")
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -37,20 +40,48 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
+class _Group:
+    """Patterns of which any may fit, sorted by how quickly that is known: most are a name, or the end of one."""
+
+    exact: frozenset[str]
+    endings: tuple[str, ...]
+    others: re.Pattern[str] | None
+    below: Mapping[str, tuple[Glob, ...]]
+    """Paths, by the plain name that they begin with; those that begin with a pattern are under the empty one."""
+
+    @classmethod
+    def of(cls, lines: Sequence[_Line]) -> "_Group":
+        names = [line.pattern for line in lines if line.by_name]
+        exact = frozenset(name for name in names if not _MAGIC.search(name))
+        endings = tuple(name[1:] for name in names if name.startswith("*") and not _MAGIC.search(name[1:]))
+        others = [translate(name) for name in names if name not in exact and name.removeprefix("*") not in endings]
+        below: dict[str, list[Glob]] = {}
+        for line in lines:
+            if not line.by_name:
+                first = line.pattern.partition("/")[0]
+                below.setdefault("" if _MAGIC.search(first) else first, []).append(glob(line.pattern))
+        return cls(exact, endings, re.compile("|".join(others)) if others else None, {key: tuple(found) for key, found in below.items()})
+
+    def fits(self, path: str) -> bool:
+        """Whether one of them is about this path."""
+        name = path.rpartition("/")[2]
+        if name in self.exact or name.endswith(self.endings) or (self.others is not None and self.others.match(name) is not None):
+            return True
+        first = path.partition("/")[0]
+        return any(each.matches(path) for key in ("", first) for each in self.below.get(key, ()))
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Lines of one sign that stand together: which of them fits makes no difference."""
 
     keeps: bool
-    names: re.Pattern[str] | None
-    folder_names: re.Pattern[str] | None
-    paths: tuple[Glob, ...]
-    folder_paths: tuple[Glob, ...]
+    files: _Group
+    folders: _Group
 
     def fits(self, path: str, *, folder: bool) -> bool:
         """Whether one of them is about this path."""
-        names, paths = (self.folder_names, self.folder_paths) if folder else (self.names, self.paths)
-        name = path.rpartition("/")[2]
-        return (names is not None and names.match(name) is not None) or any(each.matches(path) for each in paths)
+        return (self.folders if folder else self.files).fits(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +118,29 @@ def _literal(escaped: re.Match[str]) -> str:
 
 
 def _run(keeps: bool, lines: Sequence[_Line]) -> _Run:  # noqa: FBT001 - as `groupby` gives it
-    plain = [line for line in lines if not line.folders]
-    return _Run(keeps, _names(plain), _names(lines), _paths(plain), _paths(lines))
-
-
-def _names(lines: Sequence[_Line]) -> re.Pattern[str] | None:
-    found = [translate(line.pattern) for line in lines if line.by_name]
-    return re.compile("|".join(found)) if found else None
-
-
-def _paths(lines: Sequence[_Line]) -> tuple[Glob, ...]:
-    return tuple(glob(line.pattern) for line in lines if not line.by_name)
+    return _Run(keeps, _Group.of([line for line in lines if not line.folders]), _Group.of(lines))
 
 
 class Wanted:
-    """The files that a call asks for by patterns: `*.py`, `src/**`, and `!` before what it does not want."""
+    """The files that a call asks for by patterns: `*.py`, `src/**`, `*.{c,h}`, and `!` before what it does not want."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         # They are ignore files turned around: what one fits is wanted.
-        self._patterns = Patterns.read("\n".join(patterns))
+        self._patterns = Patterns.read("\n".join(each for pattern in patterns for each in _alternatives(pattern)))
         self._only = any(not run.keeps for run in self._patterns.runs)
 
-    def __contains__(self, path: str) -> bool:
-        said = self._patterns.says(path, folder=False)
-        return not self._only if said is None else said
+    def says(self, path: str, *, folder: bool) -> bool | None:
+        """True: look at it, whatever else is said; False: leave it out; None: as usual."""
+        said = self._patterns.says(path, folder=folder)
+        return False if said is None and self._only and not folder else said
 
-    def refuses(self, folder: str) -> bool:
-        """Whether nothing below a directory is wanted."""
-        return self._patterns.says(folder, folder=True) is False
+
+def _alternatives(pattern: str) -> list[str]:
+    """`*.{c,h}` as `*.c` and `*.h`; too many of them stay as they are written."""
+    found = [pattern]
+    while len(found) <= _MOST_ALTERNATIVES and (brace := _BRACE.search(found[0])) is not None:
+        found = [each.replace(brace[0], word) for each in found for word in brace[1].split(",")]
+    return found
 
 
 _Stack = tuple[tuple[str, tuple[Patterns | None, ...]], ...]
@@ -138,6 +164,11 @@ class _Walk:
     wanted: Wanted
     everything: bool
 
+    def looks_at(self, name: str, path: str, stack: _Stack, *, folder: bool) -> bool:
+        """Whether a file is searched, a directory entered."""
+        said = self.wanted.says(path, folder=folder)
+        return (self.everything or not _left_out(name, path, stack, folder=folder)) if said is None else said
+
 
 def _below(walk: _Walk, shown: str, stack: _Stack) -> Iterator[str]:
     try:
@@ -150,12 +181,12 @@ def _below(walk: _Walk, shown: str, stack: _Stack) -> Iterator[str]:
     for entry in found:
         if entry.is_file(follow_symlinks=False) and entry.name != ".git":
             path = shown + entry.name
-            if path in walk.wanted and (walk.everything or not _left_out(entry.name, path, stack, folder=False)):
+            if walk.looks_at(entry.name, path, stack, folder=False):
                 yield path
     for entry in found:
         if entry.is_dir(follow_symlinks=False) and entry.name not in NOISE:
             path = shown + entry.name
-            if not walk.wanted.refuses(path) and (walk.everything or not _left_out(entry.name, path, stack, folder=True)):
+            if walk.looks_at(entry.name, path, stack, folder=True):
                 yield from _below(walk, f"{path}/", stack)
 
 

@@ -14,6 +14,8 @@ _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _AWK_RUNS = re.compile(r"system\s*\(|\||>|getline|@load|@include|\bclose\s*\(")
 _SED_RUNS = re.compile(r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)")
+_SED_BEGINS = re.compile(r"\s*(?:\d+|\$|/[^/]*/)(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*[eErRwW]|[eErRwW]\s")
+_SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _VERSION = re.compile(r"(?<=^pip)[0-9.]+$|(?<=^pytest)-[0-9.]+$")
 _SETUID = re.compile(r"[0-7]*[2-7][0-7]{3}|.*[ug]?[+=][rwx]*s.*")
@@ -136,7 +138,7 @@ def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
     for word in words:
         if word == "--":
             return
-        found = known.get(word) or known.get(word.partition("=")[0]) or (known.get(word[:2]) if word.startswith("-") else None)
+        found = known.get(word) or known.get(word.partition("=")[0]) or (known.get(word[:2]) if word.startswith(("-", "+")) else None)
         if found:
             yield Finding(found[0], f"`{name} {word[:40]}` {found[1]}")
 
@@ -195,6 +197,13 @@ def _change_mode(part: Part, _base: str) -> Iterator[Finding]:
             yield Finding("critical", "lets a program run with its owner's rights")
 
 
+def _install(part: Part, _base: str) -> Iterator[Finding]:
+    yield Finding("medium", "`install` builds, tests or writes")
+    modes = [word.removeprefix("--mode=").removeprefix("-m") for word in part.words]
+    if any(_SETUID.fullmatch(mode) and (not mode.isdigit() or len(mode.lstrip("0")) >= 4) for mode in modes):
+        yield Finding("critical", "lets a program run with its owner's rights")
+
+
 def _dd(part: Part, base: str) -> Iterator[Finding]:
     yield Finding("high", "copies raw data")
     for word in part.words:
@@ -217,10 +226,16 @@ def _awk(part: Part, _base: str) -> Iterator[Finding]:
         yield Finding("low", "")
 
 
+def _sed_programs(words: Sequence[str]) -> Iterator[str]:
+    """The texts that may be programs: those of flags, and whatever is no flag."""
+    for word in words:
+        yield word if not word.startswith("-") else _SED_FLAG.sub("", word) if _SED_FLAG.match(word) else ""
+
+
 def _sed(part: Part, _base: str) -> Iterator[Finding]:
     if any(re.fullmatch(r"-[a-zA-Z]*f.*|--file.*", word) for word in part.words):
         yield Finding("high", "a program of sed from a file")
-    if any(_SED_RUNS.search(word) for word in part.words if not word.startswith("-")):
+    if any(_SED_RUNS.search(text) or _SED_BEGINS.match(text) for text in _sed_programs(part.words)):
         yield Finding("high", "a program of sed that may run others or write files")
     writes = any(_IN_PLACE.fullmatch(word) for word in part.words)
     yield Finding("medium" if writes else "low", "writes files" if writes else "")
@@ -289,6 +304,7 @@ _SPECIAL: Mapping[str, Callable[[Part, str], Iterator[Finding]]] = {
     "chown": _change_mode,
     "chgrp": _change_mode,
     "dd": _dd,
+    "install": _install,
     "kill": _kill,
     "awk": _awk,
     "gawk": _awk,

@@ -17,6 +17,7 @@ from agentforge.tools.wrappers import SHELLS, interpreter
 
 RISKS: tuple[Risk, ...] = get_args(Risk)
 
+_SETTERS = frozenset({"env", "export", "declare", "typeset", "local", "readonly", "setenv"})
 _MARK_REASONS: dict[Mark, tuple[Risk, str]] = {
     "expansion": ("high", "expands a variable"),
     "substitution": ("high", "substitutes the output of a command"),
@@ -119,7 +120,7 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
         yield Finding(*_MARK_REASONS[mark])
     if "computed_name" in part.marks and "substitution" in part.marks:
         yield Finding("critical", "the name of the program is the output of another")
-    for name, _ in part.assignments:
+    for name in _variables(part):
         if name in risk_tables.RISKY_VARIABLES:
             yield Finding("high", f"sets {name}, which changes what programs do")
     yield from _redirections(part, base)
@@ -130,6 +131,13 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
         yield from program_risks.program(part, base, _source(line, at, base))
         if part.name not in risk_tables.TALKERS and part.relation != "wrapped":  # the words of what is wrapped are among its host's
             yield from _touched(part, base)
+
+
+def _variables(part: Part) -> Iterator[str]:
+    """What the part sets, for itself or by a program that does so for others."""
+    yield from (name for name, _ in part.assignments)
+    if part.name in _SETTERS:
+        yield from (word.partition("=")[0].removesuffix("+") for word in part.words if "=" in word)
 
 
 def _redirections(part: Part, base: str) -> Iterator[Finding]:

@@ -106,7 +106,7 @@ class LineReader(WordReader):
 
     def _command(self, operator: str, stages: tuple[tuple[int, int], ...]) -> None:
         if ARITHMETIC.match(self.text, self.at):
-            self.arithmetic()
+            self._counted(operator, stages)
             return
         if self.peek("("):
             self.at += 1
@@ -135,10 +135,17 @@ class LineReader(WordReader):
         else:
             self._simple(operator, stages)
 
+    def _counted(self, operator: str, stages: tuple[tuple[int, int], ...]) -> None:
+        """`((…))` by itself: where it expands something it is as dynamic as `let` with these words."""
+        text = self.arithmetic()
+        if "$" in text or "`" in text:
+            words = (Piece("text", "let", quoted=False), Piece("arithmetic", text, quoted=False))
+            self._new(operator, stages).words.extend(Word((piece,)) for piece in words)
+
     def _for(self, operator: str, stages: tuple[tuple[int, int], ...]) -> None:
         self.blank()
         if self.text.startswith("((", self.at):
-            self.arithmetic()
+            self._counted(operator, stages)
         command = self._new(operator, stages)
         while self.at < len(self.text) and not self.peek(";", "\n", ")", "&", "|", "<", ">", "("):
             self._word_into(command)

@@ -227,14 +227,22 @@ def _shell(argv: Sequence[str], stdin: str | None) -> Runs:
     return Runs((Inner(stdin),) if stdin is not None else (), frozenset({"shell_text"}))
 
 
+_CODE_MODULES = frozenset({"code", "pdb", "timeit"})
+"""Modules of Python that run what they are told on the line or on their input."""
+
+
 def _interpreted(argv: Sequence[str], kind: str) -> Runs:
     letters = "".join(_CODE_FLAGS.get(kind, ("e", "c")))
     pattern = re.compile(rf"-[A-Za-z0-9]*[{letters}].*", re.DOTALL)
     for at, word in enumerate(argv[1:], 1):
         if word.partition("=")[0] in _LONG_CODE:
             return Runs((), frozenset({"one_liner"}))
-        if kind in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word):
-            return Runs((Inner((at + 2, len(argv)), name=argv[at + 1].split(".")[0]),)) if at + 1 < len(argv) else Runs()
+        if kind in ("python", "pypy") and (module := re.fullmatch(r"-[A-Zbdiqsuvx]*m(.*)", word)):
+            after = at + 1 if module[1] else at + 2
+            name = (module[1] or argv[at + 1] if after <= len(argv) else "").split(".")[0]
+            if not name or name in _CODE_MODULES:
+                return Runs((), frozenset({"one_liner"}) if name else frozenset())
+            return Runs((Inner((after, len(argv)), name=name),))
         if word in ALONE:
             return Runs()
         if not word.startswith("--") and pattern.fullmatch(word):

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -27,6 +28,8 @@ from agentforge.store.lock import LockTaken
 
 FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
 PULSE_S = 1.0
+ELSEWHERE = timedelta(milliseconds=500)
+"""Until another worker may look whether it has the task."""
 IDLE_S = 3.0
 """How long a task stays open with nothing in flight."""
 TRIES = 3
@@ -124,7 +127,8 @@ class Desk:
         ref = Ref(order.task_id, order.repository)
         queue = await in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
         if not queue:
-            raise ApplicationError(f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}.", type="NotHere")
+            sentence = f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}."
+            raise ApplicationError(sentence, type="NotHere", next_retry_delay=ELSEWHERE)
         if queue != self._host.queue:
             return Answer(-1, queue=queue, attributes=self._host.attributes)
         answer = await self._visit(ref, None)

@@ -1,5 +1,7 @@
 """A connection to the Temporal server, and its troubles in sentences."""
 
+import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -20,18 +22,30 @@ _NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.addre
 async def connect(config: Config, *, metrics: bool = False) -> Client:
     """A client that has spoken to the server, in a namespace that exists."""
     offered = TelemetryConfig(metrics=PrometheusConfig(bind_address=config.metrics)) if metrics and config.metrics else None
+    deadline = time.monotonic() + CONNECT_S
     with sentences(config):
-        client = await Client.connect(
-            config.address,
-            namespace=config.namespace,
-            api_key=config.api_key or None,
-            tls=_tls(config.tls) if config.tls is not None else None,
-            connect_timeout=timedelta(seconds=CONNECT_S),
-            runtime=Runtime(telemetry=offered) if offered else None,
-        )
-        await client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=config.namespace), timeout=timedelta(seconds=CONNECT_S)
-        )
+        while True:
+            try:
+                return await _connect(config, offered)
+            except (RPCError, RuntimeError) as error:
+                # A server that has just been started says so; one that is not there is told at once.
+                if "not healthy" not in str(error) or time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(0.1)
+
+
+async def _connect(config: Config, offered: TelemetryConfig | None) -> Client:
+    client = await Client.connect(
+        config.address,
+        namespace=config.namespace,
+        api_key=config.api_key or None,
+        tls=_tls(config.tls) if config.tls is not None else None,
+        connect_timeout=timedelta(seconds=CONNECT_S),
+        runtime=Runtime(telemetry=offered) if offered else None,
+    )
+    await client.workflow_service.describe_namespace(
+        DescribeNamespaceRequest(namespace=config.namespace), timeout=timedelta(seconds=CONNECT_S)
+    )
     return client
 
 

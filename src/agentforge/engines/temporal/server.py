@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.engines.temporal.workflow import ATTRIBUTES
+from agentforge.system.processes import ends_with_us
 
 START_S = 30
 # The server's default makes every activity of a single workflow wait for some fifty milliseconds.
@@ -65,14 +66,20 @@ def find_program(given: str = "") -> Path:
 
 def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[], bool]) -> int:
     """Runs it until it is stopped; its exit code."""
-    if _listens(server.port):
+    if listens(server.port):
         raise UsageError(f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`.")
     if server.database is not None:
         server.database.parent.mkdir(parents=True, exist_ok=True)
-    child = subprocess.Popen(server.words(), stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True)
+    child = subprocess.Popen(
+        server.words(),
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+        start_new_session=True,
+        preexec_fn=ends_with_us(),  # noqa: PLW1509  # one prepared system call
+    )
     try:
         deadline = time.monotonic() + START_S
-        while not _listens(server.port):
+        while not listens(server.port):
             if child.poll() is not None or time.monotonic() > deadline:
                 raise Unusable(f"The development server did not start ({server.program}).", "What it said stands above.")
             time.sleep(0.05)
@@ -90,7 +97,8 @@ def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[
             child.wait()
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody answers there. A probe may be given that very port and meet itself: that is nobody."""
     with socket.socket() as probe:
         probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex(("127.0.0.1", port)) == 0 and probe.getsockname() != probe.getpeername()

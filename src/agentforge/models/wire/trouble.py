@@ -46,7 +46,8 @@ def trouble_of(error: BaseException, endpoint: Endpoint, outgoing: Outgoing | No
         case ModelHTTPError():
             return _status_trouble(error, endpoint, outgoing, watch)
         case ModelConnectionError(phase="connect" | "pool"):
-            return ModelTrouble("unreachable", f"Nothing answers at {endpoint.host}; is the model server running?", retryable=True)
+            question = "is the model server running?" if endpoint.loopback else "is there a network, and is the address right?"
+            return ModelTrouble("unreachable", f"Nothing answers at {endpoint.host}; {question}", retryable=True)
         case ModelTimeoutError() | TimeoutError():
             return timeout(endpoint, sent=watch.sent)
         case ModelConnectionError():
@@ -81,7 +82,8 @@ def _status_trouble(  # noqa: C901 - a table of statuses
         case ModelQuotaExceededError():
             return ModelTrouble("quota", f"{where} says that the account's quota is used up.")
         case ModelRateLimitError():
-            return ModelTrouble("rate_limit", f"{where} asks to slow down ({status}).", retryable=True, retry_after_s=wait)
+            pause = f" and to wait {wait:,} s" if wait else ""
+            return ModelTrouble("rate_limit", f"{where} asks to slow down ({status}){pause}.", retryable=True, retry_after_s=wait)
         case ModelOverloadedError():
             return ModelTrouble("server", f"{where} is overloaded ({status}).{said}", retryable=True, retry_after_s=wait)
         case ModelNotFoundError():

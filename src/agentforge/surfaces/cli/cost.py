@@ -23,6 +23,7 @@ Examples:
   agentforge cost --by model
   agentforge cost task-20300131-add-a-version-flag --by day --json
 
+Of the input, `cached` was read from a prompt cache and `written` put into one.
 A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it can have cost."""
 )
 @click.argument("task", required=False)
@@ -154,8 +155,9 @@ def _page(calls: "Sequence[Call]", by: str) -> str:
     answered = _state(calls, "settled")
     lines = [(name, add_up(group)) for name, group in _groups(answered, by).items()]
     lines.append(("total", add_up(answered)))
-    names = (by, "calls", "in", "cached", "out", "cost")
-    rows = [(name, f"{each.calls:,}", f"{each.input:,}", f"{each.cached:,}", f"{each.output:,}", each.money) for name, each in lines]
+    names = (by, "calls", "in", "cached", "written", "out", "cost")
+    counts = [(each.calls, each.input, each.cached, each.written, each.output) for _, each in lines]
+    rows = [(name, *(f"{count:,}" for count in row), each.money) for (name, each), row in zip(lines, counts, strict=True)]
     return "\n".join([table(names, rows, right=frozenset(names[1:])), *_remarks(calls, lines[-1][1])])
 
 

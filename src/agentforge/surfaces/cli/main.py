@@ -83,6 +83,8 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the border to the person: no traceback unless it is asked for
         _say(*_internal(error))
         code = 1
+    if args is None and sys.modules.get("temporalio") is not None:
+        _leave("", code)  # its threads reach into an interpreter that is being taken down, and crash it
     _stop_children()
     return code
 

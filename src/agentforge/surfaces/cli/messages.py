@@ -12,6 +12,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import Times, stamp
 from agentforge.surfaces.cli.words import person
+from agentforge.system.redact import redact
 from agentforge.wiring import driving
 
 PATIENCE_S = 5.0
@@ -30,7 +31,7 @@ def resume_where_halted(state: State, length: int) -> Sequence[tuple[str, Messag
 
 def send_abort(site: Site, files: TaskFiles, reason: str) -> bool:
     """Ends the task now, or tells the driver that runs; True if it is on record already."""
-    message = Abort(person(), reason)
+    message = Abort(person(), redact(reason)[0])
     try:
         with driving(site, files) as driver:
             driver.tell(f"abort/{driver.journal.length}", message)
@@ -47,7 +48,7 @@ def send_answer(site: Site, files: TaskFiles, identity: str, answer: str) -> boo
     """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive on."""
     journal = site.read(files)
     check_open(journal.state, identity)
-    message, key = Resolution(identity, answer, person()), f"inbox/{identity}"
+    message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
     if not inbox.send(files, message, identity, _seen(journal.times, identity, site)):
         raise UsageError(
             f"{identity} of {files.task_id} has an answer already, and the first one counts.",

@@ -199,7 +199,7 @@ def explain(  # noqa: PLR0913  each is an option
     if read.problem:
         click.echo(read.problem, err=True)
     policy = Policy(_project(), _now(), frozenset(areas), strict, not non_interactive, yes)
-    call = Call("run_command", "execute", command=_meant(command), confined=sandboxed)
+    call = Call("run_command", "execute", command=meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, mode)
     if as_data:
         print_json({**_as_data(decision, mode.name), "read_as": "line" if isinstance(call.command, str) else "words"})
@@ -210,7 +210,7 @@ def explain(  # noqa: PLR0913  each is an option
     return 0
 
 
-def _meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
+def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
     """A line, or the words of one program. The quotes are gone that would have told; where both can be meant, the worse is."""
     from agentforge.tools.risks import RISKS, assess
 

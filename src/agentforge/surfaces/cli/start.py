@@ -147,6 +147,8 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
         screen.line(f"  {models}, sandbox {state.sandbox}")
         if expected := forecast_here(site, state, lambda _: None):
             screen.line(f"  {expected.sentence}", "quiet")
+        if state.request != request:
+            screen.line("  what reads like a secret in the request was left out", "caught")
         if dirty:
             screen.line(f"  uncommitted changes are not part of the task; it starts from commit {state.base_commit[:12]}", "caught")
 

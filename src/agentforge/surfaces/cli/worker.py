@@ -1,5 +1,8 @@
 """`worker`: this machine works on tasks that a Temporal server hands out."""
 
+import os
+from collections.abc import Callable
+
 import click
 
 
@@ -46,5 +49,24 @@ async def _work(queue: str | None, at_once: int) -> None:
     def say(sentence: str) -> None:
         click.echo(f"worker: {sentence}")
 
+    _speak_plainly(say)
     place = Place(home_path(), __version__, at_once)
     await serve(replace(config, queue=queue) if queue else config, HostedTasks(), place, stop, say)
+
+
+def _speak_plainly(say: Callable[[str], None]) -> None:
+    """What the library would log, with its tracebacks, as one line each."""
+    import asyncio
+    import logging
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            error = record.exc_info[1] if record.exc_info else None
+            if not isinstance(error, asyncio.CancelledError):
+                text = str(error) if error is not None else record.getMessage()
+                say(" ".join(text.split())[:300])
+
+    if os.environ.get("AGENTFORGE_DEBUG") != "1":
+        logger = logging.getLogger("temporalio")
+        logger.addHandler(Lines(logging.WARNING))
+        logger.propagate = False
