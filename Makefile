@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast fuzz check fix bench lock clean
+.PHONY: help demo test test-fast fuzz soak check fix bench lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -40,6 +40,9 @@ fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10
 	@end=$$(( $$(date +%s) + 60 * $(or $(MINUTES),10) )); while [ $$(date +%s) -lt $$end ]; do \
 	  $(BIN)/python -m pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz -o timeout=3600 \
 	    $$(grep -rl 'from tests.fuzzing import' tests --include='test_*.py') || exit 1; done
+
+soak: .venv/.ready ## Tasks by the hundred and steps by the thousand on a real Temporal server: minutes
+	SOAK=1 $(BIN)/python -m pytest -q -o timeout=3600 tests/temporal/test_temporal_scale.py
 
 check: .venv/.ready ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -198,3 +198,15 @@ def test_the_count_of_tokens_is_on_the_high_side_and_knows_tools() -> None:
     with_tool = Request(plain.key, plain.stage, plain.system, plain.blocks, (tool,), plain.max_output_tokens)
     assert 100 < most_tokens(plain) < 130
     assert most_tokens(with_tool) > most_tokens(plain) + 20
+
+
+def test_a_pause_of_more_than_a_minute_is_not_waited_for() -> None:
+    clock = FakeClock()
+    meter = Meter("a provider", Rate(10), clock)
+    meter.slow_down(61)
+    with pytest.raises(NotSent, match=r"a provider asks to wait another 61 s; the call was not sent\.") as caught:
+        meter.enter(0)
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, 61)
+    assert (clock.waits, meter.waiting) == (0, 0)
+    clock.pass_(1)
+    assert meter.enter(0).at == 1061.0

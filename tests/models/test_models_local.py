@@ -6,6 +6,7 @@ import time
 import pytest
 
 from agentforge.models.local import Installed, LocalModels, installed, installed_all, lists, propose
+from agentforge.models.probe import probe_all
 from agentforge.models.providers import known
 from tests.models.doubles import FakeClock
 from tests.models.listing import listing
@@ -114,3 +115,16 @@ def test_a_running_server_is_proposed() -> None:
     with listing("qwen2.5-coder:7b") as server:
         assert propose([server.provider("lmstudio")]) == "lmstudio runs on this machine: try `--model lmstudio:qwen2.5-coder:7b`."
     assert propose([]) == ""
+
+
+def test_where_localhost_is_looked_for_elsewhere_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with listing("a") as server:
+        port = server.provider("vllm").host.rpartition(":")[2]
+        provider = known({"VLLM_BASE_URL": f"http://localhost:{port}/v1"})["vllm"]
+        elsewhere = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", int(port)))
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [elsewhere])
+        seen = installed(provider, "a-key", PATIENT_S)
+        assert (seen.down, seen.trouble) == (True, f"localhost:{port} is not on this machine")
+        (probed,) = probe_all([provider], lambda _: "a-key", PATIENT_S)
+        assert (probed.state, probed.detail) == ("unreachable", f"localhost:{port} is not on this machine")
+        assert server.seen == []

@@ -109,3 +109,24 @@ def test_the_environment_asks_for_one_of_the_two(tmp_path: Path) -> None:
     both = {"AGENTFORGE_REPLAY": str(path), "AGENTFORGE_RECORD": str(tmp_path / "unused")}
     assert recorded(bare, both).ask(request("one")).reply is not None
     assert [each.name for each in tmp_path.iterdir()] == ["exchanges.jsonl"]
+
+
+def test_the_same_work_is_answered_again_though_its_numbers_are_others(tmp_path: Path) -> None:
+    def context(task: str, marker: str, at: str) -> str:
+        return f"id: {task}\n<<<{marker} data\nran at {at}\n{marker}>>>"
+
+    first = context("task-20300131-add-it", "79ac088922b15558", "2030-01-31T05:21:05.760Z")
+    later = context("task-20310704-add-it-2", "b4d88c78824383c8", "2031-07-04T23:59:00.001Z")
+    path = tmp_path / "exchanges.jsonl"
+    script: list[Scripted] = [{**REPLY, "thought": word} for word in ("one", "two", "three")]
+    with OpenAIServer(script) as server:
+        asked(model(server.base_url, recording(path)), first, first, "something else")
+    # The very same request comes first; then what only looks like it; each answer is given once.
+    said = asked(model("http://127.0.0.1:9/v1", replaying(path)), later, first, first, "something else", later)
+    assert [each if isinstance(each, str) else each.reply and each.reply.thought for each in said] == [
+        "one",
+        "two",
+        "bad_request",
+        "three",
+        "bad_request",
+    ]

@@ -241,3 +241,41 @@ def test_many_callers_at_once_open_a_model_once_and_all_are_counted() -> None:
 
     together([ask] * 40)
     assert (len(world.models), world.scores.kept) == (1, {("generation", "openai:a"): (40, 40)})
+
+
+def test_a_model_that_is_not_there_is_passed_over_at_once_but_asked_again_before_a_dearer_tier() -> None:
+    world = World({"generation": ["openai:a", "openai:b", "mistral:c"], "reasoning": ["anthropic:big"]})
+    for spec in ("openai:a", "openai:b"):
+        world.fails(spec, "unreachable")
+    assert [world.ask()[0] for _ in range(3)] == ["openai:a", "openai:b", "mistral:c"]
+    assert world.router.pick(request(), 10).why == "openai:a: did not answer; openai:b: did not answer."
+    alone = World({"generation": ["openai:a"], "reasoning": ["anthropic:big"]})
+    alone.fails("openai:a", "unreachable")
+    assert [alone.ask()[:2] for _ in range(3)] == [("openai:a", "generation")] * 2 + [("anthropic:big", "reasoning")]
+
+
+def test_a_provider_that_asks_for_a_long_pause_is_left_alone_and_another_is_asked_without_waiting() -> None:
+    world = World({"generation": ["openai:a", "openai:b", "mistral:c"]})
+    world.models["openai:a"] = saying(trouble("rate_limit", after=3600), name="openai:a")
+    picked = world.router.pick(request(), 10)
+    with pytest.raises(ModelTrouble) as caught:
+        picked.model.ask(request())
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, None)
+    # The account is to wait, so no model of it is asked.
+    assert world.ask()[0] == "mistral:c"
+    assert world.router.pick(request(), 10).why == "openai:a: it asks to wait another 3600 s; openai:b: it asks to wait another 3600 s."
+    world.clock.pass_(3600)
+    assert world.router.pick(request(), 10).spec == "openai:a"
+
+
+def test_a_long_pause_stays_on_record_where_nobody_else_is_there() -> None:
+    world = World({"generation": ["openai:a"]})
+    world.models["openai:a"] = saying(trouble("server", after=900), GOOD, name="openai:a")
+    with pytest.raises(ModelTrouble) as caught:
+        world.router.pick(request(), 10).model.ask(request())
+    assert (caught.value.retryable, caught.value.retry_after_s) == (True, 900)
+    with pytest.raises(ModelTrouble, match="openai:a: it asks to wait another 900 s") as caught:
+        world.ask()
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, 900)
+    world.clock.pass_(900)
+    assert world.ask()[2] == "ok"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,21 @@ def call(name: str, arguments: str) -> Json:
 
 def test_the_worst_case_is_all_input_and_the_longest_output() -> None:
     model = ProviderModel(NOWHERE, "m", None, Prices(2_000_000, 8_000_000, 500_000))
-    assert model.worst_case(REQUEST, 1500) == Reservation(2000, 1500 * 2 + 500 * 8)
-    assert ProviderModel(NOWHERE, "m", None, None).worst_case(REQUEST, 1500) == Reservation(2000, None)
+    plain = replace(REQUEST, tools=())
+    assert model.worst_case(plain, 1500) == Reservation(2000, 1500 * 2 + 500 * 8)
+    assert ProviderModel(NOWHERE, "m", None, None).worst_case(plain, 1500) == Reservation(2000, None)
+
+
+def test_tools_are_sent_beside_the_context_so_the_worst_case_holds_them_too() -> None:
+    model = ProviderModel(NOWHERE, "m", None, Prices(2_000_000, 8_000_000, 500_000))
+    declared = sum(
+        len(json.dumps({"name": tool.name, "description": tool.description, "schema": dict(tool.schema)})) for tool in REQUEST.tools
+    )
+    most = model.worst_case(REQUEST, 1500)
+    assert most.tokens > 2000 + declared // 4
+    assert most.micro_usd == (most.tokens - 500) * 2 + 500 * 8
+    held = replace(model, provider=replace(NOWHERE, reply="schema"))
+    assert held.worst_case(REQUEST, 1500).tokens - 2000 == 2 * (most.tokens - 2000)
 
 
 def test_a_malformed_call_is_a_mistake_and_the_calls_before_it_stay() -> None:

@@ -1,7 +1,11 @@
 """Keys: found where a person put them, believed only where nobody else could read them, and never in any text."""
 
+import base64
+import html
+import json
 import stat
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -142,6 +146,25 @@ def test_a_key_that_was_found_is_redacted_whatever_it_looks_like(path: Path, sou
     assert found == Key(KEY, source)  # type: ignore[arg-type]  # one of the three
     assert redact(f"bad {KEY}!") == ("bad [REDACTED:key]!", 1)
     assert redact('{"k": "' + KEY.replace("/", "%2F") + '"}')[1] == 1
+
+
+def test_a_key_is_known_in_the_spellings_of_pages_headers_and_nested_texts() -> None:
+    key = 'odd"key<9>/of&parts=='
+    known_secrets.remember(key)
+    spellings = [
+        key,
+        json.dumps(key),
+        json.dumps(json.dumps({"k": key})),
+        html.escape(key),
+        quote(key, safe=""),
+        key.encode().hex(),
+        *(base64.b64encode(f"{before}{key}:x".encode()).decode() for before in ("", "u:", "user:", "Bearer ")),
+        base64.urlsafe_b64encode(f"me:{key}".encode()).decode(),
+    ]
+    for spelling in spellings:
+        text, count = redact(f"bad {spelling} here")
+        assert (count, "[REDACTED:key]" in text) == (1, True), text
+    assert redact("bm90aGluZyB0byBoaWRlIGhlcmU=, 6e6f7468696e67")[1] == 0
 
 
 @pytest.mark.parametrize("word", ["ollama", "lm-studio", "EMPTY", "sk-no-key-required", "token-abc123"])

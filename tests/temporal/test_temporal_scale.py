@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.engines.temporal.config import Config
+from agentforge.engines.temporal.workflow import LONGEST_HISTORY
 from tests.temporal.light import Light, driven_locally, found_task, keys, read_state
 from tests.temporal.working import begin, connect, until, working
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 SOAK = bool(os.environ.get("SOAK"))
 """`make soak`: the numbers that we promise. Every other run shows the same with fewer."""
-TASKS, STEPS, HISTORY = (200, 2000, None) if SOAK else (24, 60, 250)
+TASKS, STEPS, HISTORY = (200, 2000, LONGEST_HISTORY) if SOAK else (24, 60, 250)
 
 
 def test_many_tasks_on_two_workers_all_finish_each_in_its_order(config: Config, tmp_path: Path) -> None:

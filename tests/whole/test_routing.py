@@ -53,12 +53,12 @@ def test_the_next_model_of_the_tier_is_asked_when_the_first_fails_and_the_record
 
 @pytest.mark.slow
 def test_the_cap_of_a_day_stops_a_task_with_its_work_kept_and_a_higher_one_lets_it_go_on(play: Play) -> None:
-    with OpenAIServer([READ, ASK]) as server:
+    with OpenAIServer([{**READ, "thought": "so many words " * 4000}, ASK]) as server:
         mine = {"providers": {"mine": {"wire": "openai", "base_url": server.base_url}}, "model": "mine:any"}
-        configure(play, **mine, day_cap={"tokens": 24_100})
+        configure(play, **mine, day_cap={"tokens": 35_000})
         done = start(play)
         assert done.code == 3, done.said
-        assert "The cap of the day is 24,100 tokens" in done.data["escalation"]["question"]["text"]
+        assert "The cap of the day is 35,000 tokens" in done.data["escalation"]["question"]["text"]
         assert "day_cap" in done.data["escalation"]["question"]["text"]
         assert len(server.requests) == 1
         configure(play, **mine, day_cap={"tokens": 300_000})
@@ -67,6 +67,22 @@ def test_the_cap_of_a_day_stops_a_task_with_its_work_kept_and_a_higher_one_lets_
         cost = play.person.run("cost", "--json")
     assert cost.code == 0, cost.said
     assert cost.data["total"]["calls"] == 2, cost.data
+
+
+@pytest.mark.slow
+def test_a_recorded_task_is_played_again_without_a_server_a_key_or_the_name_it_had(play: Play, tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
+    with OpenAIServer([READ, ASK], models=["qwen3:8b"]) as server:
+        play.person.variables |= {"OLLAMA_HOST": server.base_url, "OLLAMA_API_KEY": KEY, "AGENTFORGE_RECORD": str(recording)}
+        first = start(play, "--model", "ollama:qwen3:8b")
+        assert first.data["escalation"]["kind"] == "question", first.said
+    assert KEY not in recording.read_text()
+    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY", "AGENTFORGE_RECORD"):
+        del play.person.variables[name]
+    play.person.variables["AGENTFORGE_REPLAY"] = str(recording)
+    again = start(play, "--model", "ollama:qwen3:8b")
+    assert again.data["escalation"]["question"] == first.data["escalation"]["question"], again.said
+    assert again.data["task_id"] != first.data["task_id"]
 
 
 @pytest.mark.slow

@@ -100,11 +100,11 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
             _update(files.escalation(escalation.id), spell_document(escalation_view(files, state, escalation, times)))
 
 
-def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> Json:
+def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
     """`state.yaml`."""
     wanted = state.artifact("specification")
     bill = state.spent.plus(state.unaccounted)
-    view: dict[str, Json] = {
+    return {
         "task": {"id": state.task_id, "goal": state.request, "goal_type": state.pipeline.name},
         "status": state.status,
         "state": north_star_word(state),
@@ -130,7 +130,6 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
             "provides_artifacts": [*sorted({ref.contract for item in state.accepted for ref in item.finals})],
         },
     }
-    return view
 
 
 def memory_view(state: State, head: str, length: int) -> Json:

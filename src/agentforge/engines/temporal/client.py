@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.failure.v1 import Failure
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
@@ -19,8 +20,10 @@ from temporalio.client import (
     WorkflowQueryFailedError,
     WorkflowQueryRejectedError,
     WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import SearchAttributeKey, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.converter import DataConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -134,8 +137,8 @@ class Connection:
         handle = self._server.get_workflow_handle(name)
         try:
             return await asyncio.wait_for(handle.execute_update("tell", said, result_type=Told), TELL_S)
-        except TimeoutError:
-            return None
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
+            return None  # the library's word for our own patience that ended
         except WorkflowUpdateFailedError as error:
             return Told(accepted=False, sentence=str(error.cause))
         except RPCError as error:
@@ -203,7 +206,13 @@ def _troubles(found: WorkflowExecutionDescription) -> tuple[str, ...]:
     """The last failures of activities that are tried again; a worker that died or was stopped is none."""
     failures = (pending.last_failure for pending in found.raw_description.pending_activities if pending.HasField("last_failure"))
     return tuple(
-        failure.message
+        _spell(failure)
         for failure in failures
         if failure.HasField("application_failure_info") and failure.application_failure_info.type not in ("Stopped", "NotHere")
     )
+
+
+def _spell(failure: Failure) -> str:
+    """The sentence, and the next step, which our failures carry first."""
+    details = DataConverter.default.payload_converter.from_payloads(failure.application_failure_info.details.payloads)
+    return " ".join([failure.message, *(step for step in details[:1] if isinstance(step, str) and step)])

@@ -53,8 +53,11 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
     key_name = str(value.get("api_key_env") or "TEMPORAL_API_KEY")
     if value.get("api_key_env") and not environ.get(key_name):
         raise UsageError(f"{source}: temporal.api_key_env names {key_name}, which is not set.", f"Export {key_name}.")
+    address = environ.get("TEMPORAL_ADDRESS") or str(value.get("address") or ADDRESS)
+    if "://" in address:
+        raise UsageError(f"{address!r} cannot be the address of a Temporal server.", "Write host and port, say, 127.0.0.1:7233.")
     return Config(
-        address=environ.get("TEMPORAL_ADDRESS") or str(value.get("address") or ADDRESS),
+        address=address,
         namespace=environ.get("TEMPORAL_NAMESPACE") or str(value.get("namespace") or "default"),
         tls=_tls(value.get("tls"), source),
         api_key=environ.get(key_name, ""),

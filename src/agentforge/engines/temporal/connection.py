@@ -21,12 +21,12 @@ _NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.addre
 
 async def connect(config: Config, *, metrics: bool = False) -> Client:
     """A client that has spoken to the server, in a namespace that exists."""
-    offered = TelemetryConfig(metrics=PrometheusConfig(bind_address=config.metrics)) if metrics and config.metrics else None
+    runtime = _measured(config.metrics) if metrics and config.metrics else None
     deadline = time.monotonic() + CONNECT_S
     with sentences(config):
         while True:
             try:
-                return await _connect(config, offered)
+                return await _connect(config, runtime)
             except (RPCError, RuntimeError) as error:
                 # A server that has just been started says so; one that is not there is told at once.
                 if "not healthy" not in str(error) or time.monotonic() > deadline:
@@ -34,15 +34,17 @@ async def connect(config: Config, *, metrics: bool = False) -> Client:
             await asyncio.sleep(0.1)
 
 
-async def _connect(config: Config, offered: TelemetryConfig | None) -> Client:
-    client = await Client.connect(
+async def _connect(config: Config, runtime: Runtime | None) -> Client:
+    call = Client.connect(
         config.address,
         namespace=config.namespace,
         api_key=config.api_key or None,
         tls=_tls(config.tls) if config.tls is not None else None,
         connect_timeout=timedelta(seconds=CONNECT_S),
-        runtime=Runtime(telemetry=offered) if offered else None,
+        runtime=runtime,
     )
+    # Who takes the connection and says nothing is, for the library, worth half a minute.
+    client = await asyncio.wait_for(call, CONNECT_S + 1)
     await client.workflow_service.describe_namespace(
         DescribeNamespaceRequest(namespace=config.namespace), timeout=timedelta(seconds=CONNECT_S)
     )
@@ -56,11 +58,13 @@ def sentences(config: Config) -> Iterator[None]:
         yield
     except RPCError as error:
         raise sentence_of(error, config) from error
+    except TimeoutError as error:
+        raise _nobody(config) from error
     except RuntimeError as error:
         # The library's word for a connection that was never made.
         if "connect" not in str(error).lower():
             raise
-        raise Unusable(f"No Temporal server answers at {config.address}.", _NOT_THERE) from error
+        raise _nobody(config) from error
     except ValueError as error:
         raise UsageError(
             f"{config.address!r} cannot be the address of a Temporal server: {error}.", "Write, say, 127.0.0.1:7233."
@@ -82,6 +86,22 @@ def sentence_of(error: RPCError, config: Config) -> UserError:
             "Look at `temporal.tls` and `temporal.api_key_env` in your config.yaml.",
         )
     return Unusable(f"The Temporal server at {config.address} refused: {error.message}.")
+
+
+def _nobody(config: Config) -> Unusable:
+    if config.tls is None and not config.api_key:
+        return Unusable(f"No Temporal server answers at {config.address}.", _NOT_THERE)
+    why = "`temporal.tls`" if config.tls is not None else "an API key"
+    return Unusable(f"No Temporal server answers at {config.address} with TLS, which {why} asks for.", f"{_NOT_THERE} Is it one with TLS?")
+
+
+def _measured(place: str) -> Runtime:
+    """Offers metrics; made once, because nobody gives the port back."""
+    try:
+        return Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=place)))
+    except ValueError as error:
+        sentence = f"Metrics cannot be offered at {place!r}: {error}."
+        raise UsageError(sentence, "Correct `temporal.metrics` in your config.yaml; each worker of a machine needs its own.") from error
 
 
 def _tls(tls: Tls) -> TLSConfig:

@@ -7,7 +7,9 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
+    from agentforge.core.state import State
     from agentforge.store.index import Row
+    from agentforge.store.layout import TaskFiles
     from agentforge.store.site import Site
 
 
@@ -37,7 +39,7 @@ def _all(site: "Site", *, as_data: bool) -> int:
     with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
         rows = index.rows(site.git.top)
     if as_data:
-        print_json([_data(row) for row in rows])
+        print_json([_data(site, row) for row in rows])
     elif not rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
@@ -46,7 +48,7 @@ def _all(site: "Site", *, as_data: bool) -> int:
     return 0
 
 
-def _data(row: "Row") -> "dict[str, Json]":
+def _data(site: "Site", row: "Row") -> "dict[str, Json]":
     return {
         "task_id": row.task_id,
         "status": row.status,
@@ -58,7 +60,33 @@ def _data(row: "Row") -> "dict[str, Json]":
         "micro_usd": row.micro_usd,
         "request": row.request,
         "updated_at": row.updated,
+        "engine": _engine_name(site, row),
     }
+
+
+def _engine_name(site: "Site", row: "Row") -> str | None:
+    """Who drives it; None where that cannot be read, as little as the task."""
+    from agentforge.core.errors import UserError
+    from agentforge.store.engine import read_engine
+
+    try:
+        return read_engine(site.project.task(row.task_id)).engine
+    except UserError:
+        return None
+
+
+def _engine(site: "Site", files: "TaskFiles", state: "State") -> "dict[str, Json]":
+    """Who drives it, where, and, if a server has to do with it, what holds it up. A task that is over needs no server."""
+    from agentforge.core.state import TERMINAL
+    from agentforge.store.engine import read_engine
+
+    driven = read_engine(files)
+    says: "list[Json]" = []
+    if driven.engine == "temporal" and state.status not in TERMINAL:
+        from agentforge.surfaces.cli.remote import standing
+
+        says += [line.strip() for line in standing(site, files)[1:]]
+    return {"engine": driven.engine, "host": driven.host or None, "engine_says": says}
 
 
 def _cells(row: "Row") -> tuple[str, ...]:
@@ -78,7 +106,8 @@ def _one(site: "Site", task: str, *, as_data: bool) -> int:
     files = site.find(task)
     journal = site.read(files)
     if as_data:
-        print_json(state_view(files, journal.state, journal.head, journal.length, journal.times))
+        view = state_view(files, journal.state, journal.head, journal.length, journal.times)
+        print_json({**view, **_engine(site, files, journal.state)})
     else:
         click.echo(page(stand(site.git, files, journal.state), files, journal.times))
         if read_engine(files).engine == "temporal":
