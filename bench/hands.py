@@ -74,7 +74,7 @@ def others(pattern: str, *, is_regex: bool) -> Iterator[tuple[str, list[str]]]:
     """The programs that search, as far as they are here."""
     beside = Path(sys.executable).parent / "rg"
     if (rg := str(beside) if beside.exists() else shutil.which("rg")) is not None:
-        yield "ripgrep", [rg, "-n", "--no-ignore", "--hidden", *([] if is_regex else ["-F"]), "--", pattern, "."]
+        yield "ripgrep", [rg, "-n", *([] if is_regex else ["-F"]), "--", pattern, "."]
     if (grep := shutil.which("grep")) is not None:
         yield "grep", [grep, "-rnI", "-E" if is_regex else "-F", "--", pattern, "."]
 

@@ -81,7 +81,7 @@ def _engine(site: "Site", files: "TaskFiles", state: "State") -> "dict[str, Json
     from agentforge.store.engine import read_engine
 
     driven = read_engine(files)
-    says: "list[Json]" = []
+    says: list[Json] = []
     if driven.engine == "temporal" and state.status not in TERMINAL:
         from agentforge.surfaces.cli.remote import standing
 
