@@ -181,3 +181,14 @@ def test_the_installed_command_reads_the_projects_tiers(tmp_path: Path) -> None:
         done = scene.run("models", "test", OLLAMA_HOST=server.base_url)
         assert (done.returncode, done.stdout[:32], done.stderr) == (0, "ok      ollama:any: replies by c", "")
         assert len(server.requests) == 1
+
+
+def test_where_a_recording_answers_neither_a_key_nor_a_server_is_needed(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("tiers: {reasoning: [anthropic:any], generation: [ollama:qwen3:8b]}\n", encoding="utf-8")
+    assert [data(capsys, "explain", tier)["picked"] for tier in ("reasoning", "generation")] == [None, None]
+    recording = config.with_name("recording.jsonl")
+    recording.touch()
+    monkeypatch.setenv("AGENTFORGE_REPLAY", str(recording))
+    assert [data(capsys, "explain", tier)["picked"] for tier in ("reasoning", "generation")] == ["anthropic:any", "ollama:qwen3:8b"]

@@ -22,6 +22,7 @@ from agentforge.core.inputs import (
     Message,
     Outcome,
     Prepared,
+    Resolution,
 )
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Stage
@@ -136,9 +137,12 @@ class LightSession:
 def driven_locally(place: Path, host: Light) -> list[str]:
     """The lines of a task of its own, driven by the local engine."""
     files = found_task(place)
-    session = LightSession(host, files)
-    drive(session.journal, session.ports)
-    session.close()
+    for _ in range(2):
+        session = LightSession(host, files)
+        drive(session.journal, session.ports)
+        session.close()
+        if read_state(files).status == "blocked":
+            inbox.send(files, Resolution("ESC-001", "this", "ada"), "ESC-001")
     return keys(files)
 
 

@@ -183,13 +183,19 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Serv
 
     (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
     assert "Nobody works on the queue lonely" in lonely.run("status", task).stdout
+    shown = json.loads(lonely.run("status", task, "--json").stdout)
+    assert (shown["engine"], shown["host"]) == ("temporal", None)
+    assert shown["engine_says"][0].startswith("Nobody works on the queue lonely")
+    assert json.loads(lonely.run("status", "--json").stdout)[0]["engine"] == "temporal"
     aborted = nobody.run("abort", task)  # the lock is free, so it is on record; the server hears of it later
     assert aborted.returncode == 0
-    assert "agentforge continue" in aborted.stderr
+    assert "What you said is on record" in aborted.stderr
     taken = nobody.run("continue", task, "--engine", "local", "--take-over", "--detach")
     assert taken.returncode == 2
     assert "finds the task taken over" in taken.stderr
 
+    (scene.home.path / "config.yaml").write_text(f"temporal: {{metrics: '{server.address}'}}\n", encoding="utf-8")
+    assert lonely.run("worker").stderr.startswith(f"error: Metrics cannot be offered at '{server.address}'")
     (scene.home.path / "config.yaml").write_text("temporal: {adress: here}\n", encoding="utf-8")
     said = lonely.run("status", task)
     assert said.returncode == 0

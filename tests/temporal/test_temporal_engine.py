@@ -19,7 +19,9 @@ from agentforge.core.effects import Act, Ask, Effect
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Abort, Outcome, Parked, Resolution
 from agentforge.engines.temporal import answers
+from agentforge.engines.temporal import client as client_side
 from agentforge.engines.temporal.activities import Desk, Host
+from agentforge.engines.temporal.client import Connection, Look
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
@@ -37,20 +39,33 @@ def order_for(files: TaskFiles, key: str = "") -> Order:
     return Order(files.task_id, str(files.root.parents[2]), __version__, key)
 
 
-def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scene", "line"),
+    [
+        (Light(steps=3), "work/1/3/act"),
+        (Light(steps=3, troubles=1), "work/1/1/pause/1"),
+        (Light(steps=2, asks_person=True), "inbox/ESC-001"),
+    ],
+    ids=["plain", "trouble", "question"],
+)
+def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path, scene: Light, line: str) -> None:
     files = found_task(tmp_path / "a")
 
     async def run() -> dict[str, object]:
         client = await connect(config)
-        async with working(config, Light(steps=3, troubles=1), tmp_path):
+        async with working(config, scene, tmp_path):
             handle = await begin(client, config, files)
+            if scene.asks_person:
+                await until(lambda: read_state(files).status == "blocked")
+                inbox.send(files, Resolution("ESC-001", "this", "ada"), "ESC-001")
+                assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
             found: dict[str, object] = await handle.result()
         return found
 
     found = asyncio.run(run())
     assert (found["status"], found["goal"], found["owed"], found["flying"]) == ("completed", "implement", [], [])
-    assert keys(files) == driven_locally(tmp_path / "b", Light(steps=3, troubles=1))
-    assert "work/1/1/pause/1" in keys(files)
+    assert keys(files) == driven_locally(tmp_path / "b", scene)
+    assert line in keys(files)
 
 
 def test_a_call_that_waits_in_a_batch_is_a_timer_and_then_another_look(
@@ -200,8 +215,37 @@ def test_an_old_worker_leaves_a_newer_task_to_others_and_says_so(config: Config,
         async with working(config, Light(), tmp_path, version="0.0.9"):
             handle = await begin(client, config, files)
             await until_async(lambda: _has_trouble(handle, "0.0.9"))
+            assert "Upgrade it" in (await asyncio.to_thread(_looked_at, config, handle.id)).troubles[0]
         async with working(config, Light(), tmp_path):
             assert (await handle.result())["status"] == "completed"
+
+    asyncio.run(run())
+
+
+def test_a_word_to_a_workflow_that_no_worker_serves_ends_in_no_answer(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = found_task(tmp_path)
+    monkeypatch.setattr(client_side, "TELL_S", 1)
+    handle = asyncio.run(_begun(config, files))
+    with Connection(config) as line:
+        assert line.look(handle).found == "running"
+        assert line.pollers(config.queue) == 0
+        assert line.tell(handle, {"kind": "look"}) is None
+
+
+def test_a_task_that_no_worker_sees_is_said_to_be_nowhere(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = found_task(tmp_path / "a")
+    monkeypatch.setattr(client_side, "NOWHERE", 2)
+
+    async def run() -> None:
+        async with working(config, Light(blind=True), tmp_path / "one"):
+            name = await _begun(config, files)
+
+            async def told() -> bool:
+                return any("that has this repository" in each for each in (await asyncio.to_thread(_looked_at, config, name)).troubles)
+
+            await until_async(told)
 
     asyncio.run(run())
 
@@ -315,6 +359,15 @@ async def until_async(condition: Callable[[], Awaitable[bool]], seconds: float =
     while not await condition():
         assert loop.time() < deadline, "it did not happen in time"
         await asyncio.sleep(0.1)
+
+
+async def _begun(config: Config, files: TaskFiles) -> str:
+    return (await begin(await connect(config), config, files)).id
+
+
+def _looked_at(config: Config, name: str) -> Look:
+    with Connection(config) as line:
+        return line.look(name)
 
 
 async def _stands_at(handle: WorkflowHandle[Any, Any], wanted: tuple[str, str, list[str]]) -> bool:

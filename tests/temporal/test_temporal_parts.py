@@ -38,6 +38,7 @@ def test_the_environment_comes_before_the_users_file() -> None:
     ("value", "words"),
     [
         ({"adress": "a:1"}, "is a mapping of address"),
+        ({"address": "grpc://here:7233"}, "cannot be the address of a Temporal server"),
         ({"queue": 3}, "temporal.queue: is text"),
         ({"host_silence_s": True}, "is a number of seconds"),
         ({"api_key_env": "MY_KEY"}, "MY_KEY, which is not set"),

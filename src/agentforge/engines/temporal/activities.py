@@ -128,7 +128,8 @@ class Desk:
         queue = await in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
         if not queue:
             sentence = f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}."
-            raise ApplicationError(sentence, type="NotHere", next_retry_delay=ELSEWHERE)
+            next_step = "Start `agentforge worker` on the machine, and as the user, that has this repository."
+            raise ApplicationError(sentence, next_step, type="NotHere", next_retry_delay=ELSEWHERE)
         if queue != self._host.queue:
             return Answer(-1, queue=queue, attributes=self._host.attributes)
         answer = await self._visit(ref, None)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
@@ -40,6 +41,8 @@ QUERY_S = 1
 TELL_S = 10
 FRESH_S = 75
 """A poll lasts a minute: who has not come back since is gone."""
+NOWHERE = 8
+"""Workers that did not see a task, in a row, until we say that it is nowhere to be seen."""
 Found: TypeAlias = Literal["none", "running", "ended", "failed"]
 
 _KINDS: dict[str, type[UserError]] = {
@@ -204,12 +207,15 @@ class Connection:
 
 def _troubles(found: WorkflowExecutionDescription) -> tuple[str, ...]:
     """The last failures of activities that are tried again; a worker that died or was stopped is none."""
-    failures = (pending.last_failure for pending in found.raw_description.pending_activities if pending.HasField("last_failure"))
-    return tuple(
-        _spell(failure)
-        for failure in failures
-        if failure.HasField("application_failure_info") and failure.application_failure_info.type not in ("Stopped", "NotHere")
-    )
+    return tuple(_spell(each.last_failure) for each in found.raw_description.pending_activities if _is_trouble(each))
+
+
+def _is_trouble(pending: PendingActivityInfo) -> bool:
+    """One worker that does not see the task is none, because another one may. If it goes on, none of them does."""
+    if not pending.HasField("last_failure") or not pending.last_failure.HasField("application_failure_info"):
+        return False
+    kind = pending.last_failure.application_failure_info.type
+    return kind != "Stopped" and (kind != "NotHere" or pending.attempt >= NOWHERE)
 
 
 def _spell(failure: Failure) -> str:

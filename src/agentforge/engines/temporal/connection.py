@@ -9,19 +9,22 @@ from pathlib import Path
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+from temporalio.runtime import LoggingConfig, PrometheusConfig, Runtime, TelemetryConfig
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from agentforge.core.errors import PolicyError, Unusable, UsageError, UserError
 from agentforge.engines.temporal.config import Config, Tls
 
 CONNECT_S = 5
+LOOK_S = 1
+_AWAY = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+_QUIET = LoggingConfig("ERROR,temporalio_client=OFF")
+"""A server that is away fills pages in the library's own words; we say it in ours."""
 _NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.address` in your config.yaml (or TEMPORAL_ADDRESS)."
 
 
-async def connect(config: Config, *, metrics: bool = False) -> Client:
+async def connect(config: Config, runtime: Runtime | None = None) -> Client:
     """A client that has spoken to the server, in a namespace that exists."""
-    runtime = _measured(config.metrics) if metrics and config.metrics else None
     deadline = time.monotonic() + CONNECT_S
     with sentences(config):
         while True:
@@ -32,6 +35,16 @@ async def connect(config: Config, *, metrics: bool = False) -> Client:
                 if "not healthy" not in str(error) or time.monotonic() > deadline:
                     raise
             await asyncio.sleep(0.1)
+
+
+async def answers(client: Client) -> bool:
+    """Whether the server is there now."""
+    try:
+        wanted = DescribeNamespaceRequest(namespace=client.namespace)
+        await client.workflow_service.describe_namespace(wanted, timeout=timedelta(seconds=LOOK_S))
+    except RPCError as error:
+        return error.status not in _AWAY
+    return True
 
 
 async def _connect(config: Config, runtime: Runtime | None) -> Client:
@@ -78,7 +91,7 @@ def sentence_of(error: RPCError, config: Config) -> UserError:
             f"The Temporal server at {config.address} has no namespace {config.namespace!r}.",
             "Correct `temporal.namespace` in your config.yaml (or TEMPORAL_NAMESPACE), or have it made.",
         )
-    if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
+    if error.status in _AWAY:
         return Unusable(f"The Temporal server at {config.address} does not answer.", _NOT_THERE)
     if error.status in (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED):
         return PolicyError(
@@ -95,12 +108,16 @@ def _nobody(config: Config) -> Unusable:
     return Unusable(f"No Temporal server answers at {config.address} with TLS, which {why} asks for.", f"{_NOT_THERE} Is it one with TLS?")
 
 
-def _measured(place: str) -> Runtime:
-    """Offers metrics; made once, because nobody gives the port back."""
+def runtime_for(config: Config, *, quiet: bool) -> Runtime | None:
+    """What a worker needs beside the library's own: metrics, which are offered once because nobody gives the port back, and silence."""
+    if not quiet and not config.metrics:
+        return None
+    logs = _QUIET if quiet else LoggingConfig.default
     try:
-        return Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=place)))
+        offered = PrometheusConfig(bind_address=config.metrics) if config.metrics else None
+        return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=offered))
     except ValueError as error:
-        sentence = f"Metrics cannot be offered at {place!r}: {error}."
+        sentence = f"Metrics cannot be offered at {config.metrics!r}: {error}."
         raise UsageError(sentence, "Correct `temporal.metrics` in your config.yaml; each worker of a machine needs its own.") from error
 
 

@@ -65,7 +65,7 @@ def find_program(given: str = "") -> Path:
 
 
 def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[], bool]) -> int:
-    """Runs it until it is stopped; its exit code."""
+    """Runs it until it is stopped; the exit code."""
     if listens(server.port):
         raise UsageError(f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`.")
     if server.database is not None:
@@ -87,7 +87,9 @@ def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[
         while child.poll() is None and not stopped():
             with suppress(subprocess.TimeoutExpired):
                 child.wait(0.2)
-        return child.returncode or 0
+        if not stopped():
+            raise Unusable(f"The development server ended by itself (code {child.returncode}).", "Its database is kept: start it again.")
+        return 0
     finally:
         child.terminate()
         try:

@@ -18,7 +18,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from agentforge.engines.temporal.activities import Desk, Host
 from agentforge.engines.temporal.config import Config
-from agentforge.engines.temporal.connection import connect, sentences
+from agentforge.engines.temporal.connection import answers, connect, runtime_for, sentences
 from agentforge.engines.temporal.port import Tasks
 from agentforge.engines.temporal.workflow import ATTRIBUTES, TaskWorkflow
 from agentforge.system.canon import digest
@@ -40,6 +40,8 @@ class Place:
     version: str
     at_once: int = AT_ONCE
     """Effects."""
+    quiet: bool = False
+    """Whether the library keeps its own log to itself."""
 
 
 class Seats:
@@ -89,7 +91,7 @@ class Seats:
 
 async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event, say: Callable[[str], None]) -> None:
     """Works until it is told to stop."""
-    client = await connect(config, metrics=True)
+    client = await connect(config, runtime_for(config, quiet=place.quiet))
     attributes = await _register(client, config, say)
     seats = Seats(place.home, config.queue)
     try:
@@ -101,7 +103,9 @@ async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event,
                 await stack.enter_async_context(_host_worker(client, first, desk, place))
                 await stack.enter_async_context(_shared_worker(client, config, desk, place))
                 say(f"works on queue {config.queue} of {config.address}, as {first}; at most {place.at_once} effects at once")
+                there = True
                 while not await _told(stop):
+                    there = await _watch(client, config, say, there=there)
                     for name in seats.orphans():
                         say(f"takes the place of a worker that is gone: {name}")
                         other = Desk(tasks, Host(name, place.version, attributes))
@@ -118,6 +122,15 @@ async def _told(stop: asyncio.Event) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+async def _watch(client: Client, config: Config, say: Callable[[str], None], *, there: bool) -> bool:
+    """Says once that the server is gone, and once that it is back: the worker goes on asking by itself."""
+    now = await answers(client)
+    if now != there:
+        gone = f"the server at {config.address} does not answer; start it again, and this worker goes on by itself"
+        say("the server answers again" if now else gone)
+    return now
 
 
 def _host_worker(client: Client, queue: str, desk: Desk, place: Place) -> Worker:

@@ -88,7 +88,7 @@ def hand_over(site: Site, files: TaskFiles, line: "Connection", words: Words, wi
     _speak(site, files, words, wishes)
     name = _name(site, files)
     if line.look(name).found == "running":
-        line.tell(name, {"kind": "look"})
+        _hint(line, name)
         return
     state = site.read(files).state
     task = Task(files.task_id, str(site.git.top), __version__, host_silence_s=line.config.host_silence_s)
@@ -156,15 +156,22 @@ def nudge(site: Site, files: TaskFiles) -> str:
     """Tells the workflow that something was said. The answer is what a person should know, if it could not be told."""
     if read_engine(files).engine != "temporal":
         return ""
-    stays = f"what you said is kept, and `agentforge continue {files.task_id}` takes it up"
+    stays = f"What you said is kept, and `agentforge continue {files.task_id}` takes it up."
+    if site.read(files).state.status in TERMINAL:
+        stays = "What you said is on record, and the workflow ends when it hears of it."
     try:
         with connected() as line:
             name = _name(site, files)
-            if line.look(name).found == "running" and line.tell(name, {"kind": "look"}) is None:
-                return f"No worker answered; {stays}."
+            if line.look(name).found == "running" and not _hint(line, name):
+                return f"No worker answered. {stays}"
     except UserError as error:
-        return f"{error.sentence} Until it does, {stays}." if isinstance(error, Unusable) else f"{error} Until then, {stays}."
+        return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
     return ""
+
+
+def _hint(line: "Connection", name: str) -> bool:
+    """Whether a worker looked into the inbox. Where none is, nobody is waited for."""
+    return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
 
 
 def standing(site: Site, files: TaskFiles) -> list[str]:

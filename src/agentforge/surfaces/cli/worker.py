@@ -1,6 +1,7 @@
 """`worker`: this machine works on tasks that a Temporal server hands out."""
 
 import os
+import sys
 from collections.abc import Callable
 
 import click
@@ -26,7 +27,11 @@ def worker(*, queue: str | None, max_concurrent: int) -> int:
     import asyncio
 
     asyncio.run(_work(queue, max_concurrent))
-    return 0
+    # Everything is put away. Threads of the library may still be on their way to an interpreter that is being taken down, and
+    # would end a worker that was stopped well with a crash.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 async def _work(queue: str | None, at_once: int) -> None:
@@ -49,8 +54,10 @@ async def _work(queue: str | None, at_once: int) -> None:
     def say(sentence: str) -> None:
         click.echo(f"worker: {sentence}")
 
-    _speak_plainly(say)
-    place = Place(home_path(), __version__, at_once)
+    plain = os.environ.get("AGENTFORGE_DEBUG") != "1"
+    if plain:
+        _speak_plainly(say)
+    place = Place(home_path(), __version__, at_once, quiet=plain)
     await serve(replace(config, queue=queue) if queue else config, HostedTasks(), place, stop, say)
 
 
@@ -60,13 +67,20 @@ def _speak_plainly(say: Callable[[str], None]) -> None:
     import logging
 
     class Lines(logging.Handler):
+        last = ""
+
         def emit(self, record: logging.LogRecord) -> None:
             error = record.exc_info[1] if record.exc_info else None
-            if not isinstance(error, asyncio.CancelledError):
-                text = str(error) if error is not None else record.getMessage()
-                say(" ".join(text.split())[:300])
+            if isinstance(error, asyncio.CancelledError):
+                return
+            text = record.getMessage()
+            if error is not None:  # ours has a sentence and, first among its details, the next step
+                text = " ".join([str(getattr(error, "message", error)), *map(str, getattr(error, "details", ())[:1])])
+            text = " ".join(text.split())[:300]
+            if text != self.last:  # another try that fails the same way is no news
+                self.last = text
+                say(text)
 
-    if os.environ.get("AGENTFORGE_DEBUG") != "1":
-        logger = logging.getLogger("temporalio")
-        logger.addHandler(Lines(logging.WARNING))
-        logger.propagate = False
+    logger = logging.getLogger("temporalio")
+    logger.addHandler(Lines(logging.WARNING))
+    logger.propagate = False
