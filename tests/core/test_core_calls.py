@@ -188,3 +188,16 @@ def test_a_call_fits_up_to_the_last_token() -> None:
     send(task)
     assert not fits(task.state, FRAME)
     assert [type(effect).__name__ for effect in pending(task.state)] == ["Ask"]
+
+
+def test_a_budget_question_names_what_the_next_call_may_take_and_an_answer_that_is_enough() -> None:
+    task = Played()
+    task.say(created(budget=Budget(tokens=10_000)))
+    task.end("Prepare", Prepared("t0"))
+    waiting = task.state.open_escalation
+    assert waiting is not None
+    assert "it may take 24000 tokens" in waiting.question.text
+    assert (waiting.question.options, waiting.question.recommendation) == (("x3", "abort"), "x3")
+    task.say(Resolution(waiting.id, "x3", "ada"))
+    task.end("Prepare", Prepared("t0"))
+    assert "Assemble" in task.owes()

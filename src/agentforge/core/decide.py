@@ -148,7 +148,7 @@ def _sending(story: Story, given: AskStarted, key: str) -> str:
         return "this call is no longer owed"
     with story.beside(asked.seat):
         if not holds(story.state, given.reserved):
-            return escalate(story, "budget", budget_question(story.state))
+            return escalate(story, "budget", budget_question(story.state, given.reserved))
     story.tell(AskSent(asked.key, given.request_hash, given.model, given.reserved, asked.seat, given.tier, given.why, given.delivery))
     return "a request is about to leave"
 

@@ -122,4 +122,4 @@ def _raised(budget: Budget, answer: str) -> Budget:
     """`double`, or any answer that is not abort, doubles; a factor like `x3` multiplies by it."""
     words = answer.strip().lower().removeprefix("x")
     factor = max(2, int(words)) if words.isdecimal() and len(words) <= 3 else 2
-    return Budget(budget.calls * factor, budget.tokens * factor, None if budget.micro_usd is None else budget.micro_usd * factor)
+    return budget.times(factor)

@@ -26,10 +26,10 @@ from agentforge.core.events import (
     WaitEnded,
 )
 from agentforge.core.evolve import evolve
-from agentforge.core.pending import fits
+from agentforge.core.pending import fits, worst_case
 from agentforge.core.pipeline import Stage, seat_name
 from agentforge.core.state import LEGAL_MOVES, StageRun, State
-from agentforge.core.values import ArtifactRef, Escalation, EscalationKind, FailureReport, Question, Status
+from agentforge.core.values import Amount, ArtifactRef, Escalation, EscalationKind, FailureReport, Question, Status
 
 FEEDBACK_LINES = 12
 """What a role is told at once; more would bury the first."""
@@ -229,13 +229,17 @@ def _failures(state: State, stage: str) -> int:
     return sum(1 for report in state.failures if report.stage == stage)
 
 
-def budget_question(state: State) -> Question:
-    """What is used, and whether to raise the cap."""
-    used, cap = state.spent.plus(state.unaccounted), state.budget
+def budget_question(state: State, more: Amount | None = None) -> Question:
+    """What is used, what the next call may take, and how far the cap must be raised for it."""
+    used, cap = state.spent.plus(state.unaccounted).plus(state.in_flight()), state.budget
+    more = more or (worst_case(state, state.stage) if state.run else Amount(1))
     money = f", ${used.micro_usd / 1e6:.2f} of ${cap.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else ""
     parts = f"{used.calls} of {cap.calls} calls, {used.tokens} of {cap.tokens} tokens{money}"
-    text = f"The next call does not fit the budget: {parts} are used. Raise it?"
-    return Question(text, ("double", "abort"), "double")
+    takes = f"{more.tokens} tokens" + (f" and ${more.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else "")
+    text = f"The next call does not fit the budget: it may take {takes}, and {parts} are used or set aside. Raise it?"
+    factor = next((times for times in range(2, 1000) if cap.times(times).holds(used.plus(more))), 2)
+    raised = "double" if factor == 2 else f"x{factor}"
+    return Question(text, (raised, "abort"), raised)
 
 
 def _step_towards(status: Status, target: Status) -> Status:

@@ -74,6 +74,10 @@ class Budget:
     tokens: int = 4_000_000
     micro_usd: int | None = None
 
+    def times(self, factor: int) -> "Budget":
+        """So many times as much."""
+        return Budget(self.calls * factor, self.tokens * factor, None if self.micro_usd is None else self.micro_usd * factor)
+
     def holds(self, amount: Amount) -> bool:
         """Whether all of `amount` is under the cap."""
         money = self.micro_usd is None or amount.micro_usd <= self.micro_usd
