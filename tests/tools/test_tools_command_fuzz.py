@@ -75,6 +75,7 @@ def test_no_program_before_it_makes_a_command_harmless(line: str, before: list[s
 
 
 @tries(100)
+@example("cat ~/.ssh/id_rsa", ["echo `true; {}`", "{} ", "echo `true; {}`"])
 @given(st.sampled_from(LINES), st.lists(st.sampled_from(AROUND), max_size=3))
 def test_what_a_line_is_put_into_does_not_hide_it(line: str, around: list[str]) -> None:
     wrapped = line

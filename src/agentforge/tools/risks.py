@@ -153,9 +153,12 @@ def _redirections(part: Part, base: str) -> Iterator[Finding]:
 
 def _touched(part: Part, base: str) -> Iterator[Finding]:
     for arg in part.argv[1:]:
-        if any(char.isspace() for char in arg.text.strip()):
-            continue  # prose and programs, not a path
-        for each in places_of(arg.text, base, unknown_start=arg.starts_unknown):
+        text = arg.text.strip()
+        if any(char.isspace() for char in text):
+            if arg.known:
+                continue  # prose and programs, not a path
+            text = text.split(maxsplit=1)[0]  # the blanks are those of a substitution, which may add nothing
+        for each in places_of(text, base, unknown_start=arg.starts_unknown):
             if each.kind in _TOUCHED:
                 risk, reason = _TOUCHED[each.kind]
                 yield Finding(risk, reason.format(each.path))
