@@ -1,6 +1,8 @@
 """The composition root: a repository, a task and its driver, put together from their parts. Nothing else constructs them."""
 
+import concurrent.futures.thread  # noqa: F401  # see below
 import json
+import logging  # noqa: F401  # Both hook into forks. Loaded in one thread while another starts a program, they let go of locks not taken.
 import os
 import secrets
 import time
