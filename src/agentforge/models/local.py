@@ -227,7 +227,7 @@ def _get(url: str, key: str | None, timeout_s: float) -> Json:
     request = urllib.request.Request(url, headers={"accept": "application/json"})  # noqa: S310 - providers have http addresses only
     if key:
         request.add_header("authorization", f"Bearer {key}")
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), NoRedirect())
     with opener.open(request, timeout=timeout_s) as response:
         body = response.read(_MAX_BODY + 1)
     if len(body) > _MAX_BODY:
@@ -236,8 +236,8 @@ def _get(url: str, key: str | None, timeout_s: float) -> Json:
     return value
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A server of this machine must not send us, and a key, anywhere else."""
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A key goes to the server that it is for, and to no other: no answer sends us elsewhere."""
 
     def redirect_request(
         self,

@@ -12,11 +12,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Final, Literal
+from http.client import HTTPException
+from typing import Final, Literal
 
 from agentforge.models.clock import REAL
-from agentforge.models.local import astray
+from agentforge.models.local import NoRedirect, astray
 from agentforge.models.provider_model import installed
 from agentforge.models.providers import Provider
 
@@ -81,7 +81,7 @@ def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
     try:
         if astray(provider):
             return Probe(provider, "unreachable", f"{provider.host} is not on this machine", "Write its address as 127.0.0.1.")
-        with urllib.request.build_opener(proxies, _NoRedirect()).open(request, timeout=within_s) as response:
+        with urllib.request.build_opener(proxies, NoRedirect()).open(request, timeout=within_s) as response:
             return _read(provider, response.headers.get_content_type(), response.read(_MAX_BODY))
     except urllib.error.HTTPError as error:
         with error:
@@ -166,19 +166,3 @@ def _address_step(provider: Provider) -> str:
     setting = f"`providers.{provider.name}.base_url`"
     place = f"{provider.address_env} or {setting}" if provider.address_env else setting
     return f"Check {place}, its path included."
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key goes to the server that it is for, and to no other."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002 - the names of the base class
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
-        """None: the redirect itself is the answer, an error."""
-        return
