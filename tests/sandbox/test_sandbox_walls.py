@@ -16,7 +16,7 @@ import pytest
 
 from agentforge.core.errors import PolicyError, Unusable
 from agentforge.sandbox import ladder
-from agentforge.sandbox.base import Confinement, Sandbox, shielded
+from agentforge.sandbox.base import Confinement, Sandbox, not_started, shielded
 from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.none import NoSandbox
@@ -197,7 +197,7 @@ def test_names_with_spaces_and_other_scripts_work(walls: Sandbox, tmp_path: Path
 DRIVER = """
 import sys
 from pathlib import Path
-from agentforge.sandbox.base import Confinement
+from agentforge.sandbox.base import Confinement, not_started
 from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.landlock import Landlock, kernel_abi
@@ -315,3 +315,8 @@ def test_directories_between_writable_and_read_only_are_pinned_and_none_beneath_
     assert shielded({top}, {top / "a/b/c"}) == {top / "a", top / "a/b"}
     assert shielded({top}, {top / "a", top / "a/b/c"}) == set()
     assert shielded(set(), {top / "a"}) == set()
+
+
+@pytest.mark.parametrize("said", ["1: exec: tool: not found", "[Errno 2] not found: b'/bin/tool'", "tool: not found", "not found."])
+def test_a_program_that_is_not_there_is_named_once_in_plain_words(said: str) -> None:
+    assert str(not_started("tool", said)).startswith("The sandbox could not start `tool`: not found. Check")

@@ -1,6 +1,7 @@
 """The port of every sandbox: what a run may see and touch, and how the walls describe themselves."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agentforge.core.errors import Unusable
 from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.limits import Limits
 from agentforge.system.processes import Completed, Tee
@@ -106,6 +108,12 @@ def toolchain_roots(prefix: str = sys.base_prefix) -> tuple[Path, ...]:
     if path == Path("/") or any(path.is_relative_to(root) for root in SYSTEM_ROOTS):
         return ()
     return (path,)
+
+
+def not_started(program: str, said: str) -> Unusable:
+    """What the walls said when the program did not begin: without the place in a shell's own script, and without its name twice."""
+    reason = re.sub(r"^\d+: (exec: )?|^\[Errno \d+\] |: b?'[^']*'$", "", said).removeprefix(f"{program}: ").rstrip(".")
+    return Unusable(f"The sandbox could not start `{program}`: {reason}.", "Check that it is installed where the run can see it.")
 
 
 def check_inside(confinement: Confinement) -> Path:

@@ -21,6 +21,7 @@ from agentforge.sandbox.base import (
     SYSTEM_ROOTS,
     Confinement,
     check_inside,
+    not_started,
     shielded,
     toolchain_roots,
     variables,
@@ -83,8 +84,7 @@ class Bubblewrap:
             )
             _await_end(ended, alive)
         if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):
-            reason = done.err.decode(errors="replace").strip().removeprefix("bwrap: ")
-            raise Unusable(f"The sandbox could not start `{argv[0]}`: {reason}.", "Check that it is installed where the run can see it.")
+            raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("bwrap: "))
         return replace(done, argv=tuple(argv))
 
     def guarantee(self) -> dict[str, str]:

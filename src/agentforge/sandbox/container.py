@@ -25,7 +25,17 @@ from typing import Literal
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.sandbox import seccomp
-from agentforge.sandbox.base import ETC_ALWAYS, ETC_NETWORK, SYSTEM_ROOTS, Confinement, check_inside, shielded, toolchain_roots, variables
+from agentforge.sandbox.base import (
+    ETC_ALWAYS,
+    ETC_NETWORK,
+    SYSTEM_ROOTS,
+    Confinement,
+    check_inside,
+    not_started,
+    shielded,
+    toolchain_roots,
+    variables,
+)
 from agentforge.sandbox.gateway import PORT, Way, way_out
 from agentforge.sandbox.limits import limits_in_words, under_limits
 from agentforge.system.processes import Completed, run
@@ -282,5 +292,4 @@ def _refuse_failure(program: str, done: Completed) -> None:
     said = done.err.decode(errors="replace").strip()
     ours = done.code in COULD_NOT_START and said.startswith(f"{NAME}: ")
     if ours or (done.code == ENGINE_FAILED and said.startswith(("docker: ", "Error: "))):
-        reason = said.splitlines()[0].partition(": ")[2]
-        raise Unusable(f"The sandbox could not start `{program}`: {reason}.", "Check that it is installed where the run can see it.")
+        raise not_started(program, said.splitlines()[0].partition(": ")[2])

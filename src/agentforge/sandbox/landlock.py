@@ -13,7 +13,16 @@ from typing import Literal
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox import seccomp
-from agentforge.sandbox.base import ETC_ALWAYS, ETC_NETWORK, SYSTEM_ROOTS, Confinement, check_inside, toolchain_roots, variables
+from agentforge.sandbox.base import (
+    ETC_ALWAYS,
+    ETC_NETWORK,
+    SYSTEM_ROOTS,
+    Confinement,
+    check_inside,
+    not_started,
+    toolchain_roots,
+    variables,
+)
 from agentforge.sandbox.gateway import Way, way_out
 from agentforge.sandbox.limits import FIRST_WITH_OWN_PID_MAX, counts_per_namespace, kernel_version, limits_in_words
 from agentforge.system.processes import Completed, run
@@ -64,8 +73,7 @@ class Landlock:
                 tee=confinement.tee,
             )
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
-            reason = done.err.decode(errors="replace").strip().removeprefix("confine: ")
-            raise Unusable(f"The sandbox could not start `{argv[0]}`: {reason}.", "Check that it is installed where the run can see it.")
+            raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("confine: "))
         return replace(done, argv=tuple(argv))
 
     def _check_network(self, confinement: Confinement) -> None:
