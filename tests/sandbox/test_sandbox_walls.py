@@ -197,7 +197,7 @@ def test_names_with_spaces_and_other_scripts_work(walls: Sandbox, tmp_path: Path
 DRIVER = """
 import sys
 from pathlib import Path
-from agentforge.sandbox.base import Confinement, not_started
+from agentforge.sandbox.base import Confinement
 from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.landlock import Landlock, kernel_abi
