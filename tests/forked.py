@@ -6,6 +6,7 @@ about its terminal, starts the installed one; so does a command whose variables 
 
 import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -152,6 +153,8 @@ def _import_everything() -> None:
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
         choose("auto")  # what works on this machine is found out once
+    gc.collect()
+    gc.freeze()  # a child that looks through all of this would copy every page of it
 
 
 if __name__ == "__main__":
