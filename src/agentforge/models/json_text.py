@@ -14,7 +14,7 @@ from agentforge.core.reply import Json
 MAX_DEPTH = 64
 """Deeper nesting than this is no reply of ours; it only costs stack."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?+|[\[{]|[\]}]', re.DOTALL)
+_TOKEN = re.compile(r'"(?>(?:[^"\\]++|\\.)*)"?+|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -5,6 +5,7 @@ import ctypes
 import math
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,11 +191,13 @@ def _start(
             )
             _running[child.pid] = tuple(pass_fds)
             return child
-    except FileNotFoundError as error:
-        if not cwd.is_dir():
-            raise Unusable(f"The directory {cwd} does not exist.") from error
-        raise Unusable(f"`{argv[0]}` is not installed.", "Install it, and try again.") from error
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and not cwd.is_dir():
+            raise Unusable(f"The directory {cwd} does not exist.") from error
+        # A directory on PATH that may not be entered turns "not found" into "not permitted".
+        hidden = isinstance(error, PermissionError) and "/" not in argv[0] and shutil.which(argv[0], path=env.get("PATH")) is None
+        if hidden or isinstance(error, FileNotFoundError):
+            raise Unusable(f"`{argv[0]}` is not installed.", "Install it, and try again.") from error
         raise Unusable(f"`{argv[0]}` could not be started: {error}.") from error
 
 

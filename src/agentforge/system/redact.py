@@ -48,10 +48,11 @@ _TOKENS = {
 }
 
 # Between the lines of a key there are line breaks, also written out, and the quotes and signs that join pieces of text in code.
-_JOIN = r"(?:\s|\\[nrt]|[\"'+,|>#*()])*+"
+# (Atomic groups: before 3.11.5 a possessive repetition of a group that half matches eats that half.)
+_JOIN = r"(?>(?:\s|\\[nrt]|[\"'+,|>#*()])*)"
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    rf"(?:{_JOIN}(?:[A-Za-z0-9+/]{{16,}}+={{0,2}}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{{0,200}}))++"
+    rf"(?>(?:{_JOIN}(?:[A-Za-z0-9+/]{{16,}}+={{0,2}}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{{0,200}}))+)"
     rf"(?:{_JOIN}=?[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?"
     rf"(?:{_JOIN}-----END [A-Z0-9 ]{{0,60}}-----)?"
 )

@@ -15,7 +15,7 @@ PieceKind = Literal["text", "param", "command", "process", "arithmetic"]
 
 META = frozenset(" \t\n;&|<>()")
 # As a shell decides it: what ends in two closing parentheses side by side is arithmetic, anything else a subshell in a subshell.
-ARITHMETIC = re.compile(r"\(\((?>[^()]|\((?>[^()]|\([^()]{0,200}+\)){0,200}+\)){0,300}+\)\)")
+ARITHMETIC = re.compile(r"\(\((?>(?:[^()]|\((?>(?:[^()]|\([^()]{0,200}+\)){0,200})\)){0,300})\)\)")
 _ENDS_NAME = frozenset("@*#?$!-0123456789")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
