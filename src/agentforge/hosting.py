@@ -1,7 +1,7 @@
 """The tasks of this machine as a worker holds them: the same driver as the local engine's, open while effects come in."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +49,9 @@ class HostedSession:
 
     def close(self) -> None:
         """Lets the lock go."""
-        self._stack.close()
+        # Where somebody removed the task's files there is nothing to show. Who opens it next restores what was saved.
+        with suppress(FileNotFoundError):
+            self._stack.close()
 
 
 class HostedTasks:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from temporalio.converter import DataConverter
 
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event
@@ -16,6 +17,7 @@ from agentforge.core.state import State
 from agentforge.engines.temporal.config import Config, Tls, read_config
 from agentforge.engines.temporal.server import DevServer, find_program
 from agentforge.engines.temporal.worker import Seats
+from agentforge.engines.temporal.workflow import Answer, Order, Owed, Task, Told
 from agentforge.settings import read_settings, read_temporal
 from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.journal import Journal
@@ -39,6 +41,7 @@ def test_the_environment_comes_before_the_users_file() -> None:
     [
         ({"adress": "a:1"}, "is a mapping of address"),
         ({"address": "grpc://here:7233"}, "cannot be the address of a Temporal server"),
+        ({"address": "here"}, "cannot be the address of a Temporal server"),
         ({"queue": 3}, "temporal.queue: is text"),
         ({"host_silence_s": True}, "is a number of seconds"),
         ({"api_key_env": "MY_KEY"}, "MY_KEY, which is not set"),
@@ -74,6 +77,21 @@ def test_a_repository_cannot_say_where_the_server_is(home: Path, tmp_path: Path)
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text("temporal: {address: here:1}\n", encoding="utf-8")
     assert read_temporal().address == "here:1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "heard"),
+    [
+        (Answer, {"length": 7, "owed": [{"key": "k", "family": "dream", "since": 3}], "mood": {}}, Answer(7, [Owed("k", "dream")])),
+        (Order, {"task_id": "t", "repository": "r", "version": "9.0", "hurry": True}, Order("t", "r", "9.0")),
+        (Task, {"task_id": "t", "repository": "r", "version": "9.0", "tenant": None}, Task("t", "r", "9.0")),
+        (Told, {"accepted": True, "by": "a newer worker"}, Told(accepted=True)),
+    ],
+    ids=["answer", "order", "task", "told"],
+)
+def test_what_a_newer_program_says_more_of_is_no_trouble_for_an_older_one(kind: type, said: Json, heard: object) -> None:
+    converter = DataConverter.default.payload_converter
+    assert converter.from_payloads(converter.to_payloads([said]), [kind]) == [heard]
 
 
 def test_a_seat_that_is_left_is_taken_by_the_next_and_found_by_others(tmp_path: Path) -> None:

@@ -75,9 +75,11 @@ class _Held:
 class Desk:
     """The tasks that are open in this process."""
 
-    def __init__(self, tasks: Tasks, host: Host) -> None:
-        self._tasks, self._host = tasks, host
+    def __init__(self, tasks: Tasks, host: Host, say: Callable[[str], None] = lambda _: None) -> None:
+        self._tasks, self._host, self._say = tasks, host, say
         self._held: dict[Ref, _Held] = {}
+        self._named: set[Ref] = set()
+        """Of these it was said that they are worked on."""
         self._later: set[asyncio.Task[None]] = set()
 
     def begin(self) -> Callable[..., Any]:
@@ -180,6 +182,8 @@ class Desk:
 
     async def _fly(self, held: _Held, key: str) -> Answer:
         flight, failed = held.flying[key], True
+        if len(held.flying) == 1:
+            held.progress = ""  # what the last effect did is no news
         try:
             session = await self._opened(held)
             answer = await in_thread(lambda: _perform(held, session, flight, key))
@@ -192,8 +196,10 @@ class Desk:
 
     async def _watched(self, held: _Held, task: "asyncio.Task[Answer]") -> Answer:
         """Waits with a pulse that carries progress; takes in what people said meanwhile."""
+        silence = activity.info().heartbeat_timeout
+        pulse = min(PULSE_S, silence.total_seconds() / 3) if silence else PULSE_S
         while True:
-            done, _ = await asyncio.wait([task], timeout=PULSE_S)
+            done, _ = await asyncio.wait([task], timeout=pulse)
             if done:
                 break
             activity.heartbeat(held.progress)
@@ -228,6 +234,9 @@ class Desk:
                 except LockTaken as error:
                     held.progress = error.sentence
                     await asyncio.sleep(PULSE_S / 2)
+            if held.ref not in self._named and not _rests(held.session):
+                self._named.add(held.ref)
+                self._say(f"{held.ref.task_id}: at work, in {held.ref.repository}")
             return held.session
 
     async def _leave(self, held: _Held, *, at_once: bool = False) -> None:
@@ -251,6 +260,9 @@ class Desk:
             if not held.flying and not held.guests and session is not None:
                 held.session = None
                 await in_thread(lambda: _put_away(session))
+                if held.ref in self._named and (end := _ending(session)):
+                    self._named.discard(held.ref)
+                    self._say(f"{held.ref.task_id}: {end}")
             if not held.flying and not held.guests and self._held.get(held.ref) is held:
                 del self._held[held.ref]
 
@@ -318,6 +330,14 @@ def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
 
 def _rests(session: Session) -> bool:
     return session.journal.state.status in TERMINAL or all(isinstance(effect, Await) for effect in session.owed())
+
+
+def _ending(session: Session) -> str:
+    """How a task rests, in a word or two; empty for one that will go on."""
+    waiting = session.journal.state.open_escalation
+    if not _rests(session):
+        return ""
+    return f"waits for an answer to {waiting.id}" if waiting is not None else session.journal.state.status
 
 
 def _put_away(session: Session) -> None:

@@ -2,48 +2,37 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeVar
 
 from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.failure.v1 import Failure
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
-    WorkflowExecutionDescription,
-    WorkflowExecutionStatus,
     WorkflowFailureError,
-    WorkflowQueryFailedError,
-    WorkflowQueryRejectedError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import SearchAttributeKey, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.converter import DataConverter
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 
 from agentforge.core.errors import PolicyError, StateInvalid, Unusable, UsageError, UserError
 from agentforge.engines.temporal.config import Config
-from agentforge.engines.temporal.connection import connect, sentences
-from agentforge.engines.temporal.workflow import HOST_LOST, NAME, Task, Told
+from agentforge.engines.temporal.connection import connect, runtime_for, sentences
+from agentforge.engines.temporal.look import SHORT_S, Look, look_at
+from agentforge.engines.temporal.workflow import NAME, Task, Told
 
 T = TypeVar("T")
 
-SHORT_S = 5
-"""For a look at the server."""
-QUERY_S = 1
 TELL_S = 10
 FRESH_S = 75
 """A poll lasts a minute: who has not come back since is gone."""
-NOWHERE = 8
-"""Workers that did not see a task, in a row, until we say that it is nowhere to be seen."""
-Found: TypeAlias = Literal["none", "running", "ended", "failed"]
 
 _KINDS: dict[str, type[UserError]] = {
     "UsageError": UsageError,
@@ -51,16 +40,6 @@ _KINDS: dict[str, type[UserError]] = {
     "StateInvalid": StateInvalid,
     "Unusable": Unusable,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What the server says of a task."""
-
-    found: Found
-    host_lost: bool = False
-    troubles: tuple[str, ...] = ()
-    """Why activities have to be tried again."""
 
 
 def workflow_id(task_id: str, marker: str) -> str:
@@ -71,15 +50,16 @@ def workflow_id(task_id: str, marker: str) -> str:
 class Connection:
     """The server, for one command."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, quiet: bool = True) -> None:
         self.config = config
+        self._quiet = quiet
         self._runner = asyncio.Runner()
         self._client: Client | None = None
 
     def __enter__(self) -> Self:
         self._runner.__enter__()
         try:
-            self._client = self._runner.run(connect(self.config))
+            self._client = self._runner.run(connect(self.config, _runtime(self.config, quiet=self._quiet)))
         except BaseException:
             self._runner.close()
             raise
@@ -96,13 +76,13 @@ class Connection:
         """An answer, or None if no worker gave one in time; the message stays in the inbox."""
         return self._ask(self._tell(name, dict(said)))
 
-    def look(self, name: str) -> Look:
-        """Whether the workflow runs, and what holds it up."""
-        return self._ask(self._look(name))
+    def look(self, name: str, seconds: float | None = None) -> Look:
+        """Whether the workflow runs, and what it waits for; within so many seconds, if somebody waits."""
+        return self._ask(asyncio.wait_for(look_at(self._server, name), seconds))
 
-    def pollers(self, queue: str) -> int:
+    def pollers(self, queue: str, seconds: float | None = None) -> int:
         """How many workers wait for work there."""
-        return self._ask(self._pollers(queue))
+        return self._ask(asyncio.wait_for(self._pollers(queue), seconds))
 
     def failure(self, name: str) -> UserError:
         """Why the workflow failed."""
@@ -149,40 +129,13 @@ class Connection:
                 return None  # it has ended, or nobody took the message
             raise
 
-    async def _look(self, name: str) -> Look:
-        try:
-            found = await self._server.get_workflow_handle(name).describe(rpc_timeout=timedelta(seconds=SHORT_S))
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return Look("none")
-            raise
-        status: Found = "ended"
-        if found.status == WorkflowExecutionStatus.RUNNING:
-            status = "running"
-        elif found.status == WorkflowExecutionStatus.FAILED:
-            status = "failed"
-        shown = found.typed_search_attributes.get(SearchAttributeKey.for_keyword("AgentForgeStatus"))
-        if shown is None and status == "running":
-            shown = await self._asked(name)
-        return Look(status, host_lost=shown == HOST_LOST, troubles=_troubles(found))
-
-    async def _asked(self, name: str) -> str:
-        """The status, from the workflow itself: where the server has no search attributes. Needs a worker."""
-        try:
-            found = await self._server.get_workflow_handle(name).query("state", rpc_timeout=timedelta(seconds=QUERY_S))
-        except (RPCError, WorkflowQueryFailedError, WorkflowQueryRejectedError):
-            return ""
-        return str(found.get("status")) if isinstance(found, dict) else ""
-
     async def _pollers(self, queue: str) -> int:
-        count = 0
-        for kind in (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,):
-            found = await self._server.workflow_service.describe_task_queue(
-                DescribeTaskQueueRequest(namespace=self.config.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind),
-                timeout=timedelta(seconds=SHORT_S),
-            )
-            count += sum(time.time() - poller.last_access_time.ToSeconds() < FRESH_S for poller in found.pollers)
-        return count
+        kind = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+        found = await self._server.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(namespace=self.config.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind),
+            timeout=timedelta(seconds=SHORT_S),
+        )
+        return sum(time.time() - poller.last_access_time.ToSeconds() < FRESH_S for poller in found.pollers)
 
     async def _failure(self, name: str) -> UserError:
         try:
@@ -205,20 +158,18 @@ class Connection:
         return True
 
 
-def _troubles(found: WorkflowExecutionDescription) -> tuple[str, ...]:
-    """The last failures of activities that are tried again; a worker that died or was stopped is none."""
-    return tuple(_spell(each.last_failure) for each in found.raw_description.pending_activities if _is_trouble(each))
+def _runtime(config: Config, *, quiet: bool) -> Runtime | None:
+    """A command offers no metrics, and tells of a server that is away in its own words."""
+    return runtime_for(replace(config, metrics=""), quiet=quiet)
 
 
-def _is_trouble(pending: PendingActivityInfo) -> bool:
-    """One worker that does not see the task is none, because another one may. If it goes on, none of them does."""
-    if not pending.HasField("last_failure") or not pending.last_failure.HasField("application_failure_info"):
-        return False
-    kind = pending.last_failure.application_failure_info.type
-    return kind != "Stopped" and (kind != "NotHere" or pending.attempt >= NOWHERE)
+def glance(config: Config, names: Sequence[str], seconds: float) -> dict[str, Look]:
+    """What the server says of several tasks, within so many seconds, connecting included."""
 
+    async def run() -> dict[str, Look]:
+        async with asyncio.timeout(seconds):
+            client = await connect(config, _runtime(config, quiet=True))
+            return dict(zip(names, await asyncio.gather(*(look_at(client, name) for name in names)), strict=True))
 
-def _spell(failure: Failure) -> str:
-    """The sentence, and the next step, which our failures carry first."""
-    details = DataConverter.default.payload_converter.from_payloads(failure.application_failure_info.details.payloads)
-    return " ".join([failure.message, *(step for step in details[:1] if isinstance(step, str) and step)])
+    with sentences(config):
+        return asyncio.run(run())

@@ -1,5 +1,6 @@
 """Where the Temporal server is and how to speak to it. The user's own affair: no repository can say any of it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,8 +8,11 @@ from pathlib import Path
 from agentforge.core.errors import UsageError
 
 ADDRESS = "127.0.0.1:7233"
+KEY = "TEMPORAL_API_KEY"
 _KEYS = ("address", "namespace", "tls", "api_key_env", "queue", "host_silence_s", "metrics", "program")
 _TLS = ("cert", "key", "ca", "domain")
+_ADDRESS = re.compile(r"[^\s/@]+:\d{1,5}")
+_ONE_WORD = re.compile(r"[!-~]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Config:
     """Where a worker offers its metrics, as `host:port`; empty for nowhere."""
     program: str = ""
     """The `temporal` that `server dev` starts, if not the one on PATH."""
+    key_name: str = KEY
+    """The variable that the key comes from."""
 
 
 def read_config(value: object, environ: Mapping[str, str], source: str) -> Config:
@@ -50,12 +56,14 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
     silence = value.get("host_silence_s", 600)
     if not isinstance(silence, int) or isinstance(silence, bool) or silence < 1:
         raise UsageError(f"{source}: temporal.host_silence_s: is a number of seconds.")
-    key_name = str(value.get("api_key_env") or "TEMPORAL_API_KEY")
+    key_name = str(value.get("api_key_env") or KEY)
     if value.get("api_key_env") and not environ.get(key_name):
         raise UsageError(f"{source}: temporal.api_key_env names {key_name}, which is not set.", f"Export {key_name}.")
+    if not _ONE_WORD.fullmatch(environ.get(key_name, "")):
+        raise UsageError(f"{key_name} holds no key: a key is one word of plain letters, digits and signs.", f"Export {key_name} again.")
     address = environ.get("TEMPORAL_ADDRESS") or str(value.get("address") or ADDRESS)
-    if "://" in address:
-        raise UsageError(f"{address!r} cannot be the address of a Temporal server.", "Write host and port, say, 127.0.0.1:7233.")
+    if not _ADDRESS.fullmatch(address):
+        raise UsageError(f"{address!r} cannot be the address of a Temporal server.", f"Write host and port, say, {ADDRESS}.")
     return Config(
         address=address,
         namespace=environ.get("TEMPORAL_NAMESPACE") or str(value.get("namespace") or "default"),
@@ -65,6 +73,7 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
         host_silence_s=silence,
         metrics=str(value.get("metrics") or ""),
         program=str(value.get("program") or ""),
+        key_name=key_name,
     )
 
 

@@ -12,39 +12,44 @@ from temporalio.client import Client
 from temporalio.runtime import LoggingConfig, PrometheusConfig, Runtime, TelemetryConfig
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
-from agentforge.core.errors import PolicyError, Unusable, UsageError, UserError
+from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.engines.temporal.config import Config, Tls
+from agentforge.engines.temporal.refusals import NOT_THERE, hung_up, nobody, not_let_in, refusal_of
 
 CONNECT_S = 5
 LOOK_S = 1
+REFUSED = (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED)
 _AWAY = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 _QUIET = LoggingConfig("ERROR,temporalio_client=OFF")
 """A server that is away fills pages in the library's own words; we say it in ours."""
-_NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.address` in your config.yaml (or TEMPORAL_ADDRESS)."
 
 
 async def connect(config: Config, runtime: Runtime | None = None) -> Client:
     """A client that has spoken to the server, in a namespace that exists."""
-    deadline = time.monotonic() + CONNECT_S
+    begun = time.monotonic()
     with sentences(config):
         while True:
             try:
                 return await _connect(config, runtime)
             except (RPCError, RuntimeError) as error:
                 # A server that has just been started says so; one that is not there is told at once.
-                if "not healthy" not in str(error) or time.monotonic() > deadline:
+                patience = CONNECT_S if "not healthy" in str(error) else LOOK_S if hung_up(str(error), for_no_reason=True) else 0
+                if time.monotonic() > begun + patience:
                     raise
             await asyncio.sleep(0.1)
 
 
-async def answers(client: Client) -> bool:
-    """Whether the server is there now."""
+async def ailment(client: Client, config: Config) -> str:
+    """Why a worker gets nothing from the server now; empty if it answers and lets us in."""
     try:
         wanted = DescribeNamespaceRequest(namespace=client.namespace)
         await client.workflow_service.describe_namespace(wanted, timeout=timedelta(seconds=LOOK_S))
     except RPCError as error:
-        return error.status not in _AWAY
-    return True
+        if error.status in _AWAY:
+            return f"the server at {config.address} does not answer; start it again, and this worker goes on by itself"
+        if error.status in (*REFUSED, RPCStatusCode.NOT_FOUND):
+            return f"{sentence_of(error, config)} This worker goes on when that is mended; with another key, start it again."
+    return ""
 
 
 async def _connect(config: Config, runtime: Runtime | None) -> Client:
@@ -72,12 +77,12 @@ def sentences(config: Config) -> Iterator[None]:
     except RPCError as error:
         raise sentence_of(error, config) from error
     except TimeoutError as error:
-        raise _nobody(config) from error
+        raise nobody(config) from error
     except RuntimeError as error:
         # The library's word for a connection that was never made.
         if "connect" not in str(error).lower():
             raise
-        raise _nobody(config) from error
+        raise refusal_of(str(error), config) from error
     except ValueError as error:
         raise UsageError(
             f"{config.address!r} cannot be the address of a Temporal server: {error}.", "Write, say, 127.0.0.1:7233."
@@ -92,20 +97,10 @@ def sentence_of(error: RPCError, config: Config) -> UserError:
             "Correct `temporal.namespace` in your config.yaml (or TEMPORAL_NAMESPACE), or have it made.",
         )
     if error.status in _AWAY:
-        return Unusable(f"The Temporal server at {config.address} does not answer.", _NOT_THERE)
-    if error.status in (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED):
-        return PolicyError(
-            f"The Temporal server at {config.address} does not let us in: {error.message}.",
-            "Look at `temporal.tls` and `temporal.api_key_env` in your config.yaml.",
-        )
+        return Unusable(f"The Temporal server at {config.address} does not answer.", NOT_THERE)
+    if error.status in REFUSED:
+        return not_let_in(error.message, config)
     return Unusable(f"The Temporal server at {config.address} refused: {error.message}.")
-
-
-def _nobody(config: Config) -> Unusable:
-    if config.tls is None and not config.api_key:
-        return Unusable(f"No Temporal server answers at {config.address}.", _NOT_THERE)
-    why = "`temporal.tls`" if config.tls is not None else "an API key"
-    return Unusable(f"No Temporal server answers at {config.address} with TLS, which {why} asks for.", f"{_NOT_THERE} Is it one with TLS?")
 
 
 def runtime_for(config: Config, *, quiet: bool) -> Runtime | None:
@@ -122,9 +117,24 @@ def runtime_for(config: Config, *, quiet: bool) -> Runtime | None:
 
 
 def _tls(tls: Tls) -> TLSConfig:
-    def read(path: str) -> bytes | None:
-        return Path(path).expanduser().read_bytes() if path else None
-
     return TLSConfig(
-        server_root_ca_cert=read(tls.ca), domain=tls.domain or None, client_cert=read(tls.cert), client_private_key=read(tls.key)
+        server_root_ca_cert=_read("ca", tls.ca),
+        domain=tls.domain or None,
+        client_cert=_read("cert", tls.cert),
+        client_private_key=_read("key", tls.key),
     )
+
+
+def _read(name: str, path: str) -> bytes | None:
+    """A file of certificates or of a key. The library takes any other one for an empty one."""
+    if not path:
+        return None
+    try:
+        text = Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise UsageError(f"temporal.tls.{name}: {path} cannot be read: {error.strerror}.") from error
+    wanted = b"PRIVATE KEY-----" if name == "key" else b"-----BEGIN CERTIFICATE-----"
+    if wanted not in text:
+        what = "private key" if name == "key" else "certificate"
+        raise UsageError(f"temporal.tls.{name}: {path} holds no {what}.", "Name a file in the format PEM in your config.yaml.")
+    return text

@@ -17,8 +17,12 @@ from agentforge.engines.temporal.workflow import ATTRIBUTES
 from agentforge.system.processes import ends_with_us
 
 START_S = 30
-# The server's default makes every activity of a single workflow wait for some fifty milliseconds.
-_TUNED = "history.transferProcessorMaxPollRPS=1000"
+_TUNED = (
+    # With the default every activity of a single workflow waits for some fifty milliseconds.
+    "history.transferProcessorMaxPollRPS=1000",
+    # With the default a timer comes up to a second late: it allows for the clocks of other machines, and there are none.
+    'history.timerProcessorMaxTimeShift="50ms"',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,9 @@ class DevServer:
     def words(self) -> list[str]:
         """The command line. Nothing in it leaves this machine."""
         words = [str(self.program), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "error"]
-        words += ["--dynamic-config-value", _TUNED, "--namespace", self.namespace]
+        words += ["--namespace", self.namespace]
+        for setting in _TUNED:
+            words += ["--dynamic-config-value", setting]
         words += ["--headless"] if self.ui_port is None else ["--ui-port", str(self.ui_port)]
         if self.database is not None:
             words += ["--db-filename", str(self.database)]
@@ -54,7 +60,7 @@ def find_program(given: str = "") -> Path:
     """What the user named, else the one on PATH, else the one of the `temporal-dev` extra. Nothing is downloaded."""
     if given:
         path = Path(given).expanduser()
-        if not os.access(path, os.X_OK):
+        if not path.is_file() or not os.access(path, os.X_OK):
             raise UsageError(f"`temporal.program` in your config.yaml names {path}, which cannot be run.")
         return path
     beside = Path(sysconfig.get_path("scripts")) / "temporal"
@@ -68,15 +74,7 @@ def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[
     """Runs it until it is stopped; the exit code."""
     if listens(server.port):
         raise UsageError(f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`.")
-    if server.database is not None:
-        server.database.parent.mkdir(parents=True, exist_ok=True)
-    child = subprocess.Popen(
-        server.words(),
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-        start_new_session=True,
-        preexec_fn=ends_with_us(),  # noqa: PLW1509  # one prepared system call
-    )
+    child = _start(server)
     try:
         deadline = time.monotonic() + START_S
         while not listens(server.port):
@@ -97,6 +95,26 @@ def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
+
+
+def _start(server: DevServer) -> "subprocess.Popen[bytes]":
+    try:
+        if server.database is not None:
+            server.database.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"No database can be at {server.database}: {error.strerror}.", "Choose another place with `--db`.") from error
+    try:
+        return subprocess.Popen(
+            server.words(),
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            umask=0o077,  # the database has the requests of tasks in it
+            start_new_session=True,
+            preexec_fn=ends_with_us(),  # noqa: PLW1509  # one prepared system call
+        )
+    except OSError as error:
+        next_step = "Name another one as `temporal.program` in your config.yaml."
+        raise UsageError(f"{server.program} cannot be run: {error.strerror}.", next_step) from error
 
 
 def listens(port: int) -> bool:

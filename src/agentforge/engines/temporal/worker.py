@@ -18,17 +18,17 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from agentforge.engines.temporal.activities import Desk, Host
 from agentforge.engines.temporal.config import Config
-from agentforge.engines.temporal.connection import answers, connect, runtime_for, sentences
+from agentforge.engines.temporal.connection import ailment, connect, runtime_for, sentences
 from agentforge.engines.temporal.port import Tasks
 from agentforge.engines.temporal.workflow import ATTRIBUTES, TaskWorkflow
 from agentforge.system.canon import digest
+from agentforge.system.files import make_own_directory
 
 AT_ONCE = 16
 GRACE_S = 10
 _LOOK_S = 2.0
-_STICKY = timedelta(seconds=3)
-"""How long a step of a workflow waits for the worker that has it in memory, before any other may read its history."""
-_PULSE = timedelta(seconds=1)
+_PULSE = timedelta(milliseconds=200)
+"""An activity knows how often it must be heard; no beat of it is held back for longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Place:
     """Effects."""
     quiet: bool = False
     """Whether the library keeps its own log to itself."""
+    sticky_s: float = 3.0
+    """How long a step of a workflow waits for this worker, which has it in memory, before any other may read its history."""
 
 
 class Seats:
@@ -49,7 +51,7 @@ class Seats:
 
     def __init__(self, home: Path, queue: str) -> None:
         self._folder = home / "workers"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_own_directory(self._folder)
         self._queue = queue
         self._stack = ExitStack()
         self.mine: list[int] = []
@@ -96,22 +98,22 @@ async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event,
     seats = Seats(place.home, config.queue)
     try:
         first = seats.sit()
-        desk = Desk(tasks, Host(first, place.version, attributes))
+        desk = Desk(tasks, Host(first, place.version, attributes), say)
         with sentences(config):
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(desk.clear)
                 await stack.enter_async_context(_host_worker(client, first, desk, place))
                 await stack.enter_async_context(_shared_worker(client, config, desk, place))
                 say(f"works on queue {config.queue} of {config.address}, as {first}; at most {place.at_once} effects at once")
-                there = True
+                ails = ""
                 while not await _told(stop):
-                    there = await _watch(client, config, say, there=there)
+                    ails = await _watch(client, config, say, ails)
                     for name in seats.orphans():
                         say(f"takes the place of a worker that is gone: {name}")
-                        other = Desk(tasks, Host(name, place.version, attributes))
+                        other = Desk(tasks, Host(name, place.version, attributes), say)
                         stack.push_async_callback(other.clear)
                         await stack.enter_async_context(_host_worker(client, name, other, place))
-                say("stops")
+                say(f"stops; what runs has {GRACE_S} s to finish")
     finally:
         seats.leave()
 
@@ -124,12 +126,11 @@ async def _told(stop: asyncio.Event) -> bool:
     return True
 
 
-async def _watch(client: Client, config: Config, say: Callable[[str], None], *, there: bool) -> bool:
-    """Says once that the server is gone, and once that it is back: the worker goes on asking by itself."""
-    now = await answers(client)
-    if now != there:
-        gone = f"the server at {config.address} does not answer; start it again, and this worker goes on by itself"
-        say("the server answers again" if now else gone)
+async def _watch(client: Client, config: Config, say: Callable[[str], None], before: str) -> str:
+    """Says once what is wrong with the server, and once that it is well again: the worker goes on asking by itself."""
+    now = await ailment(client, config)
+    if now != before:
+        say(now or "the server answers again")
     return now
 
 
@@ -153,7 +154,7 @@ def _shared_worker(client: Client, config: Config, desk: Desk, place: Place) -> 
         workflows=[TaskWorkflow],
         workflow_runner=UnsandboxedWorkflowRunner(),
         activities=[desk.begin()],
-        sticky_queue_schedule_to_start_timeout=_STICKY,
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=place.sticky_s),
         max_concurrent_activities=place.at_once,
         max_heartbeat_throttle_interval=_PULSE,
         default_heartbeat_throttle_interval=_PULSE,

@@ -31,14 +31,18 @@ class Timing:
     """How long an activity may take, how soon its silence is noticed, and how its tries are spaced; in seconds."""
 
     limit: int
-    heartbeat: int = 20
-    first: int = 1
-    longest: int = 30
+    heartbeat: float = 20
+    first: float = 1
+    longest: float = 30
 
     @property
     def retry(self) -> RetryPolicy:
         """Tries without end: a worker that died is no fault of the effect. The activity itself says which failures are final."""
         return RetryPolicy(initial_interval=timedelta(seconds=self.first), maximum_interval=timedelta(seconds=self.longest))
+
+    def hurried(self, heartbeat: float) -> "Timing":
+        """Noticed so soon, and tried again no later; as the table says, if 0."""
+        return Timing(self.limit, heartbeat, min(self.first, heartbeat), min(self.longest, heartbeat)) if heartbeat else self
 
 
 MINUTE, HOUR = 60, 3600
@@ -70,8 +74,8 @@ class Task:
     version: str
     """Of the program that asked for it. A worker that is older refuses."""
     host_silence_s: int = 600
-    heartbeat_s: int = 0
-    """Instead of the table's, if not 0."""
+    heartbeat_s: float = 0
+    """Instead of the table's, if not 0; tries are no farther apart."""
     longest_history: int = LONGEST_HISTORY
     queue: str = ""
     """Of the host that has the task, once that is known."""
@@ -284,14 +288,14 @@ class TaskWorkflow:
                 return answer
 
     async def _activity(self, family: str, order: Order, patience: timedelta | None) -> Answer:
-        timing = TIMINGS.get(family, USUAL)
+        timing = TIMINGS.get(family, USUAL).hurried(self._task.heartbeat_s)
         answer: Answer = await workflow.execute_activity(
             family,
             order,
             result_type=Answer,
             task_queue=self._queue or workflow.info().task_queue,
             start_to_close_timeout=timedelta(seconds=timing.limit),
-            heartbeat_timeout=timedelta(seconds=self._task.heartbeat_s or timing.heartbeat),
+            heartbeat_timeout=timedelta(seconds=timing.heartbeat),
             schedule_to_start_timeout=timedelta(seconds=self._task.host_silence_s) if patience is None else None,
             schedule_to_close_timeout=patience,
             retry_policy=timing.retry,

@@ -13,7 +13,7 @@ Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-001 --task task-20300131-add
 
-Answer with `agentforge resolve ID`."""
+Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal whose host is silent; what to do is shown with it."""
 )
 def escalations() -> None:
     """List and show the questions that wait for you."""
@@ -32,20 +32,27 @@ def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
     from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.engine_page import HOST_LOST, lost_hosts
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import asked
     from agentforge.surfaces.cli.words import one_line
 
     site = Site.open(Path.cwd())
     found = list(asked(site, answered=everything))
+    lost = lost_hosts(site)
+    if lost.note:
+        click.echo(lost.note, err=True)
     if as_data:
-        print_json([escalation_view(item.files, item.state, item.escalation, item.times) for item in found])
+        views = [escalation_view(item.files, item.state, item.escalation, item.times) for item in found]
+        print_json([*(each.view() for each in lost.found), *views])
         return 0
+    for each in lost.found:
+        click.echo(f"{HOST_LOST}  {each.files.task_id}  host_lost\n    {each.holdup.text}")
     for item in found:
         answer = "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
         click.echo(f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}  {item.escalation.stage}{answer}")
         click.echo(f"    {one_line(item.escalation.question.text, 160)}")
-    if not found:
+    if not found and not lost.found:
         click.echo("Nothing waits for you.")
     return 0
 
@@ -67,6 +74,7 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.engine_page import HOST_LOST, lost_host
     from agentforge.surfaces.cli.escalation_page import escalation_page
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import task_of
@@ -74,6 +82,13 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
+    if identity == HOST_LOST:
+        lost = lost_host(site, task)
+        if as_data:
+            print_json(lost.view())
+        else:
+            click.echo(lost.page())
+        return 0
     files = site.find(task) if task else task_of(site, identity)
     journal = site.read(files)
     found = next((item for item in journal.state.escalations if item.id == identity), None)

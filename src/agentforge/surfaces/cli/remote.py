@@ -1,5 +1,6 @@
 """A task that a worker drives: handed to the Temporal server, followed through its journal, nudged when somebody spoke to it."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,14 +13,14 @@ from agentforge.core.inputs import Message
 from agentforge.core.state import TERMINAL, State
 from agentforge.settings import read_temporal
 from agentforge.store.engine import Driven, EngineName, read_engine, write_engine
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.lock import DriverLock, LockTaken
 from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes
+from agentforge.surfaces.cli.following import TICK_S, Follower
+from agentforge.surfaces.cli.holdups import SLOW_S, Case, nobody
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.screen import Screen, Watcher
-from agentforge.surfaces.cli.words import one_line
 from agentforge.system.redact import redact
 from agentforge.wiring import driving
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 Words: TypeAlias = Callable[[State, int], Sequence[tuple[str, Message]]]
 PATIENCE_S = 10.0
 """How long a worker that is about to let a task go is waited for."""
-_TICK_S = 0.2
-_LOOK_S = 2.0
 _MEMO = 2000
 
 
@@ -45,7 +44,7 @@ def connected() -> Iterator["Connection"]:
     need_temporal()
     from agentforge.engines.temporal.client import Connection
 
-    with Connection(read_temporal()) as line:
+    with Connection(read_temporal(), quiet=os.environ.get("AGENTFORGE_DEBUG") != "1") as line:
         yield line
 
 
@@ -74,8 +73,8 @@ def _take_over(site: Site, files: TaskFiles, engine: EngineName) -> list[str]:
         if before.engine == "temporal":
             try:
                 with connected() as line:
-                    line.terminate(_name(site, files), f"taken over by the engine {engine}")
-            except Unusable as error:
+                    line.terminate(name_of(site, files), f"taken over by the engine {engine}")
+            except UserError as error:  # away, or closed to us: the lock has proved enough
                 told.append(f"{error.sentence} If it comes back, its workflow finds the task taken over and ends.")
         write_engine(files, Driven(engine))
     return told
@@ -83,16 +82,31 @@ def _take_over(site: Site, files: TaskFiles, engine: EngineName) -> list[str]:
 
 def hand_over(site: Site, files: TaskFiles, line: "Connection", words: Words, wishes: Wishes | None = None) -> None:
     """Puts a person's words on record, then sees to it that a workflow runs and knows of them."""
+    _speak(site, files, words, wishes)
+    _see_to_it(site, files, line)
+
+
+def _see_to_it(site: Site, files: TaskFiles, line: "Connection") -> bool:
+    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which reads it.
+
+    False if it has work out that nobody answers for: whoever takes that up reads the journal, too.
+    """
     from agentforge.engines.temporal.workflow import Task
 
-    _speak(site, files, words, wishes)
-    name = _name(site, files)
-    if line.look(name).found == "running":
-        _hint(line, name)
-        return
+    name = name_of(site, files)
+    look = line.look(name)
+    if look.found == "running":
+        if not look.is_stuck(SLOW_S) and _hint(line, name):
+            return True
+        if look.is_busy or look.host_lost:
+            return False
+        line.terminate(name, "nobody could be told what was said")
     state = site.read(files).state
+    if state.status in TERMINAL:
+        return True
     task = Task(files.task_id, str(site.git.top), __version__, host_silence_s=line.config.host_silence_s)
     line.begin(name, task, {"request": redact(state.request)[0][:_MEMO], "repository": str(site.git.top)})
+    return True
 
 
 def check_engine(engine: EngineName, *, detach: bool) -> None:
@@ -120,7 +134,7 @@ def leave_to_workers(site: Site, files: TaskFiles, words: Words = silence, wishe
         hand_over(site, files, line, words, wishes)
         print_last(f"{files.task_id} is with the workers. `agentforge status {files.task_id}` shows how it stands.")
         if not line.pollers(line.config.queue):
-            raise _nobody(files, line)
+            raise nobody(Case(files.task_id, read_engine(files), line.config)).error()
     return 0
 
 
@@ -129,27 +143,17 @@ def drive_remotely(site: Site, files: TaskFiles, screen: Screen, words: Words, w
     journal = site.read(files)
     journal.listeners.append(Watcher(screen))
     with connected() as line:
-        hand_over(site, files, line, words, wishes)
         try:
-            return _follow(site, journal, line, screen)
+            hand_over(site, files, line, words, wishes)
+        except Unusable:
+            screen.line(f"{files.task_id} is on record; `agentforge continue {files.task_id}` hands it over.", "bad")
+            raise
+        follower = Follower(journal, line, name_of(site, files), screen, lambda: hand_over(site, files, line, silence))
+        try:
+            return follower.follow()
         except KeyboardInterrupt:
             screen.line(f"The workers go on with {files.task_id}.")
             raise
-
-
-def _follow(site: Site, journal: Journal, line: "Connection", screen: Screen) -> State:
-    files, told = journal.files, set[str]()
-    seen, look_at = journal.length, time.monotonic() + _LOOK_S / 2
-    while True:
-        journal.catch_up()
-        if _rests(journal.state) and _is_free(site, files):
-            journal.catch_up()
-            return journal.state
-        if time.monotonic() > look_at:
-            if journal.length == seen:
-                _check(site, files, line, screen, told)
-            seen, look_at = journal.length, time.monotonic() + _LOOK_S
-        time.sleep(_TICK_S)
 
 
 def nudge(site: Site, files: TaskFiles) -> str:
@@ -161,9 +165,8 @@ def nudge(site: Site, files: TaskFiles) -> str:
         stays = "What you said is on record, and the workflow ends when it hears of it."
     try:
         with connected() as line:
-            name = _name(site, files)
-            if line.look(name).found == "running" and not _hint(line, name):
-                return f"No worker answered. {stays}"
+            if line.look(name_of(site, files)).found == "running" and not _see_to_it(site, files, line):
+                return "No worker answered; the next one that has the task takes up what you said."
     except UserError as error:
         return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
     return ""
@@ -172,27 +175,6 @@ def nudge(site: Site, files: TaskFiles) -> str:
 def _hint(line: "Connection", name: str) -> bool:
     """Whether a worker looked into the inbox. Where none is, nobody is waited for."""
     return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
-
-
-def standing(site: Site, files: TaskFiles) -> list[str]:
-    """What the server says of a task, in lines; nothing for a task of the local engine."""
-    driven = read_engine(files)
-    if driven.engine != "temporal":
-        return []
-    lines = [f"engine: temporal, host {driven.host or 'not known yet'}"]
-    try:
-        with connected() as line:
-            look = line.look(_name(site, files))
-            if look.found == "running" and not line.pollers(line.config.queue):
-                lines.append(f"  {_nobody(files, line).sentence} {_nobody(files, line).next_step}")
-            elif look.host_lost:
-                lines.append(f"  {_lost(files, driven).sentence} {_lost(files, driven).next_step}")
-            lines += [f"  it is tried again: {one_line(trouble, 200)}" for trouble in look.troubles]
-            if look.found != "running" and not _rests(site.read(files).state):
-                lines.append(f"  no workflow runs; `agentforge continue {files.task_id}` starts one on what is recorded")
-    except UserError as error:
-        lines.append(f"  {error}")
-    return lines
 
 
 def _speak(site: Site, files: TaskFiles, words: Words, wishes: Wishes | None) -> None:
@@ -210,59 +192,13 @@ def _speak(site: Site, files: TaskFiles, words: Words, wishes: Wishes | None) ->
         except LockTaken:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(_TICK_S)
+            time.sleep(TICK_S)
         else:
             return
 
 
-def _check(site: Site, files: TaskFiles, line: "Connection", screen: Screen, told: set[str]) -> None:
-    """Why nothing happens: what cannot mend itself ends the command, the rest is said once."""
-    name = _name(site, files)
-    look = line.look(name)
-    if look.found == "failed":
-        failure = line.failure(name)
-        screen.line(f"{files.task_id} stopped. `agentforge continue {files.task_id}` goes on.", "bad")
-        raise failure
-    if look.found != "running" and not _rests(site.read(files).state):
-        raise Unusable(f"The workflow of {files.task_id} was ended.", f"`agentforge continue {files.task_id}` starts another one.")
-    if not line.pollers(line.config.queue):
-        raise _nobody(files, line)
-    if look.host_lost:
-        raise _lost(files, read_engine(files))
-    for trouble in look.troubles:
-        if trouble not in told:
-            told.add(trouble)
-            screen.line(f"  it is tried again: {trouble}", "caught")
-
-
-def _nobody(files: TaskFiles, line: "Connection") -> Unusable:
-    return Unusable(
-        f"Nobody works on the queue {line.config.queue} of {line.config.address}.",
-        f"Start `agentforge worker` on this machine; {files.task_id} then goes on by itself.",
-    )
-
-
-def _lost(files: TaskFiles, driven: Driven) -> Unusable:
-    return Unusable(
-        f"host_lost: the worker {driven.host} that has {files.task_id} is silent.",
-        f"Start `agentforge worker` there, or take the task over: `agentforge continue {files.task_id} --take-over`.",
-    )
-
-
-def _rests(state: State) -> bool:
-    return state.status in TERMINAL or (state.status == "blocked" and state.open_escalation is not None)
-
-
-def _is_free(site: Site, files: TaskFiles) -> bool:
-    """Whether the worker has put the task away."""
-    try:
-        with DriverLock(files.lock, site.clock):
-            return True
-    except LockTaken:
-        return False
-
-
-def _name(site: Site, files: TaskFiles) -> str:
+def name_of(site: Site, files: TaskFiles) -> str:
+    """Of the workflow of a task."""
     from agentforge.engines.temporal.client import workflow_id
 
     return workflow_id(files.task_id, site.read(files).state.marker)

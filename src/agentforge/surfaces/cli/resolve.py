@@ -33,12 +33,15 @@ def resolve(*, escalation: str, task: str | None, answer: str | None, abort: boo
 
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
+    from agentforge.surfaces.cli.engine_page import HOST_LOST, not_in_words
     from agentforge.surfaces.cli.granting import answer as give
     from agentforge.surfaces.cli.questions import task_of
     from agentforge.surfaces.cli.remote import nudge
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
+    if identity == HOST_LOST:
+        raise not_in_words(task)
     files = site.find(task) if task else task_of(site, identity)
     free, notes = give(site, files, identity, said)
     for note in notes:

@@ -7,9 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
-    from agentforge.core.state import State
     from agentforge.store.index import Row
-    from agentforge.store.layout import TaskFiles
     from agentforge.store.site import Site
 
 
@@ -32,19 +30,26 @@ def status(*, task: str | None, as_data: bool) -> int:
 
 def _all(site: "Site", *, as_data: bool) -> int:
     from agentforge.store.index import Index
+    from agentforge.surfaces.cli.engine_page import find_lost
     from agentforge.surfaces.cli.printing import print_json, table
 
     for name in site.restore_archived():
         click.echo(f"restored from git: {name}", err=True)
     with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
         rows = index.rows(site.git.top)
+    lost = find_lost(site, rows)
     if as_data:
-        print_json([_data(site, row) for row in rows])
+        names = {item.files.task_id for item in lost.found}
+        print_json([{**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None} for row in rows])
     elif not rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
         click.echo(table(header, [_cells(row) for row in rows], right=frozenset({"step", "tokens", "cost"})))
+        for item in lost.found:
+            click.echo(f"{item.files.task_id} waits for you. {item.holdup.text}")
+    if lost.note:
+        click.echo(lost.note, err=True)
     return 0
 
 
@@ -75,20 +80,6 @@ def _engine_name(site: "Site", row: "Row") -> str | None:
         return None
 
 
-def _engine(site: "Site", files: "TaskFiles", state: "State") -> "dict[str, Json]":
-    """Who drives it, where, and, if a server has to do with it, what holds it up. A task that is over needs no server."""
-    from agentforge.core.state import TERMINAL
-    from agentforge.store.engine import read_engine
-
-    driven = read_engine(files)
-    says: list[Json] = []
-    if driven.engine == "temporal" and state.status not in TERMINAL:
-        from agentforge.surfaces.cli.remote import standing
-
-        says += [line.strip() for line in standing(site, files)[1:]]
-    return {"engine": driven.engine, "host": driven.host or None, "engine_says": says}
-
-
 def _cells(row: "Row") -> tuple[str, ...]:
     from agentforge.surfaces.cli.words import money, one_line
 
@@ -97,21 +88,18 @@ def _cells(row: "Row") -> tuple[str, ...]:
 
 
 def _one(site: "Site", task: str, *, as_data: bool) -> int:
-    from agentforge.store.engine import read_engine
     from agentforge.store.views import state_view
+    from agentforge.surfaces.cli.engine_page import engine_says
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.report import stand
     from agentforge.surfaces.cli.task_page import page
 
     files = site.find(task)
     journal = site.read(files)
+    said = engine_says(site, journal)
     if as_data:
         view = state_view(files, journal.state, journal.head, journal.length, journal.times)
-        print_json({**view, **_engine(site, files, journal.state)})
+        print_json({**view, **said.fields()})
     else:
-        click.echo(page(stand(site.git, files, journal.state), files, journal.times))
-        if read_engine(files).engine == "temporal":
-            from agentforge.surfaces.cli.remote import standing
-
-            click.echo("\n".join(standing(site, files)))
+        click.echo("\n".join([page(stand(site.git, files, journal.state), files, journal.times), *said.text()]))
     return 0

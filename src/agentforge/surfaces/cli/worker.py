@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 import click
 
@@ -15,7 +16,8 @@ Examples:
 
 Address, namespace, TLS and key come from `temporal:` in your config.yaml, or TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and
 TEMPORAL_API_KEY. Models are asked with the keys of this worker. Ctrl-C lets what runs finish for some seconds, then ends
-it; what was not recorded is done again. A worker that starts again on this machine goes on with the tasks of one that died."""
+it; a second Ctrl-C ends it at once. What was not recorded is done again. A worker that starts again on this machine goes
+on with the tasks of one that died."""
 )
 @click.option("--queue", metavar="NAME", help="The queue to take tasks from; `agentforge` if nothing else is configured.")
 @click.option("--max-concurrent", metavar="N", type=click.IntRange(min=1), default=16, show_default=True, help="Effects at once.")
@@ -44,21 +46,38 @@ async def _work(queue: str | None, at_once: int) -> None:
     from agentforge.hosting import HostedTasks
     from agentforge.settings import read_temporal
     from agentforge.store.site import home_path
+    from agentforge.surfaces.cli.screen import Plain
 
     config = read_temporal()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    screen = Plain(sys.stdout)  # a reader that went away does not stop a worker
 
     def say(sentence: str) -> None:
-        click.echo(f"worker: {sentence}")
+        screen.line(f"worker: {sentence}")
+
+    def halt() -> None:
+        if stop.is_set():
+            _end_at_once(say)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, halt)
 
     plain = os.environ.get("AGENTFORGE_DEBUG") != "1"
     if plain:
         _speak_plainly(say)
     place = Place(home_path(), __version__, at_once, quiet=plain)
     await serve(replace(config, queue=queue) if queue else config, HostedTasks(), place, stop, say)
+
+
+def _end_at_once(say: Callable[[str], None]) -> NoReturn:
+    """As if killed: what was not recorded is done again, by whoever has this place next."""
+    from agentforge.system.processes import kill_all
+
+    say("ends at once; what was not recorded is done again")
+    kill_all()
+    os._exit(130)
 
 
 def _speak_plainly(say: Callable[[str], None]) -> None:
