@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.crash_site import SMALL, Plan, Reference, reference
+from agentforge.engines.temporal.config import Config
+from tests.engines.crash_site import SMALL, Plan, Reference, Scene, reference
+from tests.engines.engines import Engine, Local, Temporal
 from tests.engines.full_site import FULL
+from tests.temporal.servers import own_config, the_server
 
 _PLACES = itertools.count()
 
@@ -28,6 +31,24 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that the workers of one run of the tests share."""
     mine = tmp_path_factory.getbasetemp()
     return mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Who drives; by name, see `engines.py`."""
+    if request.param == "local":
+        return Local()
+
+    def become(scene: Scene) -> None:
+        monkeypatch.setenv("AGENTFORGE_HOME", str(scene.home.path))
+
+    return Temporal(own_config(the_server(tmp_path_factory), request, host_silence_s=300), become)
+
+
+@pytest.fixture
+def config(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """The server of this process, and a queue that nobody else works on."""
+    return own_config(the_server(tmp_path_factory), request, host_silence_s=300)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.engines.crash_site import Plan, Reference
-from tests.engines.driver_child import plain
+from tests.engines.deaths import plain
 
 LINES = 90
 """Decisions of the whole run, its creation included."""

@@ -12,7 +12,8 @@ import pytest
 from agentforge import wiring
 from agentforge.store.journal import read_lines
 from tests.engines.crash_site import LINES, Reference
-from tests.engines.lines_ahead import next_line, plain
+from tests.engines.engines import Engine, both
+from tests.engines.lines_ahead import plain
 
 pytestmark = pytest.mark.slow
 
@@ -34,15 +35,15 @@ def test_red_is_proved_by_three_runs_that_agree(site: Reference) -> None:
     assert "failed" in outcomes[0].values()
 
 
-@pytest.mark.parametrize("lines", ENDS)
-def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, lines: int) -> None:
+@both("lines", ENDS, telling=(21, 30))
+def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     trees = lines % 2 == 0
     scene = site.cut(tmp_path, lines, trees=trees)
     recorded, known = scene.files.journal.read_bytes(), scene.recorded()
     lost = {key.removesuffix("/sent") for key in known if key.endswith("/sent")} - set(known)
 
-    scene.drive()
+    engine.drive(scene)
 
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
@@ -52,13 +53,13 @@ def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, l
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
 
 
-@pytest.mark.parametrize("lines", sorted(set(range(1, LINES)) - set(ENDS)))
-def test_continue_from_any_line_records_the_same_next_line(site: Reference, tmp_path: Path, lines: int) -> None:
+@both("lines", sorted(set(range(1, LINES)) - set(ENDS)), telling=())
+def test_continue_from_any_line_records_the_same_next_line(site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
     scene = site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded = scene.files.journal.read_bytes()
     expected = [plain(line.key, line.body["events"]) for line in read_lines(site.finished.files.journal)[lines:]]
 
-    found = next_line(scene)
+    found = engine.next_line(scene)
 
     # Beside the first calls the environment is built: which of the two is first is chance, what is recorded is not.
     assert found in expected[:4] or found[0].endswith("/sent")

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +13,8 @@ from agentforge.activities.said import sandbox_name
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.sandbox.ladder import choose
 from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, share_cache
-from tests.engines.driver_child import TOP
+from tests.engines.deaths import Order
+from tests.engines.engines import BOTH_IF_SOAKED, Engine
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes through /proc")]
 
@@ -57,8 +56,11 @@ def wait(condition: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
+@BOTH_IF_SOAKED
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
-def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Reference, tmp_path: Path, sandbox: str) -> None:
+def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(
+    site: Reference, tmp_path: Path, engine: Engine, sandbox: str
+) -> None:
     try:
         choose(sandbox_name(sandbox))
     except UserError as error:
@@ -67,11 +69,8 @@ def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(site: Re
     share_cache(site.root.parent, scene)
     options = wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}", sandbox=sandbox)
     scene = Scene(tmp_path, wiring.start(scene.site(), options).task_id)
-    words = (sys.executable, "-m", "tests.engines.driver_child", str(scene.root), scene.task_id)
-    with subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as parent:
-        assert parent.stdin is not None
-        parent.stdin.write('{"when": "never"}\n')
-        parent.stdin.close()
+    with engine.drivers(scene) as drivers:
+        drivers.start(Order("never"))
         assert wait(lambda: any(MARK in line for line in processes(scene)), 240)
         with pytest.raises(PolicyError, match="Another driver"), wiring.driving(scene.site(), scene.files):
             pass

@@ -12,6 +12,7 @@ from agentforge.core.inputs import Abort, Resume
 from agentforge.store.journal import read_lines
 from agentforge.system.git import Git
 from tests.engines.crash_site import Reference, Scene
+from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine, both
 
 pytestmark = pytest.mark.slow
 
@@ -26,24 +27,23 @@ def collect_garbage(scene: Scene) -> None:
     scene.git("gc", "-q", "--prune=now")
 
 
-def drive_and_compare(site: Reference, scene: Scene) -> None:
+def drive_and_compare(site: Reference, scene: Scene, engine: Engine) -> None:
     recorded = scene.files.journal.read_bytes() if scene.files.journal.exists() else b""
-    scene.drive()
+    engine.drive(scene)
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
 
 
-def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site: Reference, tmp_path: Path) -> None:
+@BOTH
+def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     worktree = scene.trees / "worktree"
     (worktree / "shout.py").write_text("half an ed")
     (worktree / "notes" / "mine.txt").parent.mkdir()
     (worktree / "notes" / "mine.txt").write_text("not recorded")
-    said: list[str] = []
 
-    with wiring.driving(scene.site(), scene.files, progress=said.append) as driver:
-        driver.run()
+    said = engine.drive(scene)
 
     assert scene.end() == site.finished.end()
     (saved,) = scene.salvaged()
@@ -52,34 +52,41 @@ def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site
     assert [line for line in said if "salvage/1" in line]
 
 
-def test_debris_found_at_an_abort_is_not_a_persons_work(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_debris_found_at_an_abort_is_not_a_persons_work(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     (scene.trees / "worktree" / "shout.py").write_text("half an ed")
     with wiring.driving(scene.site(), scene.files) as driver:
         driver.tell("person/1", Abort("somebody"))
         driver.tell("person/2", Resume("somebody"))
-        state = driver.run()
+    engine.drive(scene)
+    state = scene.site().read(scene.files).state
     assert (state.status, state.human_commits) == ("completed", ())
     assert len(scene.salvaged()) == 1
 
 
-def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=ASKED)
     (scene.trees / "worktree" / "shout.py").unlink()
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
     assert len(scene.salvaged()) == 1
 
 
-def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path) -> None:
+@BOTH
+def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     for name in ("worktree", "verdict"):
         shutil.rmtree(scene.trees / name / ".git")
         (scene.trees / f"{name}.index").write_bytes(b"DIRC and nothing that follows from it")
         (scene.trees / f"{name}.index.lock").touch()
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
 
 
-def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_obstacle(site: Reference, tmp_path: Path) -> None:
+@BOTH
+def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_obstacle(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=ASKED)
     git = Git.open(scene.repo)
     head = git.head()
@@ -99,47 +106,53 @@ def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_ob
     scene.files.state.write_text("status: [")
     scene.files.working_memory.unlink()
     scene.home.index.write_bytes(b"no database")
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
     assert "completed" in scene.files.state.read_text()
 
 
-def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     collect_garbage(scene)
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
 
 
-def test_garbage_collection_lost_checkouts_and_a_base_that_left_the_users_branches_lose_nothing(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_garbage_collection_lost_checkouts_and_a_base_that_left_the_users_branches_lose_nothing(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=EDITED, trees=False)
     scene.git("checkout", "-q", "--orphan", "elsewhere")
     scene.git("commit", "-qm", "Another beginning")
     scene.git("branch", "-D", "main")
     collect_garbage(scene)
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
     assert scene.salvaged() == []
 
 
-@pytest.mark.parametrize("moment", ["red/1/3/commit/1", ASKED])
-def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Reference, tmp_path: Path, moment: str) -> None:
+@both("moment", ["red/1/3/commit/1", ASKED], telling=[ASKED])
+def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Reference, tmp_path: Path, engine: Engine, moment: str) -> None:
     scene = site.copy(tmp_path, moment=moment)
     scene.git("clean", "-qfdx")
     assert not scene.files.root.exists()
     collect_garbage(scene)
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
 
 
-def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment="prepare/1")
     scene.git("clean", "-qfdx")
     with pytest.raises(UsageError, match=scene.task_id):
-        scene.drive()
+        engine.drive(scene)
     with pytest.raises(UsageError, match="no task in this repository"):
         scene.site().find(None)
 
 
-def test_a_delivered_task_survives_git_clean_and_garbage_collection(site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_a_delivered_task_survives_git_clean_and_garbage_collection(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, trees=False)
     scene.git("clean", "-qfdx")
     collect_garbage(scene)
-    drive_and_compare(site, scene)
+    drive_and_compare(site, scene, engine)
     assert [line.key for line in read_lines(scene.files.journal)][-1] == "deliver/1"

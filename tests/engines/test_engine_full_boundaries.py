@@ -10,8 +10,9 @@ import pytest
 from agentforge import wiring
 from agentforge.store.journal import read_lines
 from tests.engines.crash_site import Reference
+from tests.engines.engines import Engine, both
 from tests.engines.full_site import LINES
-from tests.engines.lines_ahead import next_line, plain
+from tests.engines.lines_ahead import plain
 
 pytestmark = pytest.mark.slow
 
@@ -38,14 +39,14 @@ def test_the_reference_run_has_all_that_the_matrix_is_about(full_site: Reference
     assert {key.split("/")[1] for key in scene.recorded()[PANEL_SITS[0] : PANEL_SITS[-1]]} >= {"security_architect", "reviewer", "arbiter"}
 
 
-@pytest.mark.parametrize("lines", ENDS)
-def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference, tmp_path: Path, lines: int) -> None:
+@both("lines", ENDS, telling=())
+def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     scene = full_site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded, known = scene.files.journal.read_bytes(), scene.recorded()
     lost = {key.removesuffix("/sent") for key in known if key.endswith("/sent")} - set(known)
 
-    scene.drive()
+    engine.drive(scene)
 
     assert scene.end() == full_site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
@@ -54,13 +55,15 @@ def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
 
 
-@pytest.mark.parametrize("lines", NEXT)
-def test_continue_from_a_line_of_the_full_run_records_what_the_whole_run_did(full_site: Reference, tmp_path: Path, lines: int) -> None:
+@both("lines", NEXT, telling=())
+def test_continue_from_a_line_of_the_full_run_records_what_the_whole_run_did(
+    full_site: Reference, tmp_path: Path, engine: Engine, lines: int
+) -> None:
     scene = full_site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded = scene.files.journal.read_bytes()
     expected = [plain(line.key, line.body["events"]) for line in read_lines(full_site.finished.files.journal)[lines:]]
 
-    found = next_line(scene)
+    found = engine.next_line(scene)
 
     assert found in expected[:SIDE_BY_SIDE] or found[0].endswith("/sent") or found[0] == "baseline/1"
     assert scene.files.journal.read_bytes().startswith(recorded)

@@ -11,7 +11,8 @@ from agentforge.activities.perform import perform
 from agentforge.core.inputs import Abort
 from agentforge.core.pending import pending, worst_case
 from tests.engines.crash_site import Reference, Scene
-from tests.engines.driver_child import Drivers, Order, When
+from tests.engines.deaths import Order, When
+from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine
 from tests.engines.full_site import CALLS, JUDGED, PANEL, READINGS, UNDONE, effects
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -46,9 +47,12 @@ def kind(key: str) -> str:
     return key.rstrip("/0123456789").rpartition("/")[2]
 
 
-def test_killed_at_every_kind_of_effect_and_all_over_the_panel_the_full_line_ends_the_same(full_site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_killed_at_every_kind_of_effect_and_all_over_the_panel_the_full_line_ends_the_same(
+    full_site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene, order, lost = full_site.copy(tmp_path, moment="create"), effects(full_site), 0
-    with Drivers(scene) as drivers:
+    with engine.drivers(scene) as drivers:
         for number, key in enumerate(order):
             for way in ways(key, order):
                 drivers.die(way, key, order[:number])
@@ -57,9 +61,10 @@ def test_killed_at_every_kind_of_effect_and_all_over_the_panel_the_full_line_end
     check(full_site, scene, lost=lost)
 
 
-def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(full_site: Reference, tmp_path: Path) -> None:
+@BOTH
+def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(full_site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = full_site.copy(tmp_path, moment=JUDGED)
-    with Drivers(scene) as drivers:
+    with engine.drivers(scene) as drivers:
         drivers.die_of(CALLS, READINGS)
         state = scene.site().read(scene.files).state
         assert sorted(flight.seat for flight in state.flights) == ["reviewer", "security_architect"]
@@ -71,19 +76,25 @@ def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(full_site: 
     check(full_site, scene, lost=2)
 
 
-def test_after_git_clean_under_a_sitting_panel_the_task_goes_on_from_its_last_accepted_stage(full_site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_after_git_clean_under_a_sitting_panel_the_task_goes_on_from_its_last_accepted_stage(
+    full_site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = full_site.copy(tmp_path, moment=JUDGED, trees=False)
     scene.git("clean", "-qfdx")
     assert not scene.files.root.exists()
     collect_garbage(scene)
-    scene.drive()
+    engine.drive(scene)
     check(full_site, scene, lost=0)
 
 
-def test_an_undone_edit_that_still_stands_in_the_worktree_is_no_part_of_the_work(full_site: Reference, tmp_path: Path) -> None:
+@BOTH_IF_SOAKED
+def test_an_undone_edit_that_still_stands_in_the_worktree_is_no_part_of_the_work(
+    full_site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = full_site.copy(tmp_path, moment=UNDONE)
     assert "{text}!" in (scene.trees / "worktree" / "shout.py").read_text()
-    with Drivers(scene) as drivers:
+    with engine.drivers(scene) as drivers:
         for step in range(6):
             drivers.obey(Order("time", milliseconds=150 + 170 * step))
         drivers.finish()

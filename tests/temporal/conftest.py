@@ -1,21 +1,18 @@
 """A real development server, one for each process that runs tests of the engine."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from agentforge.engines.temporal.config import Config
-from tests.temporal.servers import Server
+from tests.temporal.servers import Server, own_config, the_server
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
     """In memory; every test has queues of its own."""
-    with Server(None, tmp_path_factory.mktemp("temporal")) as running:
-        yield running
+    return the_server(tmp_path_factory)
 
 
 @pytest.fixture
 def config(server: Server, request: pytest.FixtureRequest) -> Config:
     """A queue that nobody else works on."""
-    return Config(address=server.address, queue=f"q-{abs(hash(request.node.nodeid)) % 10**8}", host_silence_s=2)
+    return own_config(server, request, host_silence_s=2)

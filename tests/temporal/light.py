@@ -66,6 +66,17 @@ def read_state(files: TaskFiles) -> State:
         return journal.state
 
 
+def follow(files: TaskFiles) -> Callable[[], State]:
+    """The state whenever it is asked for. Reads only what is new: a look at a long journal costs nothing."""
+    journal = Journal.open(files, utc_now, write=False)
+
+    def look() -> State:
+        journal.catch_up()
+        return journal.state
+
+    return look
+
+
 @dataclass(slots=True)
 class Light:
     """A host's tasks. `steps` is how many steps of work each has; `ask` is where the first one asks a person."""

@@ -1,25 +1,41 @@
-"""A worker with light tasks in a process of its own, so that it can be killed and stopped. It waits where a test says.
+"""Workers with light tasks in processes of their own, so that they can be killed and stopped. They wait where a test says.
 
-A line in `<place>/waits` is a key: before that effect is performed, `<place>/at-<n>` appears, and `<place>/go-<n>` is waited for.
-What is performed is noted in `<place>/log`, with the process that did it.
+A line of the input has a worker forked; its number is said. A line in `<place>/waits` is a key: before that effect is performed,
+`<place>/at-<n>` appears, and `<place>/go-<n>` is waited for. What is performed is noted in `<place>/log`, with the process that did it.
 """
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from agentforge import __version__
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.worker import Place, serve
+from agentforge.system.processes import ends_with_us
 from tests.temporal.light import Light
 
 
 def main(address: str, queue: str, place: Path, steps: int) -> None:
+    """Forks from a process that has imported everything, and never spoke to a server."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries who dies
+    end_with_us = ends_with_us()
+    for _ in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            end_with_us()
+            _work(Config(address=address, queue=queue, host_silence_s=30), place, steps)
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
+
+
+def _work(config: Config, place: Path, steps: int) -> NoReturn:
     waits = (place / "waits").read_text(encoding="utf-8").split()
 
     def meddle(effect: Effect) -> Outcome | None:
@@ -32,9 +48,10 @@ def main(address: str, queue: str, place: Path, steps: int) -> None:
                 time.sleep(0.02)
         return None
 
-    config = Config(address=address, queue=queue, host_silence_s=30)
-    light = Light(steps=steps, meddle=meddle)
-    asyncio.run(serve(config, light, Place(place / "home", __version__), asyncio.Event(), partial(print, flush=True)))
+    where = Place(place / "home", __version__, sticky_s=0.1)
+    say = partial(print, file=sys.stderr, flush=True)
+    asyncio.run(serve(config, Light(steps=steps, meddle=meddle), where, asyncio.Event(), say))
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The development server as tests start, kill and lose it."""
 
+import atexit
 import random
 import signal
 import socket
@@ -10,6 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import pytest
+
+from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.server import DevServer, find_program, listens
 from agentforge.system.processes import ends_with_us
 
@@ -53,9 +57,33 @@ class Server:
         self._child.send_signal(signal.SIGKILL)
         self._child.wait()
 
+    def forget(self) -> None:
+        """Loses the database of a server that was killed."""
+        assert self.database is not None
+        for path in self.database.parent.glob(f"{self.database.name}*"):
+            path.unlink()
+
     def __enter__(self) -> Self:
         self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.kill()
+
+
+_running: list[Server] = []
+
+
+def the_server(factory: pytest.TempPathFactory) -> Server:
+    """One for each process that runs tests, in memory; it ends with that process. Every test has queues of its own."""
+    if not _running:
+        server = Server(None, factory.mktemp("temporal"))
+        server.start()
+        atexit.register(server.kill)
+        _running.append(server)
+    return _running[0]
+
+
+def own_config(server: Server, request: pytest.FixtureRequest, host_silence_s: int) -> Config:
+    """A queue that nobody else works on."""
+    return Config(address=server.address, queue=f"q-{abs(hash(request.node.nodeid)) % 10**8}", host_silence_s=host_silence_s)

@@ -1,29 +1,25 @@
 """The installed command, whole: a development server, a worker, and a task that asks, is answered, and ends as on the local engine."""
 
-import asyncio
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentforge import wiring
-from agentforge.engines.temporal.config import Config
-from agentforge.store.engine import Driven, write_engine
 from agentforge.store.layout import Project
 from agentforge.surfaces.cli.main import main
 from agentforge.system import strict_yaml
 from tests import forked
 from tests.engines.crash_site import PROJECT, REQUEST, SCRIPT, SMALL, Scene, found, reference, share_cache
 from tests.temporal.servers import Server, free_port
-from tests.temporal.working import begin, connect
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -36,6 +32,11 @@ QUESTION = {
         "summary": "One question.",
     },
 }
+
+NAP = f"{random.randrange(10_000, 100_000)}"
+SLEEPY = f"import subprocess\n\n\ndef test_sleeps():\n    subprocess.run(['sleep', '{NAP}'], check=True)\n"
+SOON_S = 60
+"""For what takes a moment on a machine with nothing else to do."""
 
 
 class Here:
@@ -51,16 +52,21 @@ class Here:
     @contextmanager
     def running(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
         """A command that runs until it is stopped, once it has said its first line; stopped, it ends well."""
-        child = subprocess.Popen(
-            [forked.COMMAND, *words], cwd=self.scene.repo, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
+        with self.started(*words) as child:
             assert child.stdout is not None
             first = child.stdout.readline()
             assert first.startswith(f"{words[0]}: "), first
             yield child
             child.send_signal(signal.SIGTERM)
             assert child.wait(30) == 0, child.stdout.read()
+
+    @contextmanager
+    def started(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
+        child = subprocess.Popen(
+            [forked.COMMAND, *words], cwd=self.scene.repo, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        try:
+            yield child
         finally:
             child.kill()
             child.communicate()
@@ -116,45 +122,73 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(packages: Path,
         assert len(set(ended.recorded())) == len(ended.recorded())
         assert here.run("verify", files.task_id).returncode == 0
 
+
+def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
+    packages: Path, server: Server, tmp_path: Path, home: Path
+) -> None:
+    reference(packages, SMALL)  # the packages of an environment
+    scene = found(tmp_path / "site", {**PROJECT, "tests/test_shout.py": SLEEPY})
+    share_cache(packages, scene)
+    (scene.home.path / "config.yaml").write_text("temporal: {queue: sleepy}\n", encoding="utf-8")
+    here = Here(scene, {"TEMPORAL_ADDRESS": server.address})
+    start = ("start", REQUEST, "--lane", "small", "--model", f"scripted:{SCRIPT}", "--engine", "temporal")
+    with here.started("worker") as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline().startswith("worker: works on queue sleepy ")
+        with here.started(*start) as follower:
+            assert follower.stdout is not None
+            assert any("running the tests on the base" in line for line in follower.stdout)
+            until(sleeps)
+            follower.send_signal(signal.SIGINT)
+            rest = follower.stdout.read()
+            assert follower.wait(SOON_S) == 130, rest
+        (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
+        assert f"The workers go on with {task}." in rest
+        until(lambda: "  now: running the tests on the base, for " in here.run("status", task).stdout)
+        shown = json.loads(here.run("status", task, "--json").stdout)
+        assert {(each["effect"], each["taken"], each["doing"]) for each in shown["engine_in_flight"]} >= {
+            ("baseline", True, "running the tests on the base")
+        }
+        over = here.run("abort", task)
+        assert over.returncode == 0, over.stderr
+        until(lambda: not sleeps())
+        until(lambda: json.loads(here.run("status", task, "--json").stdout)["status"] == "cancelled")
+
         left = here.run(*start, "--detach")
         assert left.returncode == 0, left.stderr
-        other = left.stdout.split()[0]
-        over = here.run("abort", other)
-        assert over.returncode == 0, over.stderr
-        deadline = time.monotonic() + 30
-        while json.loads(here.run("status", other, "--json").stdout)["status"] != "cancelled":
-            assert time.monotonic() < deadline
+        until(sleeps)
+        worker.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert worker.poll() is None  # what runs may finish
+        worker.send_signal(signal.SIGINT)
+        said = worker.communicate(timeout=SOON_S)[0].splitlines()
+        assert worker.returncode == 130
+        until(lambda: not sleeps())
+    other = left.stdout.split()[0]
+    told = [line for line in said if task in line or other in line or "worker: stops" in line or "worker: ends" in line]
+    assert told == [
+        f"worker: {task}: at work, in {scene.repo}",
+        f"worker: {task}: cancelled",
+        f"worker: {other}: at work, in {scene.repo}",
+        "worker: stops; what runs has 10 s to finish",
+        "worker: ends at once; what was not recorded is done again",
+    ]
 
 
-def test_a_real_task_whose_workers_are_killed_ends_the_same(packages: Path, server: Server, tmp_path: Path, home: Path) -> None:
-    site = reference(packages, SMALL)
-    scene = site.copy(tmp_path, moment="create")
-    write_engine(scene.files, Driven("temporal"))
-    config = Config(address=server.address, queue="killed", host_silence_s=60)
-    (scene.home.path / "config.yaml").write_text("temporal: {queue: killed}\n", encoding="utf-8")
-    here = Here(scene, {"TEMPORAL_ADDRESS": server.address})
-
-    async def hand_over() -> None:
-        await begin(await connect(config), config, scene.files, heartbeat_s=2)
-
-    asyncio.run(hand_over())
-    worked(here, lambda: len(scene.recorded()) >= 6, signal.SIGKILL)
-    worked(here, lambda: len(scene.recorded()) >= 24, signal.SIGKILL)
-    worked(here, lambda: scene.site().read(scene.files).state.status == "completed", signal.SIGTERM)
-    assert scene.end() == site.finished.end()
-    assert len(set(scene.recorded())) == len(scene.recorded())
-    sent = [key for key in scene.recorded() if key.endswith("/sent")]
-    assert len(sent) == scene.end().spent.calls + scene.unaccounted().calls
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+def sleeps() -> bool:
+    """Whether a test of the project sleeps, anywhere on this machine."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if path.read_bytes() == b"sleep\0%s\0" % NAP.encode():
+                return True
+    return False
 
 
-def worked(here: Here, until: Callable[[], bool], end: signal.Signals) -> None:
-    """A worker of its own, ended so when it has come so far."""
-    with subprocess.Popen([forked.COMMAND, "worker"], cwd=here.scene.root, env=here.environ, stdout=subprocess.DEVNULL) as worker:
-        deadline = time.monotonic() + 200
-        while not until() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        worker.send_signal(end)
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
 
 
 def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Server, tmp_path: Path, home: Path) -> None:

@@ -20,9 +20,11 @@ from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Abort, Outcome, Parked, Resolution
 from agentforge.engines.temporal import answers
 from agentforge.engines.temporal import client as client_side
+from agentforge.engines.temporal import look as looking
 from agentforge.engines.temporal.activities import Desk, Host
-from agentforge.engines.temporal.client import Connection, Look
+from agentforge.engines.temporal.client import Connection
 from agentforge.engines.temporal.config import Config
+from agentforge.engines.temporal.look import Look
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
 from agentforge.store import inbox
@@ -236,7 +238,7 @@ def test_a_word_to_a_workflow_that_no_worker_serves_ends_in_no_answer(
 
 def test_a_task_that_no_worker_sees_is_said_to_be_nowhere(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = found_task(tmp_path / "a")
-    monkeypatch.setattr(client_side, "NOWHERE", 2)
+    monkeypatch.setattr(looking, "NOWHERE", 2)
 
     async def run() -> None:
         async with working(config, Light(blind=True), tmp_path / "one"):

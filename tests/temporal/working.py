@@ -40,7 +40,7 @@ async def working(config: Config, tasks: Tasks, home: Path, version: str = __ver
 
 
 async def begin(
-    client: Client, config: Config, files: TaskFiles, *, heartbeat_s: int = 3, longest_history: int = LONGEST_HISTORY
+    client: Client, config: Config, files: TaskFiles, *, heartbeat_s: float = 3, longest_history: int = LONGEST_HISTORY
 ) -> WorkflowHandle[Any, Any]:
     """The workflow of a task."""
     place = files.root.parents[2]
