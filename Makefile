@@ -41,8 +41,9 @@ fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10
 	  $(BIN)/python -m pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz -o timeout=3600 \
 	    $$(grep -rl 'from tests.fuzzing import' tests --include='test_*.py') || exit 1; done
 
-soak: .venv/.ready ## Tasks by the hundred, steps by the thousand and every scenario of a death on a real Temporal server: half an hour
-	SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -rP -o timeout=3600 -k temporal tests/temporal/test_temporal_scale.py tests/engines
+soak: .venv/.ready ## Run every test with every combination: tasks by the hundred, steps by the thousand, every death on both engines: an hour
+	@scripts/system-deps
+	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -o timeout=3600
 
 check: .venv/.ready ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -1,5 +1,6 @@
 """What every test stands on: no network beyond this machine, and nothing of the person who runs it."""
 
+import gc
 import ipaddress
 import itertools
 import os
@@ -84,7 +85,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     place = tmp_path_factory.getbasetemp() / "homes" / str(next(_HOMES))
     place.mkdir(parents=True)
     settings = place / ".gitconfig"
-    settings.write_text("[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+    # No housekeeping: it is one more process for each commit, and nothing here grows old.
+    settings.write_text("[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n", encoding="utf-8")
     for name, value in {
         "HOME": str(place),
         "AGENTFORGE_HOME": str(place / ".agentforge"),
@@ -114,6 +116,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name == "whole" or item.path.stem in _BEHIND_WALLS:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """What the tests are stays until the end: no collection of garbage need look through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure() -> None:

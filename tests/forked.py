@@ -9,6 +9,7 @@ import contextlib
 import gc
 import importlib
 import json
+import mmap
 import os
 import pkgutil
 import socket
@@ -17,11 +18,13 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from agentforge.core.errors import UserError
+from agentforge.models import wire
 from agentforge.sandbox.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
@@ -30,6 +33,9 @@ COMMAND = Path(sys.executable).with_name("agentforge")
 TOP = Path(__file__).parents[1]
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
+_WIRES = tuple(module.name for module in pkgutil.iter_modules(wire.__path__, f"{wire.__name__}."))
+_used = mmap.mmap(-1, len(_WIRES))
+"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and most commands need none."""
 
 
 def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
@@ -111,6 +117,7 @@ def _serve(connection: socket.socket) -> None:
         if not length:
             return
         words, cwd, env = json.loads(_exactly(connection, int.from_bytes(length, "big")))
+        _import_what_was_used()
         child = os.fork()
         if child == 0:
             connection.close()
@@ -134,6 +141,7 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> 
         time.tzset()
         tempfile.tempdir = None
         sys.argv = [str(COMMAND), *words]
+        sys.meta_path.insert(0, _Noting())
         code = main()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 1
@@ -147,12 +155,35 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> 
 
 
 def _import_everything() -> None:
-    for name in ("agentforge.wiring", "agentforge.models.scripted", "rich.console", "rich.table"):
+    of_temporal = ("client", "worker", "workflow")  # imported and not used: its threads begin with the first connection
+    for name in ("agentforge.wiring", "agentforge.models.scripted", "agentforge.hosting", "rich.console", "rich.table"):
         importlib.import_module(name)
+    for name in of_temporal:
+        importlib.import_module(f"agentforge.engines.temporal.{name}")
     for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
         choose("auto")  # what works on this machine is found out once
+    _keep()
+
+
+class _Noting:
+    """Finds nothing, and notes what is looked for: however the command ends, the next one finds it loaded."""
+
+    def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> None:
+        if name in _WIRES:
+            _used[_WIRES.index(name)] = 1
+
+
+def _import_what_was_used() -> None:
+    new = [name for at, name in enumerate(_WIRES) if _used[at] and name not in sys.modules]
+    for name in new:
+        importlib.import_module(name)
+    if new:
+        _keep()
+
+
+def _keep() -> None:
     gc.collect()
     gc.freeze()  # a child that looks through all of this would copy every page of it
 

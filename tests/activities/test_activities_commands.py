@@ -16,6 +16,7 @@ from agentforge.sandbox.guarded import GUARDED, Guard, is_guarded
 from agentforge.sandbox.worktree import Workspace
 from agentforge.tools.base import RESULT_CHARS, Act, Permit, Program, ToolResult
 from agentforge.tools.roots import Root
+from tests.depth import SOAK
 from tests.gates.bench_of_judges import make_site
 
 FILES = {
@@ -26,6 +27,8 @@ FILES = {
     ".gitignore": "build/\n",
     "ci/config.yml": "jobs: {}\n",
 }
+# With an end in a usual run: that the walls hold against one without is shown where they are tested.
+BOMB = "f() { f | f & }; f; sleep 61" if SOAK else "f() { [ $1 = 0 ] || { f $(($1-1)) & f $(($1-1)) & }; sleep 61; }; f 7"
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +115,7 @@ def test_there_is_no_network_and_nothing_of_the_person(room: Room, tmp_path: Pat
     [
         pytest.param("sleep 61 & wait", False, id="background"),
         pytest.param("mkfifo p; cat p", False, id="reader"),
-        pytest.param("f() { f | f & }; f; sleep 61", True, id="bomb", marks=pytest.mark.slow),
+        pytest.param(BOMB, True, id="bomb", marks=pytest.mark.slow),
     ],
 )
 def test_when_its_time_is_up_it_ends_with_all_that_it_started(room: Room, script: str, *, bomb: bool) -> None:

@@ -8,9 +8,8 @@ from collections import Counter
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
-
 from agentforge.analysis.complexity import complexity, worse_complexity
+from tests.rows import every
 
 SOURCE = Path(__file__).parents[2] / "src" / "agentforge"
 
@@ -19,7 +18,7 @@ def count(text: str) -> dict[str, int]:
     return complexity(dedent(text), "a.py")
 
 
-@pytest.mark.parametrize(
+@every(
     ("body", "ways"),
     [
         ("pass", 1),

@@ -13,7 +13,7 @@ from agentforge.sandbox.environment import Environment
 from agentforge.sandbox.ladder import choose
 from agentforge.sandbox.none import NoSandbox
 
-QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest")
+QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:timeout")
 
 CODE = '''\
 """What it is for."""
@@ -45,10 +45,12 @@ def run(env: Environment, tree: Path, *paths: str, command: tuple[str, ...] = QU
     return measure(NoSandbox(), env, tree, paths, command=command, scratch=tree.parent / "scratch", timeout_s=60)
 
 
-def test_lines_that_no_test_runs_are_named(tree: Path, env: Environment) -> None:
-    found = run(env, tree, "signs.py")
+def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_would_have_the_data(tree: Path, env: Environment) -> None:
+    (tree / "pyproject.toml").write_text('[tool.coverage.run]\nomit = ["signs.py"]\ndata_file = "there"\n')
+    (tree / "alone.py").write_text("a = 1\nb = 2\n")
+    found = run(env, tree, "signs.py", "alone.py")
     assert (found.status, found.reason) == ("ran", "")
-    assert found.missing == {"signs.py": {6}}
+    assert found.missing["signs.py"] == {6}
     assert {3, 5, 7} <= found.executed["signs.py"]
     part = covered(found, {"signs.py": CODE}, {"signs.py": [4, 5, 6]})
     assert (part.lines, part.run, part.percent) == (2, 1, 50)
@@ -58,9 +60,13 @@ def test_lines_that_no_test_runs_are_named(tree: Path, env: Environment) -> None
     assert uncovered(covered(found, {"signs.py": CODE}, {"signs.py": [5, 7]})) == []
     assert covered(found, {"signs.py": CODE}).percent == 75
     assert not list((tree.parent / "scratch").iterdir())
+    assert not (tree / "there").exists()
+    # A file that no test loads is missing as a whole.
+    part = covered(found, {"alone.py": "a = 1\nb = 2\n"}, {"alone.py": [1, 2]})
+    assert (part.percent, dict(part.missing)) == (0, {"alone.py": (1, 2)})
 
 
-def test_code_that_only_a_child_process_runs_counts(tree: Path, env: Environment) -> None:
+def test_code_that_only_a_child_process_runs_counts_and_so_do_lines_of_a_test_that_fails(tree: Path, env: Environment) -> None:
     (tree / "tests" / "test_signs.py").write_text(
         dedent("""
         import subprocess, sys
@@ -69,27 +75,9 @@ def test_code_that_only_a_child_process_runs_counts(tree: Path, env: Environment
             subprocess.run([sys.executable, "-c", "import signs; signs.sign(-1)"], check=True, cwd=tmp_path)
         """)
     )
-    found = run(env, tree, "signs.py")
-    assert found.missing == {"signs.py": {7}}, found
-
-
-def test_a_file_that_no_test_loads_is_missing_as_a_whole(tree: Path, env: Environment) -> None:
-    (tree / "alone.py").write_text("a = 1\nb = 2\n")
-    found = run(env, tree, "alone.py")
-    assert found.status == "ran"
-    part = covered(found, {"alone.py": "a = 1\nb = 2\n"}, {"alone.py": [1, 2]})
-    assert (part.percent, dict(part.missing)) == (0, {"alone.py": (1, 2)})
-
-
-def test_a_failing_test_is_the_gates_affair_and_the_lines_still_count(tree: Path, env: Environment) -> None:
-    (tree / "tests" / "test_more.py").write_text("import signs\n\n\ndef test_minus():\n    assert signs.sign(-1) == 'x'\n")
-    assert run(env, tree, "signs.py").missing == {"signs.py": frozenset()}
-
-
-def test_the_projects_own_settings_do_not_move_the_data(tree: Path, env: Environment) -> None:
-    (tree / "pyproject.toml").write_text('[tool.coverage.run]\nomit = ["signs.py"]\ndata_file = "there"\n')
-    assert run(env, tree, "signs.py").missing == {"signs.py": {6}}
-    assert not (tree / "there").exists()
+    (tree / "more.py").write_text(CODE)
+    (tree / "tests" / "test_more.py").write_text("import more\n\n\ndef test_minus():\n    assert more.sign(-1) == 'x'\n")
+    assert run(env, tree, "signs.py", "more.py").missing == {"signs.py": {7}, "more.py": {7}}
 
 
 def test_a_run_that_breaks_is_not_run(tree: Path, env: Environment) -> None:

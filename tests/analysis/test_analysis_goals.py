@@ -1,11 +1,10 @@
 """Which pipeline a request asks for: whole words, the leading verb first."""
 
-import pytest
-
 from agentforge.analysis.goals import classify_goal
+from tests.rows import every
 
 
-@pytest.mark.parametrize(
+@every(
     "request_text",
     [
         "Design a plugin system",
@@ -27,7 +26,7 @@ def test_a_leading_verb_of_design_asks_for_a_design(request_text: str) -> None:
     assert "begins with" in why
 
 
-@pytest.mark.parametrize(
+@every(
     "request_text",
     [
         "Add a prefix option to the CLI",
@@ -52,9 +51,7 @@ def test_everything_else_is_to_be_made(request_text: str) -> None:
     assert classify_goal(request_text)[0] == "implement"
 
 
-@pytest.mark.parametrize(
-    "request_text", ["Design and implement a cache", "Plan, and then build, a cache", "Specify the format and add a reader"]
-)
+@every("request_text", ["Design and implement a cache", "Plan, and then build, a cache", "Specify the format and add a reader"])
 def test_a_design_that_is_also_to_be_built_is_to_be_made_and_says_why(request_text: str) -> None:
     pipeline, why = classify_goal(request_text)
     assert pipeline == "implement"

@@ -1,8 +1,7 @@
 import time
 
-import pytest
-
 from agentforge.analysis.imports import ImportGraph
+from tests.rows import every
 
 FILES = {
     "src/app/__init__.py": "",
@@ -25,7 +24,7 @@ FILES = {
 TESTS = [path for path in FILES if "/test_" in path]
 
 
-@pytest.mark.parametrize(
+@every(
     ("changed", "reached"),
     [
         ("src/app/low/base.py", ["other/test_broken.py", "tests/test_beside.py", "tests/test_core.py", "tests/test_up.py"]),

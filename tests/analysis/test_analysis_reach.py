@@ -1,9 +1,8 @@
 """What given files reach in a small tree."""
 
-import pytest
-
 from agentforge.analysis.imports import ImportGraph
 from agentforge.analysis.reach import Reach, change_facts, imported_by, outside_imports, render
+from tests.rows import every
 
 TEXTS = {
     "src/shop/__init__.py": "",
@@ -61,7 +60,7 @@ def test_the_standard_library_and_the_project_are_not_outside() -> None:
     assert outside_imports("import os, yaml\nfrom shop import x\nfrom .y import z\nfrom numpy import a\n", TEXTS) == ("numpy", "yaml")
 
 
-@pytest.mark.parametrize("limit", [0, 10, 100, 200, 400, 10_000])
+@every("limit", [0, 10, 100, 200, 400, 10_000])
 def test_the_text_keeps_its_limit_and_counts_what_is_left_out(limit: int) -> None:
     reach = facts("src/shop/price.py", "src/shop/cart.py", "tests/test_else.py")
     text = render(reach, limit)

@@ -1,8 +1,7 @@
 """Each rule fires where it should, and stays silent on the safe way to do the same."""
 
-import pytest
-
 from agentforge.analysis.security import RULES, scan, secret_lines
+from tests.rows import every
 
 KEY = "ghp_" + "a1B2" * 9
 PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEow" + "A1b2C3d4" * 8 + "\n-----END RSA PRIVATE KEY-----\n"
@@ -66,7 +65,7 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "rule", "severity"), BAD)
+@every(("text", "rule", "severity"), BAD)
 def test_a_dangerous_line_is_found(text: str, rule: str, severity: str) -> None:
     found = [each for each in scan(text, "a.py") if each.rule == rule]
     assert [(each.line, each.severity) for each in found] == [(text.count("\n") + 1, severity)]
@@ -74,7 +73,7 @@ def test_a_dangerous_line_is_found(text: str, rule: str, severity: str) -> None:
     assert found[0].advice
 
 
-@pytest.mark.parametrize("text", GOOD)
+@every("text", GOOD)
 def test_the_safe_way_is_silent(text: str) -> None:
     assert scan(text, "a.py") == ()
 
@@ -102,7 +101,7 @@ def test_a_key_is_one_finding_whatever_its_variable_is_called() -> None:
     assert [each.rule for each in scan(f"token = '{KEY}'\n", "a.py")] == ["hard-coded-secret"]
 
 
-@pytest.mark.parametrize("text", ["def (:\n", "\0", "x = " + "(" * 3000 + "1" + ")" * 3000, "x = " + "-" * 50_000 + "1"])
+@every("text", ["def (:\n", "\0", "x = " + "(" * 3000 + "1" + ")" * 3000, "x = " + "-" * 50_000 + "1"])
 def test_source_that_cannot_be_parsed_has_no_findings(text: str) -> None:
     assert scan(text, "a.py") == ()
 

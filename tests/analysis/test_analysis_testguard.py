@@ -1,8 +1,7 @@
 from textwrap import dedent
 
-import pytest
-
 from agentforge.analysis.testguard import lock, test_ids_in_source, weakened
+from tests.rows import every
 
 BEFORE = """
 import pytest, unittest
@@ -98,12 +97,12 @@ WEAKER = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "sentence"), [row[1:] for row in WEAKER], ids=[row[0] for row in WEAKER])
+@every(("old", "new", "sentence"), [row[1:] for row in WEAKER])
 def test_a_weaker_test_is_named(old: str, new: str, sentence: str) -> None:
     assert sentence in edited(old, new)
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new"),
     [
         ("def test_smoke", "def test_more():\n    assert 0\n\ndef test_smoke"),

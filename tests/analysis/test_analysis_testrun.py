@@ -14,11 +14,13 @@ from agentforge.analysis.testrun import TestRun, foreign, run_tests
 from agentforge.sandbox.environment import Environment
 from agentforge.sandbox.ladder import choose
 from agentforge.sandbox.none import NoSandbox
+from tests.depth import SOAK, telling
 
 Run = Callable[..., TestRun]
 
 # Plugins of our own development environment that these projects do not use: half of the time of a run.
-QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest")
+WITH_XDIST = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:timeout")
+QUICK = (*WITH_XDIST, "-p", "no:xdist", "-p", "no:xdist.looponfail")
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def outcomes(run: TestRun) -> dict[str, str]:
     return {identity: result.outcome for identity, result in run.results.items()}
 
 
-def test_every_outcome_has_its_word_and_failures_say_where(tree: Path, go: Run) -> None:
+def test_every_outcome_has_its_word_failures_say_where_and_nothing_is_left_behind(tree: Path, go: Run, tmp_path: Path) -> None:
     write(
         tree,
         tests__test_all="""
@@ -94,6 +96,12 @@ def test_every_outcome_has_its_word_and_failures_say_where(tree: Path, go: Run) 
             def test_method(self): self.assertEqual(1, 1)
             def test_worse(self): self.assertEqual(1, 2)
         """,
+        tests__test_key="""
+        import os, pathlib
+        def test_key_is_gone():
+            assert not [name for name in os.environ if name.startswith("AGENTFORGE")]
+            assert not (pathlib.Path(os.environ["TMPDIR"]).parent / "settings.json").exists()
+        """,
     )
     run = go()
     assert (run.status, run.reason) == ("ran", "")
@@ -108,6 +116,7 @@ def test_every_outcome_has_its_word_and_failures_say_where(tree: Path, go: Run) 
         "tests/test_all.py::test_strict": "failed",
         "tests/test_all.py::Old::test_method": "passed",
         "tests/test_all.py::Old::test_worse": "failed",
+        "tests/test_key.py::test_key_is_gone": "passed",
     }
     bad = run.results["tests/test_all.py::test_bad"]
     assert (bad.phase, bad.exception, bad.file, bad.line) == ("call", "AssertionError", "tests/test_all.py", 14)
@@ -116,22 +125,18 @@ def test_every_outcome_has_its_word_and_failures_say_where(tree: Path, go: Run) 
     assert run.results["tests/test_all.py::test_teardown"].phase == "teardown"
     assert "canary" not in run.output
     assert TestRun.from_json(json.loads(json.dumps(run.to_json()))) == run
-
-
-def test_nothing_is_left_behind(tree: Path, go: Run, tmp_path: Path) -> None:
-    write(tree, test_one="def test_one(): pass")
-    assert go().status == "ran"
-    assert sorted(path.name for path in tree.rglob("*")) == ["test_one.py"]
+    assert sorted(path.name for path in tree.rglob("*")) == ["test_all.py", "test_key.py", "tests"]
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "addopts", ["-x", "-n 2", "-q -q --maxfail=1", "--lf", "-k good", "-m 'not slow'", "--stepwise", "-p no:xdist", "-v -rA"]
-)
+ONE_BY_ONE = ["-x", "-q -q --maxfail=1", "--lf", "-k good", "-m 'not slow'", "--stepwise", "-p no:xdist", "-v -rA"]
+
+
+@pytest.mark.parametrize("addopts", ["-n 2", " ".join(ONE_BY_ONE), *(ONE_BY_ONE if SOAK else ())])
 def test_options_of_the_project_do_not_hide_outcomes(addopts: str, tree: Path, go: Run) -> None:
     (tree / "pytest.ini").write_text(f"[pytest]\naddopts = {addopts}\nmarkers = slow\n")
     write(tree, test_x="def test_a_bad_good(): assert 0\ndef test_b_good(): pass\n")
-    run = go()
+    run = go(command=WITH_XDIST)
     assert (run.status, run.reason) == ("ran", "")
     assert outcomes(run) == {"test_x.py::test_a_bad_good": "failed", "test_x.py::test_b_good": "passed"}
 
@@ -184,9 +189,16 @@ FORGERIES = {
 }
 
 
+# Where they act on some tests only, which is harder to see.
+DEEP = ("every report says passed", "no test function is called")
+
+
 @pytest.mark.parametrize(
     ("forgery", "folder"),
-    [*((forgery, "") for forgery in FORGERIES), ("every report says passed", "tests/deep/"), ("no test function is called", "tests/deep/")],
+    [
+        *((forgery, "tests/deep/" if forgery in DEEP else "") for forgery in FORGERIES),
+        *((forgery, "") for forgery in DEEP if SOAK),
+    ],
 )
 def test_a_conftest_that_forges_outcomes_is_not_believed(forgery: str, folder: str, tree: Path, go: Run) -> None:
     write(tree, tests__test_top="def test_top(): pass", tests__deep__test_x="def test_lie(): assert 0")
@@ -229,19 +241,6 @@ def test_a_report_that_a_test_writes_into_is_noticed(tree: Path, go: Run) -> Non
     assert (run.status, run.reason) == ("not_run", "the report was changed while the tests ran")
 
 
-def test_the_key_is_gone_when_the_tests_run(tree: Path, go: Run) -> None:
-    write(
-        tree,
-        test_x="""
-        import os, pathlib
-        def test_key():
-            assert not [name for name in os.environ if name.startswith("AGENTFORGE")]
-            assert not (pathlib.Path(os.environ["TMPDIR"]).parent / "settings.json").exists()
-        """,
-    )
-    assert outcomes(go()) == {"test_x.py::test_key": "passed"}
-
-
 def test_a_file_that_cannot_be_collected_does_not_stop_the_others(tree: Path, go: Run) -> None:
     write(tree, test_bad="import app.parser_of_dates\n", test_broken="def test_x(:\n", test_good="def test_good(): pass")
     run = go()
@@ -278,9 +277,9 @@ def test_ids_choose_tests_and_absent_ones_are_missing(tree: Path, go: Run) -> No
     everything = go(".")
     cases = sorted(identity for identity in everything.results if "::test_p" in identity)
     assert len(cases) == 5
-    assert go(*cases).results.keys() == set(cases)
     assert everything.results["tests/test_a.py::test_p[x::y]"].outcome == "failed"
-    run = go("tests/test_a.py::TestK", "tests/test_b.py", "tests/test_a.py::test_gone", "tests/test_no.py::test_x", "tests/more")
+    chosen = ("tests/test_a.py::TestK", "tests/test_b.py", "tests/test_a.py::test_gone", "tests/test_no.py::test_x", "tests/more")
+    run = go(*cases, *chosen)
     assert (run.status, outcomes(run)) == (
         "ran",
         {
@@ -289,6 +288,7 @@ def test_ids_choose_tests_and_absent_ones_are_missing(tree: Path, go: Run) -> No
             "tests/more/test_c.py::test_c": "passed",
             "tests/test_a.py::test_gone": "missing",
             "tests/test_no.py::test_x": "missing",
+            **{case: everything.results[case].outcome for case in cases},
         },
     )
 
@@ -296,7 +296,8 @@ def test_ids_choose_tests_and_absent_ones_are_missing(tree: Path, go: Run) -> No
 def test_ids_do_not_depend_on_the_root_that_pytest_finds(tree: Path, go: Run) -> None:
     write(tree, tests__test_a="def test_a(): pass")
     (tree / "tests" / "pytest.ini").write_text("[pytest]\n")
-    for run in (go(), go("tests/test_a.py::test_a"), go(command=(*QUICK, "tests"))):
+    ways: list[Callable[[], TestRun]] = [lambda: go("tests/test_a.py::test_a"), go, lambda: go(command=(*QUICK, "tests"))]
+    for run in (way() for way in telling(ways, 2)):
         assert (run.status, outcomes(run)) == ("ran", {"tests/test_a.py::test_a": "passed"})
 
 

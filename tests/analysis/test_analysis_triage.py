@@ -1,6 +1,5 @@
-import pytest
-
 from agentforge.analysis.triage import TreeFacts, tree_facts, triage
+from tests.rows import every
 
 FILES = {
     "src/app/dates.py": lambda: "DEFAULT_DAYS = 3\n\ndef parse_date(text):\n    ...\n",
@@ -10,7 +9,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_text", "goal", "action"),
     [
         ("Add a prefix option to the CLI", "implement", "create"),
@@ -34,7 +33,7 @@ def test_the_leading_verb_says_what_is_wanted(request_text: str, goal: str, acti
     assert (found.goal_type, found.action) == (goal, action)
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_text", "lane"),
     [
         ("Fix the typo in src/app/dates.py", "hotfix"),
@@ -63,7 +62,7 @@ def test_named_places_are_looked_up_in_the_tree() -> None:
     assert set(facts.named_symbols) == {"src/app/dates.py::parse_date", "src/app/cli.py::CommandLine"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "complexity"),
     [
         ("Add a flag", "simple"),

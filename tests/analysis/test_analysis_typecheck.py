@@ -10,6 +10,7 @@ import pytest
 from agentforge.analysis.typecheck import TypeRun, configured, typecheck, worse
 from agentforge.sandbox.environment import Environment
 from agentforge.sandbox.none import NoSandbox
+from tests.depth import SOAK
 
 
 @pytest.fixture
@@ -58,8 +59,12 @@ def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:
 
 
 @pytest.mark.slow
-def test_only_new_findings_count(tree: Path, env: Environment) -> None:
+def test_only_new_findings_count_and_no_module_of_the_tree_takes_the_place_of_the_checker(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
+    (tree / "mypy").mkdir()
+    (tree / "mypy/__init__.py").write_text("")
+    (tree / "mypy/__main__.py").write_text("def console_entry():\n    raise SystemExit(0)\n")
+    (tree / "sitecustomize.py").write_text("raise SystemExit(0)\n")
     file = tree / "a.py"
     file.write_text("x: int = ''\n")
     before = typecheck(NoSandbox(), env, tree, ["a.py", "gone.py"])
@@ -83,22 +88,11 @@ def test_what_the_project_selects_is_checked_whole_and_callers_are_seen(tree: Pa
     (tree / "src/caller.py").write_text("from lib import f\n\nf(1)\n")
     (tree / "elsewhere.py").write_text("x: int = ''\n")
     rooted = replace(env, import_roots=("src",))
-    before = typecheck(NoSandbox(), rooted, tree, ["src/lib.py"])
-    assert before == TypeRun("ran", checker="mypy")
+    if SOAK:
+        assert typecheck(NoSandbox(), rooted, tree, ["src/lib.py"]) == TypeRun("ran", checker="mypy")
     (tree / "src/lib.py").write_text("def f(a: str) -> str:\n    return a\n")
     after = typecheck(NoSandbox(), rooted, tree, ["src/lib.py"])
     assert list(after.findings) == [("src/caller.py", "arg-type")]
-
-
-@pytest.mark.slow
-def test_a_module_of_the_tree_cannot_take_the_place_of_the_checker(tree: Path, env: Environment) -> None:
-    (tree / "mypy.ini").write_text("[mypy]\n")
-    (tree / "a.py").write_text("x: int = ''\n")
-    (tree / "mypy").mkdir()
-    (tree / "mypy/__init__.py").write_text("")
-    (tree / "mypy/__main__.py").write_text("def console_entry():\n    raise SystemExit(0)\n")
-    (tree / "sitecustomize.py").write_text("raise SystemExit(0)\n")
-    assert typecheck(NoSandbox(), env, tree, ["a.py"]).findings == {("a.py", "assignment"): 1}
 
 
 def fake_pyright(folder: Path, said: str, code: int) -> Path:

@@ -1,12 +1,12 @@
 """A forecast: from past tasks where there are enough, else from the lane; a price that is not known stays so."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.analysis.forecast import ENOUGH, Expected, Past, forecast, nearest_rank
 from agentforge.core.pipeline import TIERS, Pipeline, Product, Stage
 from agentforge.core.values import Price
+from tests.rows import every
 
 RATES = dict.fromkeys(TIERS, Price(3_000_000, 15_000_000))
 FREE = dict.fromkeys(TIERS, Price(0, 0))
@@ -36,7 +36,7 @@ def test_one_unknown_price_among_past_tasks_leaves_the_dollars_open() -> None:
     assert found.sentence == "About 1 call, 1k tokens, at a price that is not known; nine in ten under 1k tokens; from 6 past tasks."
 
 
-@pytest.mark.parametrize(("lane", "most"), [("hotfix", 3), ("small", 8), ("full", 25)])
+@every(("lane", "most"), [("hotfix", 3), ("small", 8), ("full", 25)])
 def test_without_a_past_the_lane_speaks(lane: str, most: int) -> None:
     found = forecast(line(lane), [Past(100, 10**9, 1)] * (ENOUGH - 1), RATES)
     assert found is not None

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import OWN_CONTRACTS, Catalog
 from agentforge.catalog.skeleton import output_guide, skeleton
+from tests.rows import every
 
 CATALOG = Catalog.packaged()
 
@@ -138,7 +137,7 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("name", VALID_DRAFTS)
+@every("name", VALID_DRAFTS)
 def test_a_good_draft_passes_and_is_final_once_the_engine_completed_it(name: str) -> None:
     contract = CATALOG.contract(name)
     draft = VALID_DRAFTS[name]
@@ -146,32 +145,30 @@ def test_a_good_draft_passes_and_is_final_once_the_engine_completed_it(name: str
     assert problems(contract, {**draft, **COMPLETED[name]}, final=True) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["intake_record", "specification", "test_suite", "implementation", "review", "security_review", "delivery_report"]
-)
+@every("name", ["intake_record", "specification", "test_suite", "implementation", "review", "security_review", "delivery_report"])
 def test_a_draft_is_not_a_final(name: str) -> None:
     assert problems(CATALOG.contract(name), VALID_DRAFTS[name], final=True) != []
 
 
-@pytest.mark.parametrize(("name", "draft", "said"), INVALID)
+@every(("name", "draft", "said"), INVALID)
 def test_a_bad_draft_is_told_what_is_wrong(name: str, draft: dict[str, Any], said: str) -> None:
     found = problems(CATALOG.contract(name), draft, final=False)
     assert any(said in text for text in found), found
 
 
-@pytest.mark.parametrize("name", ["clarification", "analysis", "implementation"])
+@every("name", ["clarification", "analysis", "implementation"])
 def test_what_the_engine_can_derive_may_be_empty(name: str) -> None:
     assert problems(CATALOG.contract(name), {}, final=False) == []
 
 
-@pytest.mark.parametrize("claim", ["all_tests_pass", "conformance_passing", "no_regressions"])
+@every("claim", ["all_tests_pass", "conformance_passing", "no_regressions"])
 def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> None:
     verification = {**COMPLETED["implementation"]["verification"], claim: False}
     found = problems(CATALOG.contract("implementation"), {**COMPLETED["implementation"], "verification": verification}, final=True)
     assert found == [f"verification.{claim}: false does not fit; it is true"]
 
 
-@pytest.mark.parametrize("name", sorted(CATALOG.names("contracts") - OWN_CONTRACTS))
+@every("name", sorted(CATALOG.names("contracts") - OWN_CONTRACTS))
 def test_the_outline_of_a_contract_is_short(name: str) -> None:
     text = skeleton(CATALOG.contract(name))
     assert len(text) / 4 <= 350

@@ -6,6 +6,7 @@ import pytest
 
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.core.errors import UsageError
+from tests.rows import every
 
 
 def contract(schema: object, **more: object) -> Contract:
@@ -44,7 +45,7 @@ def test_an_object_without_properties_is_free() -> None:
     assert problems(contract({"a": {"type": "object"}}), {"a": {"anything": [1, None, "x"]}}, final=True) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("node", "value", "expected"),
     [
         ({"type": "string", "max_length": 3}, "long", "a: 'long' does not fit; it is text of at most 3 characters"),
@@ -107,7 +108,7 @@ def test_at_most_twenty_problems_are_told() -> None:
     assert told[-1] == "… and 31 more problems"
 
 
-@pytest.mark.parametrize(
+@every(
     ("schema", "said"),
     [
         ({}, "schema allows nothing: it has no properties"),
@@ -129,7 +130,7 @@ def test_a_contract_that_allows_nothing_is_an_error_that_says_so(schema: object,
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("schema", "said"),
     [
         ({"a": {"type": "string", "minLength": 1}}, "schema.a.minLength is not known here"),

@@ -12,6 +12,7 @@ from agentforge.catalog.roles import predicate_named
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ARBITER, Product, Reviewer, Rise, Stage, seat_name
+from tests.rows import every
 
 CATALOG = Catalog.packaged()
 
@@ -81,7 +82,7 @@ def everybody(resolved: Resolved) -> Iterator[tuple[Stage, str]]:
             yield seated, resolved.review_prompt(stage.name, name)
 
 
-@pytest.mark.parametrize("name", sorted(CATALOG.names("agents")))
+@every("name", sorted(CATALOG.names("agents")))
 def test_a_role_has_the_tools_of_its_trade_and_no_others(name: str) -> None:
     role = CATALOG.role(name)
     more, forbidden = TOOLS[name]
@@ -90,7 +91,7 @@ def test_a_role_has_the_tools_of_its_trade_and_no_others(name: str) -> None:
     assert set(role.forbidden) == forbidden
 
 
-@pytest.mark.parametrize("name", sorted(WORK))
+@every("name", sorted(WORK))
 def test_a_role_of_the_line_works_in_its_stage_and_is_verified(name: str) -> None:
     stage, contract, verified = WORK[name]
     role = CATALOG.role(name)
@@ -154,7 +155,7 @@ def test_the_panels_read_side_by_side_and_the_arbiter_has_the_highest_tier() -> 
     assert stages["deliver"].tier == "summarization"
 
 
-@pytest.mark.parametrize(("pipeline", "lane"), LINES)
+@every(("pipeline", "lane"), LINES)
 def test_everybody_who_is_asked_is_in_the_resolved_line(pipeline: str, lane: str | None) -> None:
     kept = Resolved.from_json(json.loads(json.dumps(CATALOG.resolve(pipeline, lane).to_json())))
     for stage, told in everybody(kept):
@@ -164,7 +165,7 @@ def test_everybody_who_is_asked_is_in_the_resolved_line(pipeline: str, lane: str
         assert all(kept.contract(name).name == name for name in (*stage.requires, *(item.contract for item in stage.products)))
 
 
-@pytest.mark.parametrize(("pipeline", "lane"), LINES)
+@every(("pipeline", "lane"), LINES)
 def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, lane: str | None) -> None:
     resolved = CATALOG.resolve(pipeline, lane)
     for stage, told in everybody(resolved):
@@ -275,7 +276,7 @@ def test_the_nine_modes_have_their_numbers() -> None:
     assert CATALOG.document("contracts", "settings")["schema"]["mode"]["enum"] == list(MODE_NAMES)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "steps", "scaled"),
     [("fast", 5, 3), ("balanced", 5, 5), ("heavy", 12, 24), ("heavy", 90, 100), ("plan", 1, 1), ("audit", 8, 6)],
 )
@@ -290,8 +291,8 @@ def test_the_mode_is_part_of_the_line_and_of_those_above_it() -> None:
         assert [2 * stage.max_steps for stage in one.stages if stage.role] == [stage.max_steps for stage in other.stages if stage.role]
 
 
-@pytest.mark.parametrize("mode", MODE_NAMES)
-@pytest.mark.parametrize(("pipeline", "lane"), LINES)
+@every("mode", MODE_NAMES)
+@every(("pipeline", "lane"), LINES)
 def test_a_mode_that_changes_nothing_refuses_a_pipeline_that_does(pipeline: str, lane: str | None, mode: str) -> None:
     instead = {"plan": "design", "audit": "review"}.get(mode)
     if instead is None or pipeline != "implement":
@@ -344,7 +345,7 @@ def test_a_role_of_the_project_needs_just_the_minima() -> None:
     assert ours({"agents/tidy": ROLE.format(**GOOD)}).role("tidy").outputs == ("review",)
 
 
-@pytest.mark.parametrize(
+@every(
     ("key", "value", "said"),
     [
         ("version", "one", "agent.version: 'one' does not fit"),
@@ -380,7 +381,7 @@ prompt: Look.
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("more", "said"),
     [
         ("skip_if: moonlight", "skip_if: `moonlight` is no known condition; there are no_ambiguities"),
@@ -440,7 +441,7 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
     assert two.arbiter == Reviewer("reviewer", "review", "1.0", "reasoning")
 
 
-@pytest.mark.parametrize(
+@every(
     ("more", "end", "deliverable", "said"),
     [
         ("name: polish, default_exit: true", "polish", "implementation", "cannot end at polish; it may end at red, green"),
@@ -470,7 +471,7 @@ def test_a_line_that_cannot_work_says_why(more: str, end: str, deliverable: str,
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every(
     ("stage", "said"),
     [
         (STAGE.replace("[green, contracts]", "[review, contracts]"), "has the gate review, and neither `reviewers` nor a stage"),
@@ -524,7 +525,7 @@ def test_a_lane_holds_every_lane_above_it() -> None:
     assert catalog.resolve("ours").pipeline().lane == "top"
 
 
-@pytest.mark.parametrize(
+@every(
     ("low", "high", "limit", "said"),
     [
         ("sky", "top", "files: 1", "rises to sky, which it does not have"),

@@ -13,12 +13,13 @@ from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import CHECKS, GATES, LANES, PREDICATES, Product
 from agentforge.system.canon import digest_value
+from tests.rows import every
 
 CATALOG = Catalog.packaged()
 EVERY_FILE = [(kind, name) for kind in KINDS for name in sorted(CATALOG.names(kind))]
 
 
-@pytest.mark.parametrize(("kind", "name"), EVERY_FILE)
+@every(("kind", "name"), EVERY_FILE)
 def test_every_packaged_file_is_valid_under_its_meta_contract(kind: Kind, name: str) -> None:
     document = CATALOG.document(kind, name)
     if kind in META:
@@ -35,7 +36,7 @@ def test_the_catalogue_knows_the_words_of_the_rules() -> None:
     assert set(CATALOG.document("pipelines", "implement")["pipeline"]["lanes"]) == set(LANES)
 
 
-@pytest.mark.parametrize("lane", LANES)
+@every("lane", LANES)
 def test_a_resolved_lane_is_complete_in_itself(lane: str) -> None:
     value = json.loads(json.dumps(CATALOG.resolve("implement", lane).to_json()))
     assert digest_value(value) == digest_value(CATALOG.resolve("implement", lane).to_json())
@@ -67,7 +68,7 @@ def test_an_unknown_lane_or_pipeline_lists_the_known_ones() -> None:
         CATALOG.resolve("dance", "small")
 
 
-@pytest.mark.parametrize("lane", LANES)
+@every("lane", LANES)
 def test_the_system_prompt_fits_its_slot_and_keeps_its_order(lane: str) -> None:
     resolved = CATALOG.resolve("implement", lane)
     for stage in resolved.pipeline().stages:
@@ -129,7 +130,7 @@ def test_an_override_extends_merges_and_appends() -> None:
     assert CATALOG.role("software_developer") == base
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("capabilities: {tools: {forbidden: [deploy]}}", "drops the forbidden tool commit"),
@@ -167,7 +168,7 @@ def test_an_unknown_base_is_named() -> None:
         with_file(".agentforge/agents/a.yaml", "extends: agentforge:../contracts/review").role("a")
 
 
-@pytest.mark.parametrize("text", ["agent: [", "a: 1\na: 2", "- a\n- b", "", "agent: {role: 1.5}"])
+@every("text", ["agent: [", "a: 1\na: 2", "- a\n- b", "", "agent: {role: 1.5}"])
 def test_corrupt_yaml_is_a_sentence_that_names_the_file(text: str) -> None:
     with pytest.raises(UsageError, match=r"\.agentforge/agents/software_developer\.yaml"):
         with_file(DEVELOPER, text).role("software_developer")
@@ -211,7 +212,7 @@ pipeline:
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("stages", "said"),
     [
         ("[{name: red}, {name: deliver, default_exit: true}]", "red requires intake_record, which no earlier stage produces"),

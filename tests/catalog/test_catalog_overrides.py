@@ -11,6 +11,7 @@ from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import LANES, Stage
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
+from tests.rows import every
 
 CATALOG = Catalog.packaged()
 DEVELOPER = ".agentforge/agents/software_developer.yaml"
@@ -124,7 +125,7 @@ def test_a_file_of_comments_changes_nothing_and_an_empty_one_is_refused() -> Non
 # What may not
 
 
-@pytest.mark.parametrize(
+@every(
     ("files", "said"),
     [
         (lane("small", "remove: [review]"), ":5: pipeline.lanes.small.remove: review is required and cannot be removed"),
@@ -167,7 +168,7 @@ def test_a_role_that_may_do_more_cannot_take_a_place_by_any_way() -> None:
         assert "drops the path limit !{tests}" in refusal(files)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("capabilities:\n  tools:\n    forbidden: [deploy]", ":4: capabilities.tools.forbidden: drops the forbidden tool commit"),
@@ -194,7 +195,7 @@ def test_a_whole_file_in_the_place_of_a_packaged_one_is_held_to_it_too() -> None
     assert "drops the path limit !{tests}" in refusal({DEVELOPER: json.dumps(whole)})
 
 
-@pytest.mark.parametrize(
+@every(
     ("schema", "said"),
     [
         ("verdict:\n    enum: [approve, block, shrug]", ":4: schema.verdict.enum: takes values that the base refuses"),
@@ -212,7 +213,7 @@ def test_a_contract_cannot_be_loosened(schema: str, said: str) -> None:
     assert CATALOG.with_overrides({path: tighter}).contract("review").name == "review"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("stages:\n  spec:\n    reviewers: []", ":3: stages.spec.reviewers: drops the blocking reviewer security_architect"),
@@ -240,7 +241,7 @@ def test_there_is_one_stage_configuration() -> None:
 # How a mistake is told
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("nonsense: 1", ":2: nonsense: unknown key; allowed: agent"),
@@ -260,7 +261,7 @@ def test_a_mistake_names_file_line_and_key(text: str, said: str) -> None:
     assert refusal({DEVELOPER: f'extends: "agentforge:software_developer"\n{text}\n'}).startswith(f"{DEVELOPER}{said}")
 
 
-@pytest.mark.parametrize(
+@every(
     ("files", "said"),
     [
         (
@@ -303,7 +304,7 @@ def test_all_mistakes_of_a_file_are_told_together() -> None:
 # Examples, and files that lie elsewhere
 
 
-@pytest.mark.parametrize("path", examples())
+@every("path", examples())
 def test_every_example_is_inert_and_valid_once_uncommented(path: str) -> None:
     text = examples()[path]
     assert CATALOG.with_overrides({path: text}) == CATALOG
@@ -327,7 +328,7 @@ def test_there_is_an_example_of_every_kind_and_they_work_together() -> None:
     assert found["red"].reviewers
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "place"),
     [
         ("agent: {role: x}", ".agentforge/agents/x.yaml"),

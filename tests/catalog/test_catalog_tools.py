@@ -10,6 +10,7 @@ from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.core.errors import UsageError
 from agentforge.tools.bridge import ALIASES, RESERVED, TOOLS
 from agentforge.tools.running import CONTROL
+from tests.rows import every
 
 CATALOG = Catalog.packaged()
 PLACE = ".agentforge/tools/check_links.yaml"
@@ -78,7 +79,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@every("case", WRONG)
 def test_a_declaration_that_could_do_harm_is_refused_with_its_key(case: str) -> None:
     (old, new), said = WRONG[case]
     assert old in TOOL

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.packing import Packed
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.context.working_set import Item, Left
+from tests.fuzzing import tries
 
 FENCE = "9f86d081884c7d65"
 TREE = {f"src/m{number:02}.py": "".join(f"def f{at}():\n    return {at}\n\n\n" for at in range(120)) for number in range(24)}
@@ -228,7 +229,7 @@ TEXT = st.one_of(
 TEXTS = st.lists(TEXT, max_size=5).map(tuple)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     cap=st.sampled_from([0, 100, 1000, 8000, 16_000]),
     changes=st.fixed_dictionaries(

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from agentforge.context.hidden import visible
 from agentforge.context.injections import EXCERPT_CHARS, MAX_FINDINGS, find
+from tests.depth import SOAK, telling
+from tests.rows import every
 
 ROOT = Path(__file__).parents[2]
 PHRASE = "ignore all previous instructions"
@@ -119,17 +121,17 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("text", OVERRIDES)
+@every("text", OVERRIDES)
 def test_an_order_to_ignore_orders_is_found_in_any_dress(text: str) -> None:
     assert "override" in [finding.kind for finding in find(f"Some words before.\n{text}\nand after")]
 
 
-@pytest.mark.parametrize(("kind", "text"), OTHERS)
+@every(("kind", "text"), OTHERS)
 def test_other_ways_to_give_orders_are_found(kind: str, text: str) -> None:
     assert kind in [finding.kind for finding in find(f"Some words before.\n{text}\nand after")]
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@every("text", ORDINARY)
 def test_ordinary_text_is_not_flagged(text: str) -> None:
     assert find(text) == ()
 
@@ -138,9 +140,10 @@ def test_our_documents_and_those_of_the_standard_library_are_not_flagged() -> No
     texts = [path.read_text("utf-8") for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"))]
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = [*sorted(library.glob("*.py")), *sorted(library.glob("*/*.py"))[:800]]
-    texts += [path.read_text("utf-8", errors="replace")[:40_000] for path in paths if "site-packages" not in path.parts]
+    paths = [path for path in paths if "site-packages" not in path.parts]
+    assert len(paths) > 300  # some systems leave parts of the library out
+    texts += [path.read_text("utf-8", errors="replace")[:40_000] for path in telling(paths, 200)]
     flagged = [text for text in texts if find.__wrapped__(text)]
-    assert len(texts) > 700
     assert len(flagged) * 1000 < len(texts)
 
 
@@ -185,8 +188,9 @@ def test_time_grows_with_length_only(unit: str) -> None:
         return time.process_time() - begun
 
     cost(1000)
-    small = min(cost(15_000) for _ in range(3))
-    assert cost(150_000) < 50 * small + 0.1
+    length = 15_000 if SOAK else 5_000
+    small = min(cost(length) for _ in range(3))
+    assert cost(10 * length) < 50 * small + length / 150_000
 
 
 def test_this_is_no_cipher_breaker() -> None:

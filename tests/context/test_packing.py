@@ -1,11 +1,12 @@
 """Packing: the cap holds whatever the content, order and result are stable, every loss is on record."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.context.packing import BASE_CAP, JOINER, SLOTS, Section, Slot, pack, render, slot_limits
 from agentforge.context.tokens import count_tokens, with_margin
+from tests.fuzzing import tries
 
 FENCE = "f3nce-0123456789"
 SLOT_NAMES: tuple[Slot, ...] = tuple(SLOTS)
@@ -41,7 +42,7 @@ SECTIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(sections=SECTIONS, cap=st.one_of(st.integers(0, 400), st.integers(400, 20_000)))
 def test_the_cap_is_never_passed_order_is_kept_and_nothing_vanishes_unrecorded(sections: list[Section], cap: int) -> None:
     packed = pack(sections, cap, count, FENCE)
@@ -55,7 +56,7 @@ def test_the_cap_is_never_passed_order_is_kept_and_nothing_vanishes_unrecorded(s
     assert pack(sections, cap, count, FENCE) == packed
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(sections=SECTIONS, cap=st.integers(500, 20_000))
 def test_each_slot_but_current_state_stays_in_its_limit(sections: list[Section], cap: int) -> None:
     packed = pack(sections, cap, count, FENCE)
@@ -64,7 +65,7 @@ def test_each_slot_but_current_state_stays_in_its_limit(sections: list[Section],
         assert sum(block.tokens for block in packed.blocks if slots[block.name] == slot) <= limit
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(sections=SECTIONS, cap=st.integers(500, 12_000))
 def test_what_is_dropped_would_not_fit_beside_what_matters_more(sections: list[Section], cap: int) -> None:
     packed = pack(sections, cap, count, FENCE)

@@ -2,11 +2,11 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.context.tokens import count_tokens, with_margin
+from tests.rows import every
 
 PYTHON = '''def slugify(text: str, *, limit: int = 40) -> str:
     """Turn a title into a name for a branch."""
@@ -23,7 +23,7 @@ JSON_TEXT = '{"name": "edit_file", "args": {"path": "src/app.py", "old": "a = 1"
 REAL = [(PYTHON, 60), (PROSE, 34), (JSON_TEXT, 43)]
 
 
-@pytest.mark.parametrize(("text", "tokens"), REAL)
+@every(("text", "tokens"), REAL)
 def test_an_estimate_is_within_a_tenth_of_a_real_vocabulary(text: str, tokens: int) -> None:
     many = text * 20
     assert abs(count_tokens(many) - tokens * 20) <= tokens * 2

@@ -1,7 +1,5 @@
 """Calls and money: every call is reserved before it leaves, and the cap is a rule."""
 
-import pytest
-
 from agentforge.core.effects import Ask
 from agentforge.core.events import AskFailed, AskLost, BudgetRaised, Escalated
 from agentforge.core.inputs import (
@@ -19,6 +17,7 @@ from agentforge.core.inputs import (
 from agentforge.core.pending import PAUSES, fits, pending, worst_case
 from agentforge.core.values import ActionDigest, Amount, Budget, Price, Usage
 from tests.core.scenes import FRAME, Played, answered, begun, created, send, step
+from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
 WORST = Amount(1, 24_000, 0)
@@ -146,10 +145,9 @@ def test_a_call_that_ended_in_a_riddle_stays_on_the_bill() -> None:
     assert (task.state.unaccounted, task.state.flights) == (WORST, ())
 
 
-@pytest.mark.parametrize(
+@every(
     "budget",
     [Budget(calls=1), Budget(tokens=24_999), Budget(micro_usd=96_000)],
-    ids=["calls", "tokens", "money"],
 )
 def test_the_next_call_must_fit_the_cap_whole(budget: Budget) -> None:
     task = begun(budget=budget, price=Price(2_000_000, 8_000_000))
@@ -162,7 +160,7 @@ def test_the_next_call_must_fit_the_cap_whole(budget: Budget) -> None:
     assert "1 of" in waiting.question.text
 
 
-@pytest.mark.parametrize(("answer", "factor"), [("double", 2), ("x3", 3), ("5", 5), ("yes", 2), ("1", 2), ("²", 2), ("", 2)])
+@every(("answer", "factor"), [("double", 2), ("x3", 3), ("5", 5), ("yes", 2), ("1", 2), ("²", 2), ("", 2)])
 def test_an_answer_raises_the_budget_and_the_work_goes_on(answer: str, factor: int) -> None:
     task = begun(budget=Budget(calls=1, tokens=100_000, micro_usd=1_000_000))
     _read(task)

@@ -43,6 +43,7 @@ from tests.core.panels import (
     sitting,
 )
 from tests.core.scenes import FULL, Played, answered, judge
+from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
 REVIEW_COST = Amount(1, 20_000, 0)
@@ -367,7 +368,7 @@ def test_a_block_sends_the_stage_its_findings_and_its_own_artifacts_and_the_next
     assert (task.run.name, task.state.findings) == ("red", ())
 
 
-@pytest.mark.parametrize("bound", [0, 1, 3])
+@every("bound", [0, 1, 3])
 def test_so_many_revisions_mean_one_review_more(bound: int) -> None:
     stages = tuple(replace(stage, max_revisions=bound) for stage in FULL.stages)
     task = full_until("spec", replace(FULL, stages=stages))

@@ -1,13 +1,12 @@
 """A call that waits for a person: no mistake of the model, a yes for this call alone, and anything else a no."""
 
-import pytest
-
 from agentforge.core.events import event_from_json, event_to_json
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Acted, Prepared, Resolution, Resume
 from agentforge.core.values import PERMISSION_OPTIONS, ActionDigest, Question, WantedCall
 from tests.core.panels import READER, SECURITY, act_as, convened, read_as, reply_as, seat
 from tests.core.scenes import Played, answered, begun, step
+from tests.rows import every
 
 CALL = WantedCall("d1", "run_command", "medium", ("make", "docs"))
 QUESTION = Question("May software_architect use run_command?\n\n  make docs\n", PERMISSION_OPTIONS, call=CALL)
@@ -38,7 +37,7 @@ def test_a_call_that_waits_blocks_the_task_and_is_no_mistake() -> None:
     assert replay([event_from_json(event_to_json(event)) for event in task.events]) == task.state
 
 
-@pytest.mark.parametrize("said", ["allow", "always", " Allow\n"])
+@every("said", ["allow", "always", " Allow\n"])
 def test_a_yes_permits_this_call_and_the_role_is_told_to_send_it_again(said: str) -> None:
     task = blocked()
     task.say(Resolution("ESC-001", said, "ada"))
@@ -50,9 +49,7 @@ def test_a_yes_permits_this_call_and_the_role_is_told_to_send_it_again(said: str
     assert task.owes() == ["Assemble"]
 
 
-@pytest.mark.parametrize(
-    ("said", "told"), [("deny", "another way."), ("yes", "They said: yes"), ("not on Fridays", "They said: not on Fridays")]
-)
+@every(("said", "told"), [("deny", "another way."), ("yes", "They said: yes"), ("not on Fridays", "They said: not on Fridays")])
 def test_anything_else_denies_it_and_the_words_are_passed_on(said: str, told: str) -> None:
     task = blocked()
     task.say(Resolution("ESC-001", said, "ada"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.codec import decode, encode
@@ -15,8 +15,10 @@ from agentforge.core.pipeline import CHECKS, GATES, LANES, PREDICATES, Pipeline,
 from agentforge.core.reply import MAX_ACTIONS, SIGNALS, Action, Json, Reply, reply_from_json, reply_to_json
 from agentforge.core.values import Amount
 from tests.core.scenes import DELIVER, HOTFIX, REVIEW, SMALL
+from tests.fuzzing import tries
+from tests.rows import every
 
-QUICK = settings(max_examples=100, deadline=None, derandomize=True)
+QUICK = tries(100)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -67,7 +69,7 @@ WRONG: list[tuple[dict[str, Json], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("recorded", "message"), WRONG)
+@every(("recorded", "message"), WRONG)
 def test_a_wrong_shape_names_its_field(recorded: dict[str, Json], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         event_from_json(recorded)
@@ -163,7 +165,7 @@ BAD_REPLIES: list[tuple[Json, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "kind", "text"), BAD_REPLIES)
+@every(("value", "kind", "text"), BAD_REPLIES)
 def test_an_unusable_reply_is_a_mistake_that_says_what_to_change(value: Json, kind: str, text: str) -> None:
     with pytest.raises(ModelMistake) as mistake:
         reply_from_json(value)

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import pytest
-
 from agentforge.core.decide import LONGEST_WAIT_S
 from agentforge.core.events import AskAnswered, AskFailed, AskSent, event_from_json, event_to_json
 from agentforge.core.inputs import Acted, Answered, AskStarted, AskTrouble, Assembled, BaselineReady, Elapsed, Prepared, Resolution
 from agentforge.core.pending import worst_case
 from agentforge.core.values import ActionDigest, Amount, Budget, Price, TierPrice, Usage
 from tests.core.scenes import BASELINE, Played, answered, begun, created, send, step
+from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
 CHEAP, DEAR = Price(1_000_000, 1_000_000), Price(10_000_000, 10_000_000)
@@ -81,7 +80,7 @@ def test_the_record_of_a_call_names_its_tier_its_model_and_why() -> None:
     assert event_from_json(event_to_json(came)) == came
 
 
-@pytest.mark.parametrize(("asked", "waits"), [(None, 1), (0, 1), (7, 7), (LONGEST_WAIT_S, LONGEST_WAIT_S)])
+@every(("asked", "waits"), [(None, 1), (0, 1), (7, 7), (LONGEST_WAIT_S, LONGEST_WAIT_S)])
 def test_a_provider_is_given_the_time_it_asks_for(asked: int | None, waits: int) -> None:
     task = begun()
     send(task)

@@ -28,6 +28,7 @@ from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import LEGAL_MOVES, State
 from agentforge.core.values import STATUSES, Amount, Status, Usage
 from tests.core.scenes import BASELINE, FRAME, HOTFIX, SMALL, Played, accept, begun, created, judge, reach, send, submit
+from tests.rows import every
 
 # Of the seed's diagram, copied by hand on purpose: the table under test must not be its own proof.
 EDGES: frozenset[tuple[Status, Status]] = frozenset(
@@ -58,8 +59,8 @@ EDGES: frozenset[tuple[Status, Status]] = frozenset(
 )
 
 
-@pytest.mark.parametrize("before", STATUSES)
-@pytest.mark.parametrize("after", STATUSES)
+@every("before", STATUSES)
+@every("after", STATUSES)
 def test_a_move_is_made_exactly_where_the_diagram_has_an_edge(before: Status, after: Status) -> None:
     state = State(status=before, task_id="task-1")
     if (before, after) in EDGES:
@@ -173,7 +174,7 @@ def _cancelled() -> Played:
     return task
 
 
-@pytest.mark.parametrize("make", [_scheduled, begun, _blocked, _verifying])
+@every("make", [_scheduled, begun, _blocked, _verifying])
 def test_a_task_under_way_can_be_aborted(make: Callable[[], Played]) -> None:
     task = make()
     task.say(Abort("ada", "no longer needed"))
@@ -182,7 +183,7 @@ def test_a_task_under_way_can_be_aborted(make: Callable[[], Played]) -> None:
     assert task.state.open_escalation is None
 
 
-@pytest.mark.parametrize("make", [_failed, _completed, _cancelled])
+@every("make", [_failed, _completed, _cancelled])
 def test_a_task_that_is_over_cannot_be_aborted(make: Callable[[], Played]) -> None:
     task = make()
     with pytest.raises(StateInvalid, match=f"the task is {task.state.status} already; it can become draft"):
@@ -196,7 +197,7 @@ def test_there_is_nothing_to_abort_or_resume_before_a_task_exists() -> None:
     assert decide(State(), DriverStarted()).events == ()
 
 
-@pytest.mark.parametrize("make", [_scheduled, begun, _verifying])
+@every("make", [_scheduled, begun, _verifying])
 def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_moves(make: Callable[[], Played]) -> None:
     task = make()
     with pytest.raises(StateInvalid) as refused:

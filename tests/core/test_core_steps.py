@@ -31,6 +31,7 @@ from tests.core.scenes import (
     step,
     submit,
 )
+from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
 
@@ -116,14 +117,13 @@ def test_work_handed_in_without_a_check_on_record_is_checked_first() -> None:
     assert task.owes() == ["Check"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("mistake", "results", "expected"),
     [
         ("The reply is not JSON.", (), "The reply is not JSON."),
         ("", (), "The reply held no action. Act, submit what is owed, or escalate."),
         ("", (MISS,), "edit_file a.py: the text does not occur"),
     ],
-    ids=["unusable reply", "no action", "failed action"],
 )
 def test_a_mistake_is_fed_back_and_counted(mistake: str, results: tuple[ActionDigest, ...], expected: str) -> None:
     task = begun()
@@ -227,7 +227,7 @@ SIGNALLED: list[tuple[Signal, EscalationKind]] = [
 ]
 
 
-@pytest.mark.parametrize(("signal", "kind"), SIGNALLED)
+@every(("signal", "kind"), SIGNALLED)
 def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(signal: Signal, kind: EscalationKind) -> None:
     task = begun()
     step(task, answered(signal, summary="the schema is unknown"), Acted("ref", "t0", (READ,)))

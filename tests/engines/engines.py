@@ -1,7 +1,6 @@
 """The two engines as the table of scenarios knows them: each drives a scene to its end, or has drivers that die on order."""
 
 import asyncio
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -16,14 +15,13 @@ from agentforge.engines.temporal.port import Ref
 from agentforge.hosting import HostedSession, HostedTasks
 from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.journal import read_lines
+from tests.depth import SOAK
 from tests.engines import lines_ahead
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Order
 from tests.engines.drivers import Drivers
 from tests.temporal.working import begin, connect, working
 
-SOAK = bool(os.environ.get("SOAK"))
-"""`make soak`: the whole table on both engines. Every other run has a telling part of it on the second one."""
 NAMES = ("local", "temporal")
 BOTH = pytest.mark.parametrize("engine", NAMES, indirect=True)
 BOTH_IF_SOAKED = pytest.mark.parametrize("engine", NAMES if SOAK else NAMES[:1], indirect=True)

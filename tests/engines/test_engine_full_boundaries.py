@@ -1,6 +1,6 @@
 """`continue` from the lines of a full run, while everything but the journal is from the end of that run.
 
-Every line of the panel is tried; of the others enough that each kind of effect is met.
+Of the panel every line is tried in a soak, else some; of the others enough that each kind of effect is met.
 """
 
 from pathlib import Path
@@ -9,6 +9,7 @@ import pytest
 
 from agentforge import wiring
 from agentforge.store.journal import read_lines
+from tests.depth import SOAK, telling
 from tests.engines.crash_site import Reference
 from tests.engines.engines import Engine, both
 from tests.engines.full_site import LINES
@@ -39,7 +40,7 @@ def test_the_reference_run_has_all_that_the_matrix_is_about(full_site: Reference
     assert {key.split("/")[1] for key in scene.recorded()[PANEL_SITS[0] : PANEL_SITS[-1]]} >= {"security_architect", "reviewer", "arbiter"}
 
 
-@both("lines", ENDS, telling=())
+@both("lines", ENDS if SOAK else ENDS[:2], telling=())
 def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     scene = full_site.cut(tmp_path, lines, trees=lines % 2 == 0)
@@ -55,7 +56,7 @@ def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference
     assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
 
 
-@both("lines", NEXT, telling=())
+@both("lines", telling(NEXT, 11), telling=())
 def test_continue_from_a_line_of_the_full_run_records_what_the_whole_run_did(
     full_site: Reference, tmp_path: Path, engine: Engine, lines: int
 ) -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from agentforge import wiring
 from agentforge.core.pending import worst_case
+from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.deaths import Order, plain
-from tests.engines.engines import BOTH, BOTH_IF_SOAKED, SOAK, Engine
+from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

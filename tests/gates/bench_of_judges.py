@@ -2,18 +2,32 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.analysis.testrun import TestRun
 from agentforge.gates.court import Court
 from agentforge.sandbox.environment import Environment
 from agentforge.sandbox.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.git import Git
 
-QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest")
+QUICK = ("python", "-m", "pytest", "--disable-plugin-autoload", "-p", "no:cacheprovider")
 WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
+
+
+@dataclass(frozen=True, slots=True)
+class OneRunEach(Court):
+    """A court that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
+
+    known: dict[tuple[str, tuple[str, ...]], TestRun] = field(default_factory=dict)
+
+    def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
+        asked = (tree, tuple(ids))
+        if asked not in self.known:
+            self.known[asked] = Court.run(self, tree, ids)
+        return self.known[asked]
 
 
 @dataclass(frozen=True)
@@ -31,7 +45,7 @@ class Site:
         return self.git.overlay_tree(on or self.base, entries)
 
 
-def make_site(place: Path, files: Mapping[str, str]) -> Site:
+def make_site(place: Path, files: Mapping[str, str], kind: type[Court] = Court) -> Site:
     top = place / "checkout"
     for path, text in files.items():
         (top / path).parent.mkdir(parents=True, exist_ok=True)
@@ -42,5 +56,5 @@ def make_site(place: Path, files: Mapping[str, str]) -> Site:
     (place / "source").mkdir()
     env = Environment(Path(sys.prefix), Path(sys.executable), place / "source", (".",), (), "test", "", Path(sys.base_prefix))
     space = Workspace(git, place / "space", "task-1")
-    court = Court(space, NoSandbox(), env, git.head(), QUICK, place / "scratch", 60, lambda path: path.startswith("tests/"))
+    court = kind(space, NoSandbox(), env, git.head(), QUICK, place / "scratch", 60, lambda path: path.startswith("tests/"))
     return Site(git, court, git.tree_of(git.head()))

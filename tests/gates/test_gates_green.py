@@ -1,7 +1,5 @@
 """The checks beside the suite: what a change may not make worse, and what strict does not forgive."""
 
-from pathlib import Path
-
 import pytest
 
 from agentforge.analysis.lint import LintRun
@@ -10,7 +8,7 @@ from agentforge.analysis.typecheck import TypeRun
 from agentforge.core.reply import Json
 from agentforge.gates.court import Verdict
 from agentforge.gates.green import GreenCase, judge_green
-from tests.gates.bench_of_judges import Site, make_site
+from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 
 pytestmark = pytest.mark.slow
 
@@ -23,9 +21,9 @@ TWO = TypeRun("ran", findings={KEY: 2}, samples={KEY: "1: wrong"})
 LINTED = LintRun("ran")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return make_site(tmp_path, {"shop.py": ""})
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("green"), {"shop.py": ""}, OneRunEach)
 
 
 def verdict(

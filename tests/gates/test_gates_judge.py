@@ -129,31 +129,24 @@ def greened(bench: Bench) -> Bench:
     return Bench(bench.site, bench.world, replace(bench.state, accepted=(*bench.state.accepted, done)))
 
 
-def test_a_tree_that_was_judged_green_is_not_run_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_another_tree_proof_or_baseline_is_judged_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     known = greened(bench)
     first = known.world.records(known.state)["green"]
-    monkeypatch.setattr(Court, "run", None)
-    judged, record = known.judge("green")
+    with monkeypatch.context() as patched:
+        patched.setattr(Court, "run", None)
+        judged, record = known.judge("green")
     assert (judged.status, record["reused"], record["runs"]) == ("passed", True, first["runs"])
-
-
-@pytest.mark.parametrize("what", ["tree", "red", "baseline"])
-def test_another_tree_proof_or_baseline_is_judged_anew(bench: Bench, what: str) -> None:
-    known = greened(bench)
-    match what:
-        case "tree":
-            known.state = replace(known.state, tree=known.site.tree({"shop.py": CODE + "\n"}, known.state.tree))
-        case "red":
-            again = known.world.pack.put_json({**known.world.records(known.state)["red"], "again": True})
-            known.state = replace(known.state, run=replace(known.state.run or StageRun("", 1, ""), judged=(("red", again),)))
-        case _:
-            assert known.state.baseline is not None
-            other: Any = known.world.pack.get_json(known.state.baseline.ref)
-            ref = known.world.pack.put_json({**other, "environment": "another"})
-            known.state = replace(known.state, baseline=replace(known.state.baseline, ref=ref))
-    judged, record = known.judge("green")
-    assert judged.status == "passed"
-    assert "reused" not in record
+    again = known.world.pack.put_json({**known.world.records(known.state)["red"], "again": True})
+    assert known.state.baseline is not None
+    other: Any = known.world.pack.get_json(known.state.baseline.ref)
+    ref = known.world.pack.put_json({**other, "environment": "another"})
+    for change in (
+        {"tree": known.site.tree({"shop.py": CODE + "\n"}, known.state.tree)},
+        {"run": replace(known.state.run or StageRun("", 1, ""), judged=(("red", again),))},
+        {"baseline": replace(known.state.baseline, ref=ref)},
+    ):
+        judged, record = known.judge("green", **change)
+        assert (judged.status, "reused" in record) == ("passed", False), change
 
 
 def deliver(bench: Bench, tree: str = "", role: str | None = None, words: dict[str, Any] | None = None) -> tuple[Judged, dict[str, Any]]:
@@ -163,8 +156,18 @@ def deliver(bench: Bench, tree: str = "", role: str | None = None, words: dict[s
     return bench.judge("delivery", pipeline=pipeline, run=run, tree=tree or bench.state.tree)
 
 
-def test_a_delivery_runs_the_suite_once_more_and_writes_the_report(bench: Bench) -> None:
+def test_a_delivery_runs_the_suite_once_more_reports_what_was_said_and_fails_closed(bench: Bench) -> None:
+    assert deliver(bench)[0].status == "not_run"  # nothing is green yet
     known = greened(bench)
+    _reported(known)
+    _takes_words_and_no_code(known)
+    noted = known.site.tree({"README.md": "Another.\n"}, known.state.tree)
+    assert deliver(known, noted)[0].status == "not_run"  # computed, and yet another tree
+    broken = known.site.tree({"pytest.ini": "[pytest]\naddopts = --no-such\n"}, known.state.tree)
+    assert deliver(known, broken, "devops_engineer", {})[0].status != "passed"
+
+
+def _reported(known: Bench) -> None:
     judged, record = deliver(known)
     assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == ("passed", True, True, 1)
     assert "reused" not in record, "what was judged before is run again all the same"
@@ -179,25 +182,32 @@ def test_a_delivery_runs_the_suite_once_more_and_writes_the_report(bench: Bench)
     assert (contracts.status, contracts.reasons) == ("passed", ())
 
 
-def test_a_role_may_add_words_to_a_delivery_and_no_code(bench: Bench) -> None:
-    known = greened(bench)
+def _takes_words_and_no_code(known: Bench) -> None:
+    """With a panel before it whose arbiter overruled one of the two."""
+    panel, _ = decided(known)
+    read = Accepted("refactor", known.state.tree, known.state.commit, (), (("review", panel.ref),))
+    known = Bench(known.site, known.world, replace(known.state, accepted=(*known.state.accepted, read)))
     noted = known.site.tree({"CHANGELOG.md": "- It adds.\n"}, known.state.tree)
     judged, record = deliver(known, noted, "devops_engineer", {"changelog_entry": "- It adds.", "release_notes": "Call add."})
     assert (judged.status, record["tree"]) == ("passed", noted)
     report: Any = known.world.pack.get_json(judged.finals[0].hash)
     assert (report["changelog_entry"], report["release_notes"], report["summary"]) == ("- It adds.", "Call add.", "It adds.")
+    said = {item["role"]: item["verdict"] for item in report["reviews"]}
+    assert said == {"security_architect": "block", "reviewer": "approve", "arbiter": "approve"}
+    dissent = "dissent on refactor: security_architect blocked and was overruled"
+    assert any(line.startswith(dissent) for line in report["readiness"]["open_points"])
     coded = known.site.tree({"more.py": "a = 1\n"}, known.state.tree)
     judged, _ = deliver(known, coded, "devops_engineer", {})
     assert (judged.status, judged.reasons) == ("failed", ("`more.py` is code that nobody reviewed; take it back",))
 
 
-def test_a_delivery_fails_closed(bench: Bench) -> None:
-    assert deliver(bench)[0].status == "not_run"  # nothing is green yet
-    known = greened(bench)
-    noted = known.site.tree({"README.md": "Another.\n"}, known.state.tree)
-    assert deliver(known, noted)[0].status == "not_run"  # computed, and yet another tree
-    broken = known.site.tree({"pytest.ini": "[pytest]\naddopts = --no-such\n"}, known.state.tree)
-    assert deliver(known, broken, "devops_engineer", {})[0].status != "passed"
+def disagreeing(bench: Bench) -> tuple[StageRun, StageRun]:
+    return bench.seat("security_architect", "security_review", UNSAFE), bench.seat("reviewer", "review", GOOD)
+
+
+def decided(bench: Bench) -> tuple[Judged, dict[str, Any]]:
+    """A split panel, and its arbiter's word."""
+    return bench.judge("review", seats=(*disagreeing(bench), bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})))
 
 
 def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: Bench) -> None:
@@ -212,22 +222,12 @@ def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: 
 
 
 def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(bench: Bench) -> None:
-    seats = (bench.seat("security_architect", "security_review", UNSAFE), bench.seat("reviewer", "review", GOOD))
-    judged, _ = bench.judge("review", seats=seats)
+    judged, _ = bench.judge("review", seats=disagreeing(bench))
     assert (judged.status, judged.finals) == ("split", ())
-    arbiter = bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})
-    judged, record = bench.judge("review", seats=(*seats, arbiter))
+    judged, record = decided(bench)
     assert (judged.status, record["arbiter"]) == ("passed", "approve")
     final: Any = bench.world.pack.get_json(judged.finals[-1].hash)
     assert (final["summary"], final["dissent"]) == ("It is fine.", record["dissent"])
-    accepted = (*greened(bench).state.accepted, Accepted("refactor", bench.state.tree, bench.state.commit, (), (("review", judged.ref),)))
-    bench.state = replace(bench.state, accepted=accepted)
-    report: Any = bench.world.pack.get_json(deliver(bench)[0].finals[0].hash)
-    said = {item["role"]: item["verdict"] for item in report["reviews"]}
-    assert said == {"security_architect": "block", "reviewer": "approve", "arbiter": "approve"}
-    assert any(
-        line.startswith("dissent on refactor: security_architect blocked and was overruled") for line in report["readiness"]["open_points"]
-    )
 
 
 def test_a_panel_with_an_empty_seat_has_not_run(bench: Bench) -> None:

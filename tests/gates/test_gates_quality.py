@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.gates.court import Court
 from agentforge.gates.quality import QualityCase, judge_quality
-from tests.gates.bench_of_judges import Site, make_site
+from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 pytestmark = pytest.mark.slow
 
@@ -27,21 +28,18 @@ TESTS = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     files = {"shop.py": "def add(a, b):\n    return a + b\n", "old.py": TOTAL, "tests/test_shop.py": TESTS, "README.md": "A shop.\n"}
-    return make_site(tmp_path, files)
+    made = make_site(tmp_path, files)
+    # Coverage is measured in one process, which it tells the plugin that it finds beside pytest.
+    return replace(made, court=replace(made.court, command=(*QUICK, "-p", "xdist.plugin")))
 
 
 def case(site: Site, tree: str, entry: str = "", *, strict: bool = False) -> QualityCase:
     return QualityCase(site.base, entry or site.base, tree, strict)
 
 
-def test_a_clean_tested_change_passes_with_its_numbers(site: Site) -> None:
-    tree = site.tree({"shop.py": "def add(a, b):\n    c = a + b\n    return c\n"})
-    verdict = judge_quality(site.court, case(site, tree))
-    assert (verdict.status, verdict.reasons) == ("passed", ())
-    assert verdict.record | {"strict": False} == verdict.record
-    assert (verdict.record["complexity"], verdict.record["duplicates"], verdict.record["coverage"]) == (1, 0, 100)
-    assert verdict.record["coverage_acceptable"]
-    assert verdict.record["not_configured"] == []
+def unmeasured(site: Site) -> Court:
+    """One that cannot say what tests run, because the project's command is not pytest."""
+    return replace(site.court, command=("make", "test"))
 
 
 def test_nothing_but_words_and_tests_needs_no_run(site: Site) -> None:
@@ -50,15 +48,33 @@ def test_nothing_but_words_and_tests_needs_no_run(site: Site) -> None:
     assert (verdict.status, verdict.record["coverage"]) == ("passed", None)
 
 
-def test_a_new_knot_fails_and_an_old_one_does_not(site: Site) -> None:
-    new = judge_quality(site.court, case(site, site.tree({"knot.py": KNOT})))
-    assert new.status == "failed"
-    assert new.reasons[0].startswith("knot.py: knot has complexity 12, it is new; 10 is the limit")
-    assert new.record["complexity_acceptable"] is False
+def test_a_new_knot_a_copy_of_untouched_code_and_lines_that_no_test_runs_fail_by_name(site: Site) -> None:
+    untested = "def add(a, b):\n    if a is None:\n        a = 0\n        b = 0\n    return a + b\n"
+    copied = TOTAL.replace("total", "summe").replace("order", "x")
+    verdict = judge_quality(site.court, case(site, site.tree({"knot.py": KNOT, "new.py": copied, "shop.py": untested})))
+    knot, copy, *missed = verdict.reasons
+    assert verdict.status == "failed"
+    assert knot.startswith("knot.py: knot has complexity 12, it is new; 10 is the limit")
+    assert copy == "old.py:2: 8 lines repeat what stands at new.py:2; let both use one"
+    assert "shop.py: no test runs lines 3-4; tests run 2% of the changed lines, 80% are needed: take out what no test needs" in missed
+    assert (verdict.record["complexity_acceptable"], verdict.record["no_code_smells"]) == (False, False)
+    assert (verdict.record["duplicates"], verdict.record["coverage"], verdict.record["coverage_acceptable"]) == (8, 2, False)
+
+
+def test_a_tested_change_passes_with_its_numbers_and_only_strict_minds_that_it_moves_an_old_knot(site: Site) -> None:
     before = site.tree({"knot.py": KNOT, "tests/test_knot.py": "import knot\n\n\ndef test_it():\n    assert knot.knot(99) == 99\n"})
-    moved = site.tree({"knot.py": "X = 1\n\n\n" + KNOT}, before)
-    assert judge_quality(site.court, QualityCase(before, before, moved)).status == "passed"
-    strict = judge_quality(site.court, QualityCase(before, before, moved, strict=True))
+    shared = {
+        "knot.py": "X = 1\n\n\n" + KNOT,
+        "old.py": "from new import total\n",
+        "new.py": TOTAL,
+        "tests/test_new.py": "import old\n\n\ndef test_it():\n    old.total([1, -1], 2)\n",
+    }
+    after = site.tree(shared, before)
+    verdict = judge_quality(site.court, QualityCase(before, before, after))
+    assert (verdict.status, verdict.reasons) == ("passed", ())
+    assert verdict.record | {"strict": False, "coverage_acceptable": True, "not_configured": []} == verdict.record
+    assert (verdict.record["complexity"], verdict.record["duplicates"], verdict.record["coverage"]) == (12, 0, 100)
+    strict = judge_quality(unmeasured(site), QualityCase(before, before, after, strict=True))
     assert "knot.py: knot has complexity 12" in strict.reasons[0]
 
 
@@ -66,37 +82,12 @@ def test_what_got_worse_since_the_entry_fails_though_the_base_was_worse(site: Si
     base = site.tree({"knot.py": KNOT})
     entry = site.tree({"knot.py": "def knot(a):\n    return a\n"})
     worse = KNOT.replace("    if a == 0:\n        return 0\n", "")
-    verdict = judge_quality(site.court, QualityCase(base, entry, site.tree({"knot.py": worse})))
+    verdict = judge_quality(unmeasured(site), QualityCase(base, entry, site.tree({"knot.py": worse})))
     assert verdict.reasons[0].startswith("knot.py: knot has complexity 11, it was 1;")
 
 
-def test_a_copy_of_untouched_code_fails(site: Site) -> None:
-    tree = site.tree({"new.py": TOTAL.replace("total", "summe").replace("order", "x")})
-    verdict = judge_quality(site.court, case(site, tree))
-    assert verdict.reasons[0] == "old.py:2: 8 lines repeat what stands at new.py:2; let both use one"
-    assert (verdict.record["duplicates"], verdict.record["no_code_smells"]) == (8, False)
-    shared = site.tree(
-        {
-            "old.py": "from new import total\n",
-            "new.py": TOTAL,
-            "tests/test_new.py": "import new\n\n\ndef test_it():\n    new.total([1, -1], 2)\n",
-        }
-    )
-    assert judge_quality(site.court, case(site, shared)).status == "passed"
-
-
-def test_changed_lines_that_no_test_runs_fail_by_name(site: Site) -> None:
-    tree = site.tree({"shop.py": "def add(a, b):\n    if a is None:\n        a = 0\n        b = 0\n    return a + b\n"})
-    verdict = judge_quality(site.court, case(site, tree))
-    assert verdict.status == "failed"
-    assert verdict.reasons == (
-        "shop.py: no test runs lines 3-4; tests run 33% of the changed lines, 80% are needed: take out what no test needs",
-    )
-    assert (verdict.record["coverage"], verdict.record["coverage_acceptable"]) == (33, False)
-
-
-def test_without_coverage_it_is_on_record_and_only_strict_minds(site: Site, tmp_path: Path) -> None:
-    court = replace(site.court, command=("make", "test"))
+def test_without_coverage_it_is_on_record_and_only_strict_minds(site: Site) -> None:
+    court = unmeasured(site)
     tree = site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})
     verdict = judge_quality(court, case(site, tree))
     assert (verdict.status, verdict.record["not_configured"], verdict.record["coverage"]) == ("passed", ["coverage"], None)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import SIGNALS, Action, Json, Reply, reply_to_json
@@ -14,6 +14,7 @@ from agentforge.models.means import POSSIBLE, choose, guide, parse, reply_schema
 from agentforge.models.native_calls import Call
 from agentforge.models.providers import Means, Provider, Wire
 from agentforge.testing import SERVERS, Scripted
+from tests.fuzzing import tries
 from tests.models.wire_talk import HAND_IN, READ, REQUEST, WIRES, ask, model_of
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(
@@ -38,7 +39,7 @@ REPLIES = st.builds(
 CODE = "def f():\n    return '```'\n"
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@tries(8)
 @example(Reply("", "", (Action("hand_in", {"paper": {"text": CODE, "n": 2**53, "deep": [[{"a": None}]]}}),), "success", "done"))
 @given(REPLIES)
 def test_the_same_reply_through_each_means_on_each_wire_is_the_same_value(reply: Reply) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentforge.models.base import Answer, ModelTrouble, Request, TroubleKind
 from agentforge.models.breaker import Breaker, Circuit, NotSent, Patience
 from tests.models.doubles import STUCK_S, FakeClock, Told, answer, request, saying, together, trouble
+from tests.rows import every
 
 PATIENCE = Patience(trips=3, cool_s=30, longest_s=100)
 
@@ -32,7 +33,7 @@ def test_three_failures_in_a_row_open_it_and_the_refusal_says_until_when() -> No
     assert len(model.asked) == 3
 
 
-@pytest.mark.parametrize("kind", ["auth", "bad_request", "rate_limit", "quota", "no_model"])
+@every("kind", ["auth", "bad_request", "rate_limit", "quota", "no_model"])
 def test_a_server_that_refuses_is_not_down(kind: TroubleKind) -> None:
     breaker = Breaker(saying(trouble(kind)), Circuit("m", PATIENCE, FakeClock()))
     failing(breaker, 10)

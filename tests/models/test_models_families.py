@@ -2,12 +2,12 @@
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.models.families import FAMILIES, best, classify, installed_as, size_of
+from tests.rows import every
 
 # fmt: off
 NO_CHAT = [
@@ -25,7 +25,7 @@ def test_there_are_forty_one_families_each_with_class_roles_and_context() -> Non
     assert {tier for family in FAMILIES for tier in family.roles} == set(TIERS)
 
 
-@pytest.mark.parametrize(
+@every(
     ("model", "family", "millions"),
     [
         ("llama3.1:8b", "llama3.x", 8_000),
@@ -69,17 +69,17 @@ def test_a_name_tells_its_family_and_size(model: str, family: str, millions: int
     assert (found.name if found else None, size_of(model)) == (family, millions)
 
 
-@pytest.mark.parametrize("model", [*NO_CHAT, "philosopher", "yiddish-tales", "openllama-like", "my-own:latest", ""])
+@every("model", [*NO_CHAT, "philosopher", "yiddish-tales", "openllama-like", "my-own:latest", ""])
 def test_what_is_no_chat_model_or_unknown_has_no_family(model: str) -> None:
     assert classify(model) is None
 
 
-@pytest.mark.parametrize("words", ["q4_K_M", "fp16", "4bit", "128k", "v1.5", "2503", "a3b"])
+@every("words", ["q4_K_M", "fp16", "4bit", "128k", "v1.5", "2503", "a3b"])
 def test_what_only_looks_like_a_size_is_none(words: str) -> None:
     assert size_of(f"model-{words}") is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("wanted", "tier", "expected"),
     [
         ("qwen2.5-coder:14b", "generation", "qwen2.5-coder:7b"),

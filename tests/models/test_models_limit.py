@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.models.base import Answer, ModelTrouble, Request, ToolSpec
 from agentforge.models.breaker import Breaker, Circuit, NotSent, Patience
 from agentforge.models.limit import MINUTE, Meter, Rate, RateLimited, most_tokens
+from tests.fuzzing import tries
 from tests.models.doubles import STUCK_S, FakeClock, Told, answer, request, saying, together, trouble
 
 
@@ -48,7 +49,7 @@ callers = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     st.one_of(st.none(), st.integers(1, 4)),
     st.one_of(st.none(), st.integers(10, 30)),

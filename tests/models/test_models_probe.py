@@ -6,10 +6,9 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-import pytest
-
 from agentforge.models.probe import Probe, probe_all
 from agentforge.models.providers import Provider, Wire
+from tests.rows import every
 
 KEY = "weird/key~of~9/parts"
 Answer = Callable[[BaseHTTPRequestHandler], tuple[int, str, bytes]]
@@ -51,7 +50,7 @@ def look(address: str, wire: Wire = "openai", key: str | None = KEY, within_s: f
     return found
 
 
-@pytest.mark.parametrize(
+@every(
     ("wire", "path", "header", "value"),
     [
         ("openai", "/models", "authorization", f"Bearer {KEY}"),
@@ -74,7 +73,7 @@ def test_each_wire_is_asked_for_its_models_in_its_own_way(wire: Wire, path: str,
     assert seen == [(path, value)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("answer", "state", "words"),
     [
         ((401, "application/json", KEY.encode()), "wrong_key", "does not take the key (401)"),

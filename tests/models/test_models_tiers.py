@@ -7,6 +7,7 @@ import pytest
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
 from agentforge.models.tiers import read_tiers, single
+from tests.rows import every
 
 PROVIDERS = ("anthropic", "openai", "ollama")
 
@@ -49,7 +50,7 @@ def test_nothing_configured_is_empty_and_no_error_yet() -> None:
     assert (found.specs, found.source["generation"]) == ((), "nothing")
 
 
-@pytest.mark.parametrize(
+@every(
     ("document", "words"),
     [
         ({"tiers": ["a"]}, "`tiers` is not a mapping"),

@@ -14,6 +14,7 @@ from agentforge.models.retry import Attempt, Retrying, Tries
 from agentforge.models.stack import Stack
 from agentforge.models.trace import Call, Ended, Tracing
 from tests.models.doubles import FakeClock, Told, answer, request, saying, trouble
+from tests.rows import every
 
 
 def retrying(model: Told, seen: list[Attempt], clock: FakeClock) -> Retrying:
@@ -32,7 +33,7 @@ def test_every_attempt_is_told_with_its_pause() -> None:
     assert clock.now() == 1007.5
 
 
-@pytest.mark.parametrize("kind", ["auth", "bad_request", "quota", "no_model", "not_installed", "window"])
+@every("kind", ["auth", "bad_request", "quota", "no_model", "not_installed", "window"])
 def test_what_would_only_happen_again_is_not_tried_again(kind: TroubleKind) -> None:
     seen: list[Attempt] = []
     model = saying(trouble(kind))

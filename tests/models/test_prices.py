@@ -8,6 +8,7 @@ from agentforge.core.errors import UsageError
 from agentforge.models.base import Delivery, Usage
 from agentforge.models.prices import FREE, Prices, price_list, prices_for
 from agentforge.models.providers import known
+from tests.rows import every
 
 LOOPBACK = "http://127.0.0.1:8080/v1"
 OPENAI = "https://api.openai.com/v1"
@@ -18,7 +19,7 @@ def test_a_published_price_is_found_by_the_address_of_its_provider() -> None:
     assert prices_for("gpt-4o", OPENAI, {}) == Prices(2_500_000, 10_000_000, 1_250_000, 2_500_000, batch)
 
 
-@pytest.mark.parametrize(("model", "url"), [("gpt-4o", LOOPBACK), ("no-such-model", OPENAI), ("llama", LOOPBACK)])
+@every(("model", "url"), [("gpt-4o", LOOPBACK), ("no-such-model", OPENAI), ("llama", LOOPBACK)])
 def test_an_unknown_price_is_none_and_not_zero(model: str, url: str) -> None:
     assert prices_for(model, url, {}) is None
 
@@ -31,7 +32,7 @@ def test_the_environment_gives_a_price_and_zero_only_if_it_says_so() -> None:
     assert free == Prices(0, 0, 0)
 
 
-@pytest.mark.parametrize("text", ["cheap", "-1", "NaN", "Infinity", "1e99"])
+@every("text", ["cheap", "-1", "NaN", "Infinity", "1e99"])
 def test_a_price_that_is_none_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="which is no price"):
         prices_for("x", LOOPBACK, {"AGENTFORGE_PRICE_INPUT": text, "AGENTFORGE_PRICE_OUTPUT": "1"})
@@ -49,7 +50,7 @@ def test_a_cost_is_rounded_up() -> None:
     assert prices.worst(1_000_000, 1) == 2
 
 
-@pytest.mark.parametrize(
+@every(
     ("provider", "model", "expected"),
     [
         ("anthropic", "claude-sonnet-4-5", (3_000_000, 15_000_000, 300_000, 3_750_000)),

@@ -19,6 +19,7 @@ from agentforge.models.scripted import ScriptedModel
 from agentforge.testing import Fault, Scripted
 from tests.models import wire_talk
 from tests.models.wire_talk import ACTIONS, KEY, REPLY, REQUEST
+from tests.rows import every
 
 NOWHERE = Provider("mine", "openai", "http://127.0.0.1:9/v1")
 
@@ -85,7 +86,7 @@ def test_a_cut_before_any_argument_does_not_make_a_call_without_arguments() -> N
     assert answer.reply.actions == (Action("run_tests", {}),)
 
 
-@pytest.mark.parametrize(
+@every(
     ("content", "finish", "says"),
     [
         ("I am done.", "stop", "holds no action"),
@@ -110,7 +111,7 @@ def test_a_model_without_tool_calls_may_answer_in_json() -> None:
     assert answer.text == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("arguments", "says"),
     [
         ('{"signal": "finished"}', "unknown signal 'finished'"),
@@ -188,9 +189,7 @@ def test_a_spec_opens_the_model_it_names(tmp_path: Path) -> None:
     assert open_spec("ollama:deepseek-r1:7b", known({}), lambda _: None).name == "ollama:deepseek-r1:7b"
 
 
-@pytest.mark.parametrize(
-    "spec", ["", "gpt-5", "openai:", ":gpt-5", "google:../../x", "google:a//b", "openai:a b", "openai:a?b=c", "openai:" + "a" * 201]
-)
+@every("spec", ["", "gpt-5", "openai:", ":gpt-5", "google:../../x", "google:a//b", "openai:a b", "openai:a?b=c", "openai:" + "a" * 201])
 def test_what_is_no_model_is_said_in_one_sentence(spec: str) -> None:
     with pytest.raises(UsageError, match=r"is not a model|is no name of a model"):
         read_spec(spec)

@@ -4,6 +4,7 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.models.providers import BUILT_IN, is_loopback, known
+from tests.rows import every
 
 HOSTED = ("anthropic", "openai", "openai-responses", "mistral", "google")
 OWN = ("ollama", "lmstudio", "vllm", "llamacpp")
@@ -26,7 +27,7 @@ def test_the_environment_moves_a_provider_which_then_may_need_no_key() -> None:
     assert found["mistral"] == known({})["mistral"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "address"),
     [
         ("127.0.0.1:11500", "http://127.0.0.1:11500/v1"),
@@ -44,7 +45,7 @@ def test_what_ollama_itself_understands_is_understood(given: str, address: str) 
     assert known({"OLLAMA_HOST": given})["ollama"].base_url == address
 
 
-@pytest.mark.parametrize(
+@every(
     ("host", "here"),
     [
         ("localhost", True),
@@ -96,7 +97,7 @@ def test_the_time_limit_of_the_environment_holds_where_a_provider_has_none_of_it
             known({"AGENTFORGE_MODEL_TIMEOUT_S": text})
 
 
-@pytest.mark.parametrize(
+@every(
     ("configured", "says"),
     [
         ({"Work": {}}, "a short word of small letters"),

@@ -4,12 +4,15 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json, Reply, reply_to_json
 from agentforge.models.base import MAX_REPLY_BYTES, parse_reply_text
 from agentforge.models.reply_text import recorded
+from tests.depth import SOAK
+from tests.fuzzing import tries
+from tests.rows import every
 
 FULL: dict[str, Json] = {
     "thought": 'Write it, then "run" it.',
@@ -59,7 +62,7 @@ def mistake_of(text: str, cut_off: bool = False) -> str:
     return mistake
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         json.dumps(FULL),
@@ -81,7 +84,7 @@ def test_a_block_stands_for_its_lines_exactly() -> None:
     assert contents == ['x = "{"\n', "# Title\n```\ncode\n```\n"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "says"),
     [
         ("", "it is empty"),
@@ -221,7 +224,7 @@ _REPLIES = st.builds(
 
 
 @given(_REPLIES, st.data())
-@settings(max_examples=60)
+@tries(60)
 def test_any_reply_reads_back_and_survives_any_cut(reply: Reply, data: st.DataObject) -> None:
     text = json.dumps(reply_to_json(reply))
     assert whole(text) == reply
@@ -229,15 +232,16 @@ def test_any_reply_reads_back_and_survives_any_cut(reply: Reply, data: st.DataOb
     assert part is None or part.actions == reply.actions[: len(part.actions)]
 
 
+PART = 1 if SOAK else 4
 HOSTILE = {
-    "an open string": '{"a": "' + '\\"' * 900_000,
-    "backticks": "```" * 600_000,
-    "braces": "{" * 1_900_000,
-    "many actions": '{"actions": [' + "1," * 900_000,
-    "half actions": '{"actions": [' + '{"name"      ' * 150_000,
-    "fences": "~~~x\n" * 390_000,
-    "many keys": "{" + ",".join(f'"{at}":1' for at in range(150_000)) + ',"0":1}',
-    "blanks": " " * 1_900_000 + "{",
+    "an open string": '{"a": "' + '\\"' * (900_000 // PART),
+    "backticks": "```" * (600_000 // PART),
+    "braces": "{" * (1_900_000 // PART),
+    "many actions": '{"actions": [' + "1," * (900_000 // PART),
+    "half actions": '{"actions": [' + '{"name"      ' * (150_000 // PART),
+    "fences": "~~~x\n" * (390_000 // PART),
+    "many keys": "{" + ",".join(f'"{at}":1' for at in range(150_000 // PART)) + ',"0":1}',
+    "blanks": " " * (1_900_000 // PART) + "{",
 }
 
 
@@ -246,4 +250,4 @@ HOSTILE = {
 def test_the_work_is_linear_for_hostile_texts(name: str, cut_off: bool) -> None:
     started = time.process_time()
     parse_reply_text(HOSTILE[name], cut_off)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 4 / PART

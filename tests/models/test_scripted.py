@@ -9,6 +9,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.reply import Action
 from agentforge.models.base import Block, Model, ModelTrouble, Request, Reservation, Usage
 from agentforge.models.scripted import load_script, read_script
+from tests.rows import every
 
 SCRIPT = """\
 replies:
@@ -64,7 +65,7 @@ def test_usage_is_the_given_one_or_a_rough_count_and_costs_nothing() -> None:
     assert model().worst_case(REQUEST, 100) == Reservation(600, 0)
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_", "says"),
     [
         (replace(REQUEST, blocks=()), "Reply 1 of demo.yaml (stage red): the pattern 'REQ-00\\\\d' is not in the context"),
@@ -80,7 +81,7 @@ def test_what_the_script_did_not_foresee_is_named(request_: Request, says: str) 
     assert (caught.value.kind, caught.value.retryable, caught.value.maybe_billed) == ("script", False, False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "says"),
     [
         ("- a", "one key, `replies`"),

@@ -15,6 +15,7 @@ from agentforge.models.prices import Prices
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import Wire
 from agentforge.testing import SERVERS, Fault, OpenAIServer, Scripted, WireServer
+from tests.depth import SOAK
 from tests.models.wire_talk import ACTIONS, HAND_IN, KEY, READ, REPLY, REQUEST, USER, WIRES, ask, body_of, elsewhere, fail, model_of
 
 PATHS = {
@@ -230,11 +231,13 @@ FAULTS: list[tuple[str, Fault, TroubleKind, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "kind", "retryable", "maybe_billed"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
-@pytest.mark.parametrize("wire", WIRES)
-def test_each_way_to_fail_has_its_kind_on_every_wire_and_is_tried_once(
-    wire: Wire, fault: Fault, kind: TroubleKind, retryable: bool, maybe_billed: bool
-) -> None:
+# Each way on two of the wires and each wire with six of the ways; with SOAK=1 all.
+MET = [(wire, name) for at, (name, *_) in enumerate(FAULTS) for place, wire in enumerate(WIRES) if SOAK or (place - at) % 5 in (0, 2)]
+
+
+@pytest.mark.parametrize(("wire", "name"), MET)
+def test_each_way_to_fail_has_its_kind_on_every_wire_and_is_tried_once(wire: Wire, name: str) -> None:
+    fault, kind, retryable, maybe_billed = next(row[1:] for row in FAULTS if row[0] == name)
     trouble, server = fail(wire, fault, REPLY)
     assert (trouble.kind, trouble.retryable, trouble.maybe_billed) == (kind, retryable, maybe_billed), trouble.user_sentence
     assert trouble.retry_after_s == (7 if "retry-after" in fault.headers else None)

@@ -9,6 +9,7 @@ from agentforge.sandbox.container import ContainerSpec
 from agentforge.sandbox.destinations import Destination
 from agentforge.settings import Own, check_settings, read_own_settings
 from agentforge.tools.roots import Root
+from tests.rows import every
 
 
 def read(tmp_path: Path, text: str) -> Own:
@@ -28,7 +29,7 @@ def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:
     assert own.network == (Destination("mirror", 8080, private=True),)
 
 
-@pytest.mark.parametrize("key", ["sandbox: none", "sandbox: container", "roots: []", "container: {}", "network: {}"])
+@every("key", ["sandbox: none", "sandbox: container", "roots: []", "container: {}", "network: {}"])
 def test_a_repository_cannot(key: str) -> None:
     name, _, value = key.partition(": ")
     with pytest.raises(UsageError, match=name):

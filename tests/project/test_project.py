@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import agentforge
+from tests.rows import every
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "agentforge"
@@ -36,14 +37,14 @@ def version(pin: str) -> str:
     return pin.split("==", 1)[1].split(maxsplit=1)[0]
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+@every("lock", LOCKS)
 def test_every_requirement_is_pinned_by_hash(lock: Path) -> None:
     found = pins(lock)
     assert found
     assert [name for name, pin in found.items() if not re.match(r"[a-z0-9-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", pin)] == []
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+@every("lock", LOCKS)
 def test_a_lock_file_names_no_index_and_no_path(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
     assert re.findall(r"\S*://\S*|--(?:extra-)?index\S*|--find-links\S*|(?:^|\s)[~.]?/\S+", text, re.MULTILINE) == []
@@ -104,8 +105,8 @@ def test_importing_the_package_prints_nothing_and_loads_nothing_else() -> None:
     assert (done.stdout, done.stderr) == ("['agentforge']\n", "")
 
 
-@pytest.mark.parametrize("command", ["agentforge", "forge"])
-@pytest.mark.parametrize("option", ["--help", "--version"])
+@every("command", ["agentforge", "forge"])
+@every("option", ["--help", "--version"])
 def test_a_command_that_only_tells_about_itself_loads_nothing_heavy(command: str, option: str) -> None:
     done = run(Path(sys.executable).parent / command, option, PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0, done.stderr
@@ -168,3 +169,12 @@ def test_a_test_sees_nothing_of_the_person_who_runs_it(home: Path, tmp_path: Pat
     listed = run("git", "-C", tmp_path, "config", "--list", "--show-scope").stdout
     assert {line.split("\t")[0] for line in listed.splitlines()} <= {"global", "local"}
     assert run("git", "-C", tmp_path, "var", "GIT_AUTHOR_IDENT").stdout.startswith("Ada Tester <ada@example.invalid>")
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Before Python 3.11.5 a repetition like `(?:ab|c)*+` eats the `a` of an `ab` that is not there; an atomic group does not."""
+    found = {
+        str(path.relative_to(PACKAGE)): re.findall(r".{0,40}\)(?:[*+?]|\{\d*,?\d*\})\+.{0,20}", path.read_text(encoding="utf-8"))
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}

@@ -16,6 +16,7 @@ from agentforge.sandbox.container import Container, ContainerSpec, find_engine
 from agentforge.sandbox.destinations import destinations
 from agentforge.sandbox.limits import Limits
 from agentforge.sandbox.probe import ESSENTIAL, probe
+from tests.rows import every
 from tests.sandbox import engine
 from tests.sandbox.rungs import INTERPRETER, py, sh
 
@@ -124,7 +125,7 @@ def test_an_image_that_is_not_here_is_never_fetched(tools: Path, room: Path) -> 
     assert [words[:2] for words in engine.calls(tools)] == [["image", "inspect"]]
 
 
-@pytest.mark.parametrize("image", ["", "--privileged", "-v", "a b", "x" * 300, "a\nb", "$(id)"])
+@every("image", ["", "--privileged", "-v", "a b", "x" * 300, "a\nb", "$(id)"])
 def test_a_name_that_is_no_image_is_refused(image: str) -> None:
     with pytest.raises(UsageError, match="is not the name of an image"):
         ContainerSpec("podman", image)

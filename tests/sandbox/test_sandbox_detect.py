@@ -6,6 +6,7 @@ from agentforge.core.errors import UsageError
 from agentforge.sandbox import detect, layout
 from agentforge.sandbox.project import open_project
 from agentforge.sandbox.requirements import poetry_requirements
+from tests.rows import every
 
 BUILD = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
 
@@ -61,7 +62,7 @@ def test_poetry_groups_are_said_in_common_words() -> None:
     assert installs({"pyproject.toml": pyproject}) == ("-e", ".", "pytest>=8.1,<9")
 
 
-@pytest.mark.parametrize(
+@every(
     ("written", "meant"),
     [
         ("*", "p"),
@@ -83,7 +84,7 @@ def test_versions_of_poetry_are_translated(written: object, meant: str) -> None:
     assert list(poetry_requirements({"p": written})) == [meant]
 
 
-@pytest.mark.parametrize(
+@every(
     "path", ["requirements-test.txt", "test-requirements.txt", "requirements/tests.txt", "tests/requirements.txt", "requirements_dev.txt"]
 )
 def test_requirement_files_for_tests_are_used_under_their_many_names(path: str) -> None:
@@ -128,7 +129,7 @@ def test_ruff_is_installed_where_it_is_configured_in_the_version_the_hooks_pin()
     assert not plan_of({"x.py": ""}).lint
 
 
-@pytest.mark.parametrize(
+@every(
     ("files", "roots"),
     [
         ({"src/pkg/__init__.py": ""}, ("src",)),
@@ -148,7 +149,7 @@ def test_modules_are_found_in_every_layout(files: dict[str, str], roots: tuple[s
     assert plan_of(files).import_roots == roots
 
 
-@pytest.mark.parametrize(
+@every(
     ("files", "paths"),
     [
         ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["checks", "gone"]\n', "checks/test_a.py": ""}, ("checks",)),
@@ -189,13 +190,13 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     assert plan.python == "3.12"
 
 
-@pytest.mark.parametrize("settings", [{"setup": "make"}, {"setup": [1]}, {"setup": ["'"]}, {"commands": []}, {"commands": {"test": ""}}])
+@every("settings", [{"setup": "make"}, {"setup": [1]}, {"setup": ["'"]}, {"commands": []}, {"commands": {"test": ""}}])
 def test_settings_that_are_no_commands_are_named(settings: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=r"settings\.yaml"):
         plan_of({"setup.py": ""}, settings)
 
 
-@pytest.mark.parametrize(("path", "text"), [("pyproject.toml", "[x"), ("setup.cfg", "no section"), ("tox.ini", "[a\n")])
+@every(("path", "text"), [("pyproject.toml", "[x"), ("setup.cfg", "no section"), ("tox.ini", "[a\n")])
 def test_a_file_that_cannot_be_read_is_named(path: str, text: str) -> None:
     with pytest.raises(UsageError, match=path.replace(".", r"\.")):
         plan_of({path: text})

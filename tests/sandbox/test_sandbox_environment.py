@@ -18,15 +18,17 @@ from agentforge.sandbox import detect, environment, indexes, ladder
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.interpreter import find_interpreter, find_uv
 from agentforge.system.processes import Completed
+from tests.depth import SOAK
+from tests.rows import every
 from tests.sandbox.loopback import folder
 
 # A build backend in one file: no package index is asked, so these projects build anywhere.
 BACKEND = """
-import pathlib, zipfile
+import os, pathlib, zipfile
 def get_requires_for_build_editable(settings=None): return []
 def build_editable(directory, settings=None, metadata=None):
     here = pathlib.Path.cwd()
-    (here / "src/greet/_version.py").write_text("version = 'made by set-up'\\n")
+    (here / "src/greet/_version.py").write_text(f"version = 'made by set-up of {os.environ.get('SETUPTOOLS_SCM_PRETEND_VERSION')}'\\n")
     (here / "src/greet/__pycache__").mkdir(exist_ok=True)
     (here / "src/greet/__pycache__/x.pyc").write_text("")
     info = "greet-1.0.dist-info/"
@@ -77,6 +79,7 @@ def offline_plan(top: Path) -> detect.Plan:
         lint=False,
         reasons=(),
         lock_files=plan.lock_files,
+        version_from_tags=True,
     )
 
 
@@ -99,14 +102,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory, walls: Sandbox) -> tuple[en
     return built(offline_plan(top), top, cache, walls), top, cache
 
 
-def test_the_judged_tree_is_imported_and_not_the_checkout_that_was_installed(
+def test_the_judged_tree_is_imported_with_the_version_of_its_tags_and_not_the_checkout_that_was_installed(
     shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env, top, _ = shared
     tree = write(FILES | {"src/greet/__init__.py": FILES["src/greet/__init__.py"].replace("'hello'", "'changed'")}, tmp_path)
     environment.lay_generated(env, tree)
     done = run_in(env, offline_plan(top).tests, tree, walls)
-    assert done.out.decode().split() == ["changed", "made", "by", "set-up", f"{tree}/src/greet/__init__.py"]
+    assert done.out.decode().split() == ["changed", "made", "by", "set-up", "of", "9.9", f"{tree}/src/greet/__init__.py"]
 
 
 def test_what_set_up_generated_is_listed_without_caches(shared: tuple[environment.Environment, Path, Path]) -> None:
@@ -284,7 +287,7 @@ def test_the_interpreter_is_the_base_of_the_running_one() -> None:
     assert find_interpreter(str(found.executable)).prefix == found.prefix
 
 
-@pytest.mark.parametrize("wanted", ["./evil", "bin/python", "2.1", "/bin/true"])
+@every("wanted", ["./evil", "bin/python", "2.1", "/bin/true"])
 def test_an_interpreter_that_cannot_be_used_is_refused_with_the_key_to_correct(wanted: str) -> None:
     with pytest.raises(UsageError, match="python"):
         find_interpreter(wanted)
@@ -321,7 +324,7 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.network
-@pytest.mark.slow
+@pytest.mark.skipif(not SOAK, reason="ten seconds; whole distributions are built and tested in tests/whole")
 def test_the_suite_of_a_src_layout_package_with_its_version_from_tags_runs(
     sdists: Callable[[str], Path], downloads: Path, walls: Sandbox
 ) -> None:

@@ -13,6 +13,7 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.limits import GIB, Limits, kernel_version, under_limits
 from agentforge.sandbox.none import NoSandbox
+from tests.depth import SOAK
 from tests.sandbox.rungs import RUNGS, label, py, sh, usable
 
 # On a quiet machine all is over within two seconds. On a busy one a test may wait: the claim is that it ends, and leaves nothing.
@@ -80,9 +81,11 @@ def test_open_files_are_limited(walls: Sandbox, room: Path) -> None:
 
 
 def test_processor_time_is_limited(walls: Sandbox, room: Path) -> None:
-    done = sh(walls, "while :; do :; done", room, timeout_s=30, limits=Limits(cpu_s=1))
-    assert not done.timed_out
-    assert done.code != 0
+    assert sh(walls, "ulimit -t", room, limits=Limits(cpu_s=1)).out == b"1\n"
+    if SOAK or walls is RUNGS[0]:  # what the kernel does with this number is the same in each
+        done = sh(walls, "while :; do :; done", room, timeout_s=30, limits=Limits(cpu_s=1))
+        assert not done.timed_out
+        assert done.code != 0
 
 
 def test_no_limit_can_be_raised_from_inside(walls: Sandbox, room: Path) -> None:
@@ -106,8 +109,8 @@ def test_processes_are_limited(walls: Sandbox, room: Path) -> None:
     if "their number" not in walls.guarantee()["processes"]:
         pytest.skip("these walls say that they do not count processes here")
     script = (
-        "import os, signal, time\nmade = []\ntry:\n    for _ in range(700):\n        pid = os.fork()\n"
-        "        if not pid: time.sleep(30); os._exit(0)\n        made.append(pid)\n"
+        "import os, signal\nmade = []\ntry:\n    for _ in range(700):\n"
+        "        made.append(os.posix_spawn('/bin/sleep', ['sleep', '30'], {}))\n"
         "except BlockingIOError:\n    print('no more')\nfor pid in made: os.kill(pid, signal.SIGKILL)"
     )
     assert py(walls, script, room, timeout_s=30, limits=Limits(processes=300)).out == b"no more\n"
@@ -143,7 +146,7 @@ def test_the_time_limit_ends_a_fork_bomb_and_leaves_nothing(walls: Sandbox, room
     if "their number" not in walls.guarantee()["processes"]:
         pytest.skip("these walls do not count processes here, and this machine is used by others")
     started = time.monotonic()
-    done = sh(walls, f"bomb() {{ bomb | bomb & }}; bomb; sleep {mark}", room, timeout_s=1, limits=Limits(processes=600))
+    done = sh(walls, f"bomb() {{ bomb | bomb & }}; bomb; sleep {mark}", room, timeout_s=0.5, limits=Limits(processes=600))
     assert done.timed_out or done.code != 0
     assert time.monotonic() - started < PATIENCE_S
     assert _gone(mark)
@@ -154,9 +157,11 @@ def test_stdin_is_empty(walls: Sandbox, room: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_gigabyte_of_output_does_not_grow_our_memory(walls: Sandbox, room: Path) -> None:
+def test_output_without_end_does_not_grow_our_memory(walls: Sandbox, room: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    done = walls.run(("/usr/bin/head", "-c", str(GIB), "/dev/zero"), Confinement(cwd=room, write=(room,), output_limit=100_000))
+    done = walls.run(
+        ("/usr/bin/head", "-c", str(GIB if SOAK else GIB // 8), "/dev/zero"), Confinement(cwd=room, write=(room,), output_limit=100_000)
+    )
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert done.truncated
     assert len(done.out) < 110_000

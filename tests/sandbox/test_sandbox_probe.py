@@ -14,10 +14,11 @@ from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.none import NoSandbox
 from agentforge.sandbox.probe import ESSENTIAL, probe
 from agentforge.system.processes import Completed
-from tests.sandbox.rungs import RUNGS, label, usable
+from tests.rows import every
+from tests.sandbox.rungs import RUNGS, usable
 
 
-@pytest.mark.parametrize("sandbox", RUNGS, ids=label)
+@every("sandbox", RUNGS)
 def test_every_essential_wall_holds_and_the_others_as_promised(sandbox: Sandbox) -> None:
     walls = usable(sandbox)
     started = time.monotonic()

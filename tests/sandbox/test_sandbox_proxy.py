@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import Unusable, UsageError
@@ -23,6 +23,8 @@ from agentforge.sandbox.none import NoSandbox
 from agentforge.sandbox.proxy import Proxy, Resolve
 from agentforge.sandbox.proxy_request import LONGEST_HEAD, Asked, Bad, read_request
 from agentforge.sandbox.upstream import Upstream, Upstreams, own_variables, read_upstreams
+from tests.fuzzing import tries
+from tests.rows import every
 from tests.sandbox.loopback import BLOCK, ask, site
 from tests.sandbox.rungs import INTERPRETER, RUNGS, has_namespaces, label, usable
 
@@ -172,7 +174,7 @@ def strict(server: int) -> Iterator[tuple[Proxy, int]]:
         yield made
 
 
-@pytest.mark.parametrize("host", TRICKS)
+@every("host", TRICKS)
 def test_no_other_spelling_of_a_host_gets_through(host: str, strict: tuple[Proxy, int], server: int) -> None:
     _, port = strict
     for request in (f"CONNECT {host}:{server} HTTP/1.1\r\n\r\n", f"GET http://{host}:{server}/ HTTP/1.1\r\n\r\n"):
@@ -205,7 +207,7 @@ def test_a_name_that_nobody_here_vouched_for_may_not_lead_to_this_machine(addres
         assert proxy.refused == (f"index.test:{server}",)
 
 
-@pytest.mark.parametrize(
+@every(
     ("address", "expected"),
     [
         *(
@@ -223,7 +225,7 @@ def test_an_address_in_disguise_is_what_it_leads_to(address: str, expected: bool
     assert is_public(address) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     "request_text",
     [
         "CONNECT index.test:443 HTTP/1.1\nHost: x\n\n\r\n\r\n",
@@ -323,7 +325,7 @@ def test_the_users_own_proxies_are_read_as_other_programs_read_them() -> None:
     assert own_variables({"http_proxy": "a", "PIP_PROXY": "b", "No_Proxy": "c"}) == {"http_proxy": "a", "No_Proxy": "c"}
 
 
-@pytest.mark.parametrize("address", ["socks5://gate.test:1080", "https://gate.test", "http://", "http://gate.test:port"])
+@every("address", ["socks5://gate.test:1080", "https://gate.test", "http://", "http://gate.test:port"])
 def test_a_proxy_that_we_cannot_go_through_is_said_plainly(address: str) -> None:
     with pytest.raises(Unusable, match="proxy"):
         read_upstreams({"ALL_PROXY": address})
@@ -351,7 +353,7 @@ def test_an_address_of_an_index_leads_to_its_host_and_port() -> None:
         assert of_address(nowhere) is None
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(st.text(max_size=40) | st.from_regex(r"[0-9a-fx.:\[\]%*@-]{0,40}", fullmatch=True))
 def test_a_normal_host_is_its_own_normal_form(text: str) -> None:
     found = normal_host(text)
@@ -367,7 +369,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@tries(600)
 @given(st.binary(max_size=200) | st.lists(PIECES, max_size=24).map(b"".join))
 def test_whatever_is_carried_reads_the_same_to_the_next_reader(head: bytes) -> None:
     asked = read_request(head)

@@ -10,6 +10,7 @@ import pytest
 from agentforge.sandbox import detect, environment, ladder
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.toolchains import Need, all_needs, find_toolchains, needs_here, needs_of, pick, readable, with_toolchains
+from tests.rows import every
 from tests.sandbox.rungs import RUNGS, label, usable
 
 TOKEN = "tok-7f3a"
@@ -53,7 +54,7 @@ def found(person: Path, files: Mapping[str, str], **environ: str) -> dict[str, s
     return {chain.tool: str(chain.root.relative_to(person)) for chain in find_toolchains(needs, environ, person)}
 
 
-@pytest.mark.parametrize(
+@every(
     ("files", "wanted"),
     [
         ({"README.md": "", "src/a.py": ""}, {}),

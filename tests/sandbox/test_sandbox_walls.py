@@ -21,6 +21,7 @@ from agentforge.sandbox.bubblewrap import Bubblewrap
 from agentforge.sandbox.destinations import destination
 from agentforge.sandbox.none import NoSandbox
 from agentforge.system.processes import Completed
+from tests.rows import every
 from tests.sandbox.rungs import INTERPRETER, RUNGS, label, usable
 
 BEAT = "while true; do echo beat >> beats; sleep 0.05; done"
@@ -317,6 +318,6 @@ def test_directories_between_writable_and_read_only_are_pinned_and_none_beneath_
     assert shielded(set(), {top / "a"}) == set()
 
 
-@pytest.mark.parametrize("said", ["1: exec: tool: not found", "[Errno 2] not found: b'/bin/tool'", "tool: not found", "not found."])
+@every("said", ["1: exec: tool: not found", "[Errno 2] not found: b'/bin/tool'", "tool: not found", "not found."])
 def test_a_program_that_is_not_there_is_named_once_in_plain_words(said: str) -> None:
     assert str(not_started("tool", said)).startswith("The sandbox could not start `tool`: not found. Check")

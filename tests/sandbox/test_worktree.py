@@ -13,6 +13,8 @@ from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, Stood, Workspace
 from agentforge.system.git import Git
 
 TASK = "task-20300101-x"
+LOCK = os.open(os.devnull, os.O_RDONLY)
+"""As under a driver, each git process inherits one: such a call does not copy this process first."""
 FILES = {"src/a.py": "a = 1\n", "ü ñame.txt": "u\n", ".gitignore": "*.log\nbuild/\n"}
 
 
@@ -44,7 +46,7 @@ class Bench:
 
     def again(self) -> Workspace:
         """The workspace as the next driver sees it."""
-        self.space = Workspace(Git.open(self.repository), self.root, TASK)
+        self.space = Workspace(Git.open(self.repository).holding(LOCK), self.root, TASK)
         return self.space
 
     def stand(self, tree: str | None = None, *, keep: bool = False) -> Stood:

@@ -1,5 +1,6 @@
 """Tasks saved in git survive what people do to a checkout."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -17,6 +18,9 @@ from agentforge.store.layout import Project, TaskFiles
 from agentforge.store.pack import Pack
 from agentforge.store.views import write_views
 from agentforge.system.git import Git
+
+LOCK = os.open(os.devnull, os.O_RDONLY)
+"""As under a driver, each git process inherits one: such a call does not copy this process first."""
 
 Clock = Callable[[], datetime]
 
@@ -57,7 +61,7 @@ def _content(files: TaskFiles) -> dict[str, bytes]:
 
 
 def test_a_task_comes_back_byte_for_byte_after_git_clean_and_gc(repo: Path, task: TaskFiles) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     tree = _git(repo, "rev-parse", "HEAD^{tree}")
     blob = git.hash_blob(b"only in a recorded tree\n")
     recorded = git.overlay_tree(tree, {"new.txt": ("100644", blob)})
@@ -77,7 +81,7 @@ def test_a_task_comes_back_byte_for_byte_after_git_clean_and_gc(repo: Path, task
 
 
 def test_the_commit_names_the_head_of_the_journal_and_is_the_same_when_repeated(repo: Path, task: TaskFiles, clock: Clock) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     first = save(git, task.task_id, task, {})
     head = Journal.open(task, clock, write=False).head
     assert f"AgentForge-Journal: {head}" in _git(repo, "log", "-1", "--format=%B", first)
@@ -86,7 +90,7 @@ def test_the_commit_names_the_head_of_the_journal_and_is_the_same_when_repeated(
 
 
 def test_a_torn_tail_is_not_saved(repo: Path, task: TaskFiles) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     whole = task.journal.read_bytes()
     task.journal.write_bytes(whole + b'- {"seq":')
     save(git, task.task_id, task, {})
@@ -96,7 +100,7 @@ def test_a_torn_tail_is_not_saved(repo: Path, task: TaskFiles) -> None:
 
 
 def test_what_stands_is_never_overwritten(repo: Path, task: TaskFiles) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     save(git, task.task_id, task, {})
     before = _content(task)
     assert not restore(git, task.task_id, task)
@@ -104,7 +108,7 @@ def test_what_stands_is_never_overwritten(repo: Path, task: TaskFiles) -> None:
 
 
 def test_a_journal_alone_that_is_gone_comes_back_and_a_pack_that_grew_stays(repo: Path, task: TaskFiles) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     save(git, task.task_id, task, {})
     with Pack(task.pack) as pack:
         ref = pack.put("later")
@@ -116,17 +120,17 @@ def test_a_journal_alone_that_is_gone_comes_back_and_a_pack_that_grew_stays(repo
 
 
 def test_a_task_that_was_never_saved_cannot_be_restored(repo: Path, task: TaskFiles) -> None:
-    git = Git.open(repo)
+    git = Git.open(repo).holding(LOCK)
     assert archived_tasks(git) == []
     assert not restore(git, "task-unknown", Project(repo).task("task-unknown"))
 
 
 def test_a_tree_that_is_not_there_is_not_promised(repo: Path, task: TaskFiles) -> None:
     with pytest.raises(Unusable, match="neither a tree nor a commit"):
-        save(Git.open(repo), task.task_id, task, {"lost": "1" * 40})
+        save(Git.open(repo).holding(LOCK), task.task_id, task, {"lost": "1" * 40})
 
 
 def test_the_checkout_of_the_user_is_not_touched(repo: Path, task: TaskFiles) -> None:
     before = (_git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes(), _git(repo, "branch", "-a"))
-    save(Git.open(repo), task.task_id, task, {})
+    save(Git.open(repo).holding(LOCK), task.task_id, task, {})
     assert (_git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes(), _git(repo, "branch", "-a")) == before

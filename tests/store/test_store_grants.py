@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
 from agentforge.store.grants import Approval, Grant, add_grant, grants_file, moment, proposals, read_grants, revoke_grant
 from agentforge.store.layout import Home
 from agentforge.store.times import stamp
+from tests.fuzzing import tries
 
 NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)
 LATER = stamp(NOW + timedelta(days=7))
@@ -132,7 +133,7 @@ def test_bytes_that_are_no_text_grant_nothing(file: Path) -> None:
     assert "UTF-8" in read_grants(file).problem
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_read_without_a_crash(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "grants.yaml"

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import StateInvalid, Unusable, UsageError
@@ -26,6 +26,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.lines import Line, complete, parse_lines, spell_line
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
+from tests.fuzzing import tries
 
 Clock = Callable[[], datetime]
 Drive = Callable[[Journal, int | None], Journal]
@@ -213,7 +214,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (Path(__file__).parent / "journals" / "v1-small-lane.yaml").read_bytes()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(150, HealthCheck.function_scoped_fixture)
 @given(data=st.data())
 def test_one_flipped_bit_is_never_another_state(data: st.DataObject, sample: bytes) -> None:
     at = data.draw(st.integers(0, len(sample) - 1))

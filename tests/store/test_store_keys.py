@@ -14,6 +14,7 @@ from agentforge.store.keychain import SystemKeychain, trusted_backend
 from agentforge.store.keys import Key, KeyStore
 from agentforge.system import known_secrets
 from agentforge.system.redact import redact
+from tests.rows import every
 
 KEY = "weird key of 9 ~ letters".replace(" ", "/")
 
@@ -167,7 +168,7 @@ def test_a_key_is_known_in_the_spellings_of_pages_headers_and_nested_texts() -> 
     assert redact("bm90aGluZyB0byBoaWRlIGhlcmU=, 6e6f7468696e67")[1] == 0
 
 
-@pytest.mark.parametrize("word", ["ollama", "lm-studio", "EMPTY", "sk-no-key-required", "token-abc123"])
+@every("word", ["ollama", "lm-studio", "EMPTY", "sk-no-key-required", "token-abc123"])
 def test_a_placeholder_is_no_secret(word: str) -> None:
     known_secrets.remember(word)
     assert redact(f"export KEY={word}")[1] == 0

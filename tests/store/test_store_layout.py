@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home, Project, TaskFiles, find_task, new_task_id, repo_name, slug
+from tests.rows import every
 
 
 def test_a_task_keeps_its_files_where_the_design_says() -> None:
@@ -23,7 +24,7 @@ def test_a_task_keeps_its_files_where_the_design_says() -> None:
     assert files.escalation("ESC-001") == Path("repo/.agentforge/escalations/task-20260102-x-ESC-001.yaml")
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", "", ".hidden", "a\0b", "-option", "a\n"])
+@every("name", ["..", "a/b", "", ".hidden", "a\0b", "-option", "a\n"])
 def test_a_name_cannot_leave_its_directory(name: str) -> None:
     with pytest.raises(UsageError):
         Project(Path("repo")).task(name)
@@ -39,7 +40,7 @@ def test_two_checkouts_of_one_name_have_different_trees(tmp_path: Path) -> None:
     assert repo_name(tmp_path / "a" / "мой проект").isascii()
 
 
-@pytest.mark.parametrize(
+@every(
     ("request_text", "expected"),
     [
         ("Add OAuth2 authentication to the API", "add-oauth2-authentication-to-the-api"),

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import Unusable
@@ -25,6 +25,7 @@ from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import Project
 from agentforge.store.ledger import Ledger
 from agentforge.store.lines import Line
+from tests.fuzzing import tries
 
 JOURNALS = Path(__file__).parent / "journals"
 DAY = "2030-01-31"
@@ -106,7 +107,7 @@ def test_a_process_that_died_frees_nothing(path: Path) -> None:
         assert isinstance(second.reserve(numbered(9), cap), Refusal)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(15, HealthCheck.function_scoped_fixture)
 @given(st.lists(st.tuples(st.integers(0, 90), st.sampled_from(ENDS), st.integers(0, 100)), max_size=12))
 def test_no_sequence_of_calls_passes_the_cap(tmp_path: Path, steps: list[tuple[int, str, int]]) -> None:
     place = tmp_path / "one.db"
@@ -121,7 +122,7 @@ def test_no_sequence_of_calls_passes_the_cap(tmp_path: Path, steps: list[tuple[i
             assert used.micro_usd <= 100
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(5, HealthCheck.function_scoped_fixture)
 @given(
     st.integers(0, 3000), st.lists(st.tuples(st.integers(0, 90), st.sampled_from(ENDS), st.integers(0, 100)), min_size=100, max_size=100)
 )

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
-
 from agentforge.core.inputs import Resolution
 from agentforge.core.reply import Json
 from agentforge.core.state import StageRun, State
@@ -15,6 +13,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.times import Times
 from agentforge.store.views import dollars, escalation_view, north_star_word, reports, write_views
 from agentforge.system import strict_yaml
+from tests.rows import every
 
 Drive = Callable[[Journal, int | None], Journal]
 
@@ -167,7 +166,7 @@ def test_the_state_names_mode_skipped_stages_and_reviewers_at_work(journal: Jour
     }
 
 
-@pytest.mark.parametrize(("micro", "text"), [(0, "0.000000"), (1, "0.000001"), (4_260_000, "4.260000")])
+@every(("micro", "text"), [(0, "0.000000"), (1, "0.000001"), (4_260_000, "4.260000")])
 def test_money_is_exact(micro: int, text: str) -> None:
     assert dollars(micro) == text
 
@@ -177,7 +176,7 @@ def test_every_status_has_a_word() -> None:
     assert words == ["pending"] * 4 + ["in_progress"] * 2 + ["completed", "escalated", "failed", "aborted"]
 
 
-@pytest.mark.parametrize(("kind", "word"), [("question", "escalated"), ("budget", "awaiting_decision"), ("confused", "escalated")])
+@every(("kind", "word"), [("question", "escalated"), ("budget", "awaiting_decision"), ("confused", "escalated")])
 def test_a_choice_that_no_work_can_make_awaits_a_decision(kind: EscalationKind, word: str) -> None:
     state = State(status="blocked", escalations=(Escalation("ESC-001", kind, "red", Question("?")),))
     assert north_star_word(state) == word

@@ -1,10 +1,10 @@
 """The installed command on throw-away repositories: help, usage, empty states, and what `init` writes."""
 
-import json
 import os
 import pty
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,27 +27,50 @@ class Broken:
 sys.meta_path.insert(0, Broken())
 """
 NAMES = [name for name in COMMANDS if name != "resume"]
+HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.wiring")
+EACH_HELP = f"""
+import os, sys
+from agentforge.surfaces.cli.main import main
+
+for name in sys.argv[2:]:
+    if os.fork() == 0:  # so that none has what another loaded
+        sys.argv[:] = [sys.argv[1], name, "--help"]
+        code = main()
+        sys.stdout.write(f"\\0{{code}} {{[each for each in {HEAVY} if each in sys.modules]}}\\0")
+        sys.stdout.flush()
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """For commands that leave nothing behind."""
+    return make_scene(tmp_path_factory.mktemp("untouched"), {"greeting.py": CODE, "tests/test_greeting.py": TEST})
 
 
 @pytest.fixture
-def scene(tmp_path: Path, environments: Path) -> Scene:
-    return make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments)
+def scene(tmp_path: Path) -> Scene:
+    return make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
 
 
-def test_help_lists_every_command_with_a_line(scene: Scene) -> None:
-    done = scene.run("--help")
+def test_help_lists_every_command_with_a_line_and_loads_nothing_heavy(untouched: Scene) -> None:
+    done = untouched.run("--help", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0
     for name in NAMES:
         assert re.search(rf"^  {name}  +\S", done.stdout, re.MULTILINE), name
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_shows_examples_and_loads_nothing_heavy(scene: Scene, name: str) -> None:
-    done = scene.run(name, "--help", PYTHONPROFILEIMPORTTIME="1")
-    assert done.returncode == 0
-    assert f"agentforge {name}" in done.stdout.partition("Examples:")[2]
     loaded = {line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert loaded & {"rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.wiring"} == set()
+    assert loaded & {*HEAVY} == set()
+
+
+def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) -> None:
+    words = [sys.executable, "-c", EACH_HELP, COMMAND, *NAMES]
+    done = subprocess.run(words, cwd=untouched.top, env=dict(untouched.environ), capture_output=True, text=True, check=True)
+    said = done.stdout.split("\0")[:-1]
+    assert len(said) == 2 * len(NAMES)
+    for name, page, end in zip(NAMES, said[::2], said[1::2], strict=True):
+        assert f"agentforge {name}" in page.partition("Examples:")[2], name
+        assert end == "0 []", name
 
 
 @pytest.mark.parametrize(
@@ -74,8 +97,8 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(scene: Scene, name
         (["inspect", "../x"], "No task here is called '../x'."),
     ],
 )
-def test_bad_usage_is_one_sentence_and_exit_2(scene: Scene, words: list[str], sentence: str) -> None:
-    done = scene.run(*words)
+def test_bad_usage_is_one_sentence_and_exit_2(untouched: Scene, words: list[str], sentence: str) -> None:
+    done = untouched.run(*words)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: ")
     assert sentence in done.stderr.splitlines()[0]
@@ -83,8 +106,8 @@ def test_bad_usage_is_one_sentence_and_exit_2(scene: Scene, words: list[str], se
     assert done.stdout == ""
 
 
-def test_nothing_to_do_shows_the_help_and_exits_2(scene: Scene) -> None:
-    done = scene.run()
+def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
+    done = untouched.run()
     assert (done.returncode, done.stdout) == (2, "")
     assert "Commands:" in done.stderr
 
@@ -92,11 +115,11 @@ def test_nothing_to_do_shows_the_help_and_exits_2(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("words", "said"), [(["status"], "There is no task in this repository yet."), (["escalations", "list"], "Nothing waits")]
 )
-def test_an_empty_repository_is_an_honest_sentence(scene: Scene, words: list[str], said: str) -> None:
-    done = scene.run(*words)
+def test_an_empty_repository_is_an_honest_sentence(untouched: Scene, words: list[str], said: str) -> None:
+    done = untouched.run(*words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(said)
-    assert scene.data(*words) == []
+    assert untouched.data(*words) == []
 
 
 def test_outside_of_a_repository_and_before_the_first_commit_are_sentences(tmp_path: Path) -> None:
@@ -178,26 +201,22 @@ def _path_without(program: str, scene: Scene) -> str:
     place = scene.top.parent / "bin"
     place.mkdir()
     for directory in scene.environ["PATH"].split(os.pathsep):
-        for tool in Path(directory).glob("*") if Path(directory).is_dir() else ():
+        for tool in Path(directory).glob("*") if os.path.isdir(directory) else ():  # noqa: PTH112  # it may be hidden from us
             if tool.name != program and not (place / tool.name).exists():
                 (place / tool.name).symlink_to(tool)
     return str(place)
 
 
-def test_a_budget_in_dollars_must_be_one(scene: Scene) -> None:
-    done = scene.run("start", "x", "--model", scene.script(), "--budget", "lots")
+def test_a_budget_in_dollars_must_be_one(untouched: Scene) -> None:
+    done = untouched.run("start", "x", "--model", untouched.script(), "--budget", "lots")
     assert (done.returncode, done.stdout) == (2, "")
     assert "'lots' is not an amount in dollars" in done.stderr
 
 
-def test_a_character_the_terminal_cannot_show_does_not_crash(scene: Scene) -> None:
-    done = scene.run("status", PYTHONIOENCODING="ascii")
+def test_a_character_the_terminal_cannot_show_does_not_crash(untouched: Scene) -> None:
+    done = untouched.run("status", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "no task" in done.stdout
-
-
-def test_status_json_of_many_tasks_is_one_document(scene: Scene) -> None:
-    assert json.loads(scene.run("status", "--json").stdout) == []
 
 
 def on_terminal(scene: Scene, *words: str) -> tuple[int, str]:
@@ -228,10 +247,10 @@ def on_terminal(scene: Scene, *words: str) -> tuple[int, str]:
 @pytest.mark.slow
 def test_on_a_terminal_progress_has_colour_and_in_a_pipe_it_has_none(scene: Scene) -> None:
     model = scene.script()
-    code, said = on_terminal(scene, "start", "greet the world", "--lane", "hotfix", "--model", model)
+    code, said = on_terminal(scene, "start", "greet the world", "--pipeline", "design", "--model", model)
     assert code == 1
     assert "\x1b[" in said
     assert "out of replies" in said
-    done = scene.run("start", "greet the world", "--lane", "hotfix", "--model", model)
+    done = scene.run("start", "greet the world", "--pipeline", "design", "--model", model)
     assert done.returncode == 1
     assert "\x1b" not in done.stdout + done.stderr

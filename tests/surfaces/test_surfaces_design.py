@@ -1,4 +1,4 @@
-"""Pipelines that change no file, through the installed command; and two people who answer at once."""
+"""Pipelines that change no file, through the installed command; and a question on the way."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, SPECIFICATION, TEST, Scene, make_scene
+from tests.surfaces.scene import CODE, PATCH, QUESTION, SPECIFICATION, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow
 
@@ -127,8 +127,8 @@ def test_an_audit_prints_what_it_found_and_has_no_branch(tmp_path: Path) -> None
     assert scene.git("branch", "--list", "agentforge/*") == ""
 
 
-def test_design_and_implement_choose_the_pipeline_whatever_the_words(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+def test_design_and_implement_choose_the_pipeline_whatever_the_words(tmp_path: Path, environments: Path) -> None:
+    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments)
     model = scene.script()
     assert scene.data("design", "Add a flag", "--model", model)["pipeline"] == "design"
     built = scene.data("implement", "Design a flag", "--lane", "hotfix", "--mode", "fast", "--model", model)
@@ -141,42 +141,14 @@ def test_design_and_implement_choose_the_pipeline_whatever_the_words(tmp_path: P
     assert "nowhere" in refused.stderr
 
 
-def test_of_two_people_who_answer_at_once_one_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
-    scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
-    model = scene.script(("patch", QUESTION))
-    assert scene.run("start", "Greet", "--lane", "hotfix", "--model", model).returncode == 3
-    answers = ("world", "nobody", "everybody")
-    people = [
-        subprocess.Popen(
-            [COMMAND, "resolve", "ESC-001", "--answer", answer, "--no-drive"],
-            cwd=scene.top,
-            env=dict(scene.environ),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for answer in answers
-    ]
-    ended = [(*person.communicate(timeout=60), person.returncode) for person in people]
-    assert sorted(code for *_, code in ended) == [0, 2, 2], ended
-    for _, said, code in ended:
-        assert code == 0 or "already" in said, said
-    (kept,) = scene.data("escalations", "list", "--all")
-    assert kept["answer"] == answers[[code for *_, code in ended].index(0)]
-    assert kept["status"] == "answered"
-    late = scene.run("resolve", "ESC-001", "--answer", "late")
-    assert late.returncode == 2
-    assert "ESC-001 was answered already by" in late.stderr
-
-
 def test_a_question_is_shown_by_its_id_alone_also_when_it_is_answered(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST})
-    model = scene.script(("patch", QUESTION))
-    assert scene.run("start", "One", "--lane", "hotfix", "--model", model).returncode == 3
+    model = scene.script(("intake", QUESTION))
+    assert scene.run("design", "One", "--model", model).returncode == 3
     shown = scene.run("escalations", "show", "esc-001").stdout
     for part in (
         "Question\n  Who is greeted",
-        "Plan so far: implement, lane hotfix",
+        "Plan so far: design, lane full",
         "What was tried",
         "Branch so far\n  none yet",
         "--abort",
@@ -185,10 +157,10 @@ def test_a_question_is_shown_by_its_id_alone_also_when_it_is_answered(tmp_path: 
     first = scene.task
     assert scene.run("resolve", "ESC-001", "--abort").returncode == 0
     assert "Answer\n  abort (by " in scene.run("escalations", "show", "ESC-001").stdout
-    assert scene.run("start", "Two", "--lane", "hotfix", "--model", model).returncode == 3
+    assert scene.run("design", "Two", "--model", model).returncode == 3
     waiting = scene.data("escalations", "show", "ESC-001")
     assert waiting["task_id"] != first
-    assert [item["progress"] for item in waiting["plan"]] == ["under_way", "left", "left"]
+    assert [item["progress"] for item in waiting["plan"]] == ["under_way", "left", "left", "left"]
     assert len(scene.data("escalations", "list")) == 1
     assert len(scene.data("escalations", "list", "--all")) == 2
     assert scene.run("escalations", "show", "ESC-001", "--task", first).returncode == 0

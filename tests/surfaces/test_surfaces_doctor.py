@@ -15,12 +15,18 @@ from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
 from agentforge.sandbox.probe import ESSENTIAL
 from agentforge.surfaces.cli import doctor, sandbox
+from tests import forked
 from tests.sandbox import engine
 from tests.surfaces.scene import COMMAND
 
 
 def forge(*words: str, cwd: Path, data: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run((COMMAND, *words), cwd=cwd, input=data, capture_output=True, check=False, timeout=60, env=os.environ | more)
+
+
+def walled(repository: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """`sandbox run`."""
+    return forked.run(("sandbox", "run", *words), repository, os.environ | more)
 
 
 @pytest.fixture
@@ -125,16 +131,16 @@ def test_a_machine_where_no_model_can_answer_is_not_ready(tmp_path: Path, home: 
 
 
 def test_a_command_runs_as_an_agents_would_and_its_exit_code_is_ours(repository: Path) -> None:
-    done = forge("sandbox", "run", "--", "sh", "-c", "echo out $MY_SECRET; echo x > made; exit 7", cwd=repository, MY_SECRET="s3")
+    done = walled(repository, "--", "sh", "-c", "echo out $MY_SECRET; echo x > made; exit 7", MY_SECRET="s3")
     assert done.returncode == 7
-    assert done.stdout == b"out\n"
-    assert done.stderr.startswith(b"sandbox: ")
-    assert b"no network" in done.stderr
+    assert done.stdout == "out\n"
+    assert done.stderr.startswith("sandbox: ")
+    assert "no network" in done.stderr
     assert not (repository / "made").exists()
 
 
 def test_only_the_named_directory_can_be_changed(repository: Path) -> None:
-    done = forge("sandbox", "run", "--write", "build", "--", "sh", "-c", "echo x > build/a; echo x > b; true", cwd=repository)
+    done = walled(repository, "--write", "build", "--", "sh", "-c", "echo x > build/a; echo x > b; true")
     assert done.returncode == 0
     assert (repository / "build/a").exists()
     assert not (repository / "b").exists()
@@ -142,7 +148,7 @@ def test_only_the_named_directory_can_be_changed(repository: Path) -> None:
 
 def test_what_runs_later_outside_stays_read_only_even_so(repository: Path) -> None:
     script = "echo x > made; echo x > .git/hooks/pre-commit; echo x >> .github/workflows/ci.yml; mv .git g; mv .github h; true"
-    forge("sandbox", "run", "--write", ".", "--", "sh", "-c", script, cwd=repository)
+    walled(repository, "--write", ".", "--", "sh", "-c", script)
     assert (repository / "made").exists()
     assert not (repository / ".git/hooks/pre-commit").exists()
     assert (repository / ".github/workflows/ci.yml").read_text() == "on: push\n"
@@ -157,7 +163,7 @@ def test_a_place_that_no_command_may_change_is_refused(repository: Path, place: 
 
 
 def test_there_are_no_walls_called_none(repository: Path) -> None:
-    assert forge("sandbox", "run", "--sandbox", "none", "--", "true", cwd=repository).returncode == 2
+    assert walled(repository, "--sandbox", "none", "--", "true").returncode == 2
 
 
 def test_what_a_command_says_is_shown_as_it_comes(repository: Path) -> None:
@@ -181,25 +187,25 @@ def test_only_the_named_host_is_reached_and_the_other_is_said(repository: Path) 
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         place = f"127.0.0.1:{server.server_port}"
-        words = ("sandbox", "run", "--json", "--network", place, "--", "/usr/bin/python3", "-I", "-c", script, place, "127.0.0.1:9")
-        done = forge(*words, cwd=repository)
+        words = ("--json", "--network", place, "--", "/usr/bin/python3", "-I", "-c", script, place, "127.0.0.1:9")
+        done = walled(repository, *words)
         server.shutdown()
     told = json.loads(done.stdout)
     assert (told["code"], told["out"].split(), told["refused"]) == (0, ["200", "403"], ["127.0.0.1:9"])
-    assert forge("sandbox", "run", "--network", "user@host", "--", "true", cwd=repository).returncode == 2
+    assert walled(repository, "--network", "user@host", "--", "true").returncode == 2
 
 
 def test_a_hook_that_a_command_makes_is_taken_away_again(repository: Path) -> None:
     script = "mkdir .husky .circleci; echo evil > .husky/pre-commit; echo evil > .circleci/config.yml; echo fine > made"
-    done = forge("sandbox", "run", "--write", ".", "--", "sh", "-c", script, cwd=repository)
-    assert b"taken away again" in done.stderr
+    done = walled(repository, "--write", ".", "--", "sh", "-c", script)
+    assert "taken away again" in done.stderr
     assert (repository / "made").exists()
     assert not (repository / ".husky").exists()
     assert not (repository / ".circleci").exists()
 
 
 def test_a_command_whose_time_is_up_is_ended(repository: Path) -> None:
-    done = forge("sandbox", "run", "--timeout", "0.5", "--", "sleep", "60", cwd=repository)
+    done = walled(repository, "--timeout", "0.5", "--", "sleep", "60")
     assert done.returncode == 124
 
 

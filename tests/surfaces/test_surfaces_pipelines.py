@@ -1,4 +1,4 @@
-"""The installed command: pipelines listed, drawn and checked, examples written, and overrides that a task runs with."""
+"""The installed command: pipelines listed, drawn and checked, and examples written."""
 
 import os
 import pty
@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.catalog.check import examples
-from tests.surfaces.scene import CODE, COMMAND, PATCH, REVIEW, TEST, Scene, make_scene
+from tests import forked
+from tests.depth import telling
+from tests.surfaces.scene import CODE, COMMAND, TEST, Scene, make_scene
 
 SMALL = """\
 extends: "agentforge:implement"
@@ -50,9 +52,7 @@ def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Sc
 
 
 def test_outside_of_a_repository_the_packaged_ones_are_shown(tmp_path: Path, scene: Scene) -> None:
-    done = subprocess.run(
-        [COMMAND, "pipelines", "show", "design"], cwd=tmp_path, env=dict(scene.environ), capture_output=True, text=True, check=False
-    )
+    done = forked.run(("pipelines", "show", "design"), tmp_path, scene.environ)
     assert (done.returncode, done.stderr) == (0, "")
     assert "┌─ spec ─" in done.stdout
 
@@ -123,28 +123,36 @@ def test_what_is_not_committed_is_named_and_not_drawn(scene: Scene) -> None:
     assert "┌─ refactor ─" in after.stdout
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "said"),
-    [
-        ("agents/reviewer.yaml", 'extends: "agentforge:reviewer"\nnonsense: 1\n', ":2: nonsense: unknown key"),
-        ("stages/red.yaml", 'extends: "agentforge:red"\ngates: [contracts]\n', ":2: gates: drops the gate red"),
-        ("contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n', ":2: validation: drops the rule"),
-        ("pipelines/implement.yaml", SMALL.replace("green:", "dance:"), ":6: pipeline.lanes.small.insert_after.dance: there is no stage"),
-        ("orchestration/stage_config.yaml", "stages:\n  spec: {review_mode: advisory}\n", ":2: stages.spec.review_mode: makes a blocking"),
-        ("agents/reviewer.yaml", "agent: [\n", ":2:1: "),
-    ],
-)
-def test_a_wrong_file_is_refused_with_file_line_and_key(scene: Scene, path: str, text: str, said: str) -> None:
-    name = f".agentforge/{path}"
-    write(scene, name, text, commit=False)
-    done = scene.run("pipelines", "validate", name)
-    assert done.returncode == 2
-    assert done.stdout.startswith(f"{name}{said}")
-    assert scene.data("pipelines", "validate", name)["valid"] is False
-    write(scene, name, text)
-    started = scene.run("start", "Greet the world", "--lane", "small", "--model", scene.script())
-    assert started.returncode == 2
-    assert f"error: {name}{said}" in started.stderr
+WRONG = [
+    ("agents/reviewer.yaml", 'extends: "agentforge:reviewer"\nnonsense: 1\n', ":2: nonsense: unknown key"),
+    ("stages/red.yaml", 'extends: "agentforge:red"\ngates: [contracts]\n', ":2: gates: drops the gate red"),
+    ("contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n', ":2: validation: drops the rule"),
+    ("pipelines/implement.yaml", SMALL.replace("green:", "dance:"), ":6: pipeline.lanes.small.insert_after.dance: there is no stage"),
+    ("orchestration/stage_config.yaml", "stages:\n  spec: {review_mode: advisory}\n", ":2: stages.spec.review_mode: makes a blocking"),
+    ("agents/reviewer.yaml", "agent: [\n", ":2:1: "),
+]
+
+
+def test_a_wrong_file_is_refused_with_file_line_and_key(scene: Scene) -> None:
+    for path, text, said in WRONG:
+        name = f".agentforge/{path}"
+        write(scene, name, text, commit=False)
+        done = scene.run("pipelines", "validate", name)
+        assert done.returncode == 2
+        assert done.stdout.startswith(f"{name}{said}")
+        (scene.top / name).unlink()
+
+
+def test_a_wrong_file_is_data_too_and_no_task_starts_with_one(scene: Scene) -> None:
+    for path, text, said in telling(WRONG, 2):
+        name = f".agentforge/{path}"
+        write(scene, name, text)
+        assert scene.data("pipelines", "validate", name)["valid"] is False
+        started = scene.run("start", "Greet the world", "--lane", "small", "--model", scene.script())
+        assert started.returncode == 2
+        assert f"error: {name}{said}" in started.stderr
+        scene.git("rm", "--quiet", name)
+        scene.git("commit", "--quiet", "--message", "Taken back")
 
 
 def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None:
@@ -190,32 +198,9 @@ def test_init_writes_examples_that_change_nothing_and_never_overwrites(scene: Sc
 
 def test_every_example_is_valid_once_uncommented(scene: Scene) -> None:
     scene.run("init", "--with-catalog")
+    first = next(iter(examples()))
+    assert "says nothing yet" in scene.run("pipelines", "validate", first).stdout
     for path, text in examples().items():
-        assert "says nothing yet" in scene.run("pipelines", "validate", path).stdout
         write(scene, path, uncommented(text), commit=False)
         done = scene.run("pipelines", "validate", path)
         assert (done.returncode, done.stdout) == (0, f"{path}: valid as {path}.\n")
-
-
-@pytest.mark.slow
-def test_a_task_runs_with_an_override_of_every_kind(scene: Scene) -> None:
-    overrides = {
-        "agents/maintainer.yaml": 'extends: "agentforge:maintainer"\n+constraints: [Greet politely.]\n',
-        "stages/patch.yaml": 'extends: "agentforge:patch"\nmax_steps: 4\n',
-        "pipelines/implement.yaml": SMALL.replace("small", "hotfix").replace(
-            "insert_after:\n        green: {name: refactor, skip_if: trivial_change}", "replace: {review: {name: review, max_steps: 3}}"
-        ),
-        "contracts/review.yaml": 'extends: "agentforge:review"\nschema: {effort: {type: string, required: true}}\n',
-        "orchestration/stage_config.yaml": "stages: {red: {reviewers: [reviewer]}}\n",
-    }
-    for path, text in overrides.items():
-        write(scene, f".agentforge/{path}", text)
-    review = {"verdict": "approve", "findings": [], "summary": "It does what was asked.", "effort": "an hour"}
-    estimated = {**REVIEW, "artifacts": {"review": review}}
-    model = scene.script(("patch", PATCH), ("review", REVIEW), ("review", estimated))
-    done = scene.run("start", "Greet the world by default", "--lane", "hotfix", "--model", model)
-    assert done.returncode == 0, done.stdout + done.stderr
-    first, third = (scene.run("inspect", scene.task, "--step", step, "--show", "context").stdout for step in ("1", "3"))
-    assert "Greet politely." in first
-    assert "effort: is missing" in third
-    assert scene.data("pipelines", "show", "implement", "--lane", "hotfix")["lanes"][0]["stages"][1]["max_steps"] == 3

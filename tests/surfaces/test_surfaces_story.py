@@ -163,15 +163,15 @@ def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
     assert [finding["row"] for finding in value["findings"] if not finding["ok"]]
 
 
-def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path, environments: Path) -> None:
-    scene = make_scene(tmp_path, FILES, environments)
-    done = scene.run("start", "Greet the world", "--lane", "hotfix", "--model", scene.script(), "--json")
+def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, FILES)
+    done = scene.run("design", "Greet the world", "--model", scene.script(), "--json")
     value = json.loads(done.stdout)
     assert (done.returncode, value["status"], value["exit_code"]) == (1, "failed", 1)
     assert "is out of replies" in value["failure"]
     assert value["next"][0] == f"agentforge continue {scene.task}"
-    assert "stage patch" in done.stderr
-    scene.script(("patch", QUESTION))
+    assert "stage intake" in done.stderr
+    scene.script(("intake", QUESTION))
     resumed = scene.run("continue")
     assert resumed.returncode == 3, resumed.stdout + resumed.stderr
     ended = scene.run("resolve", "esc-001", "--abort")
@@ -179,20 +179,20 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path, en
     assert scene.data("status")[0]["status"] == "cancelled"
 
 
-def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path, environments: Path) -> None:
-    scene = make_scene(tmp_path, FILES, environments)
-    model = scene.script(("patch", QUESTION))
+def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, FILES)
+    model = scene.script(("intake", QUESTION))
     for request in ("one", "two"):
-        assert scene.run("start", request, "--lane", "hotfix", "--model", model).returncode == 3
+        assert scene.run("design", request, "--model", model).returncode == 3
     done = scene.run("resolve", "ESC-001", "--answer", "world")
     assert done.returncode == 2
     assert "waits in 2 tasks" in done.stderr
     assert len(scene.data("escalations", "list")) == 2
 
 
-def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp_path: Path, environments: Path) -> None:
-    scene = make_scene(tmp_path, FILES, environments)
-    assert scene.run("start", "one", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))).returncode == 3
+def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, FILES)
+    assert scene.run("design", "one", "--model", scene.script(("intake", QUESTION))).returncode == 3
     files = TaskFiles(scene.top / ".agentforge" / "tasks" / scene.task)
     assert inbox.send(files, Resolution("ESC-001", "world", "Ada"), "ESC-001")
     late = scene.run("resolve", "ESC-001", "--answer", "nobody")

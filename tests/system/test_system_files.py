@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake, Unusable
@@ -35,6 +35,8 @@ from agentforge.system.files import (
     resolve_inside,
     write_atomic,
 )
+from tests.fuzzing import tries
+from tests.rows import every
 
 
 def test_a_write_replaces_all_and_leaves_nothing_beside(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_root_behind_a_link_is_fine(tmp_path: Path) -> None:
     assert relative_to(tmp_path / "root", found) == "a/b"
 
 
-@pytest.mark.parametrize(
+@every(
     ("path", "problem"),
     [
         ("/etc/passwd", "is not relative"),
@@ -164,12 +166,13 @@ def test_a_root_behind_a_link_is_fine(tmp_path: Path) -> None:
 )
 def test_a_path_that_leaves_its_root_is_the_models_mistake(tmp_path: Path, path: str, problem: str) -> None:
     root = tmp_path / "repo"
-    root.mkdir()
-    (root / "out").symlink_to("/etc")
-    (root / "up").symlink_to("../elsewhere")
-    (root / "hidden").symlink_to(".git")
-    (root / "loop").symlink_to("loop")
-    (root / "file").write_text("x")
+    if not root.exists():
+        root.mkdir()
+        (root / "out").symlink_to("/etc")
+        (root / "up").symlink_to("../elsewhere")
+        (root / "hidden").symlink_to(".git")
+        (root / "loop").symlink_to("loop")
+        (root / "file").write_text("x")
     with pytest.raises(ModelMistake, match=problem) as caught:
         resolve_inside(root, path)
     assert caught.value.kind == "path"
@@ -205,7 +208,7 @@ def maze(tmp_path: Path) -> Path:
     return root
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(400, HealthCheck.function_scoped_fixture)
 @given(text=TEXTS)
 def test_every_text_is_a_path_inside_or_a_refusal(maze: Path, text: str) -> None:
     try:
@@ -218,7 +221,7 @@ def test_every_text_is_a_path_inside_or_a_refusal(maze: Path, text: str) -> None
     assert ".git" not in found.relative_to(maze.resolve()).parts
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(200, HealthCheck.function_scoped_fixture)
 @given(text=TEXTS)
 def test_an_unresolved_text_opens_nothing_outside_either(maze: Path, text: str) -> None:
     try:

@@ -10,6 +10,8 @@ import pytest
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system.git import Change, Git, Lines, TreeEntry
 
+LOCK = os.open(os.devnull, os.O_RDONLY)
+"""As under a driver, each git process inherits one: such a call does not copy this process first."""
 AUTHOR = ("Ada", "ada@example.invalid")
 DATE = "2024-05-06T07:08:09.123456+00:00"
 
@@ -28,7 +30,7 @@ def make(where: Path, files: dict[str, str], *options: str) -> Git:
         (where / name).write_text(text)
     git(where, "add", "-A")
     git(where, "commit", "-q", "-m", "first")
-    return Git.open(where)
+    return Git.open(where).holding(LOCK)
 
 
 def files_of(where: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ import pytest
 from agentforge.system.git import Git
 from agentforge.system.git_objects import MOST_KEPT, Known, is_id
 from agentforge.system.tree_objects import TREE
+from tests.rows import every
 
 ASKS_AND_WAITS = """
 import sys, time
@@ -154,7 +155,7 @@ def test_answers_are_kept_within_bounds() -> None:
     assert asked == ["a", "b", "huge", "huge", *"01234567", "a"]
 
 
-@pytest.mark.parametrize(("name", "whole"), [("a" * 40, True), ("0" * 64, True), ("a" * 39, False), ("HEAD", False), ("g" * 40, False)])
+@every(("name", "whole"), [("a" * 40, True), ("0" * 64, True), ("a" * 39, False), ("HEAD", False), ("g" * 40, False)])
 def test_a_whole_id_is_told_from_a_name(name: str, whole: bool) -> None:
     assert is_id(name) is whole
 

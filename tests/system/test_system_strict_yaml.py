@@ -11,6 +11,7 @@ from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.system.strict_yaml import YamlValue, dump, load
 from agentforge.system.yaml_places import line_of, places, spell
+from tests.rows import every
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.lists(
     st.sampled_from(["a", " ", "\n", "\t", "#", ": ", "- ", "é", "😀", "---", "...", "\r", "|", "'", '"', "\x85"]), max_size=10
@@ -71,7 +72,7 @@ def test_an_empty_document_is_none() -> None:
     assert load("# nothing\n", "f") is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "message"),
     [
         ("a: 1\nb: 2\na: 3", "f.yaml:3:1: the key `a` is there twice (first in line 1)."),
@@ -122,7 +123,7 @@ last: ~
 """
 
 
-@pytest.mark.parametrize(
+@every(
     ("path", "line"),
     [
         (("agent",), 2),

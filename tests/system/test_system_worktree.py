@@ -8,6 +8,9 @@ import pytest
 
 from agentforge.system.git import Git
 
+LOCK = os.open(os.devnull, os.O_RDONLY)
+"""As under a driver, each git process inherits one: such a call does not copy this process first."""
+
 
 def git(where: Path, *args: str) -> str:
     done = subprocess.run(["git", *args], cwd=where, capture_output=True, text=True, check=False)
@@ -23,13 +26,14 @@ def make(where: Path, files: dict[str, str], *options: str) -> Git:
         (where / name).write_bytes(text.encode())
     git(where, "add", "-A")
     git(where, "commit", "-q", "-m", "first")
-    return Git.open(where)
+    return Git.open(where).holding(LOCK)
 
 
 class Bench:
     """A repository, one worktree of ours, and its private index."""
 
     def __init__(self, repo: Git, place: Path, exclude: tuple[str, ...] = ()) -> None:
+        repo = repo.holding(LOCK)
         self.repo, self.work, self.index, self.exclude = repo, place / "work tree", place / "private" / "index", exclude
         self.tree = repo.tree_of(repo.head())
         self.checkout()

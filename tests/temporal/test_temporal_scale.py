@@ -1,7 +1,6 @@
 """Many tasks and many steps: all finish, each in its order, and neither history nor memory grows with them."""
 
 import asyncio
-import os
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +9,16 @@ import pytest
 
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.workflow import LONGEST_HISTORY
+from tests.depth import SOAK
 from tests.temporal.light import Light, driven_locally, follow, found_task, keys, read_state
 from tests.temporal.working import begin, connect, until, working
 
 pytestmark = pytest.mark.slow
 
-SOAK = bool(os.environ.get("SOAK"))
-"""`make soak`: the numbers that we promise. Every other run shows the same with fewer."""
 PATIENT_S = 600
 """As people have it: on a busy machine many tasks wait for their turn, and nobody is lost."""
 TASKS, STEPS, HISTORY = (200, 2000, LONGEST_HISTORY) if SOAK else (24, 60, 250)
+"""The numbers that we promise, in a soak; the same with fewer in every other run."""
 
 
 def resident() -> int:

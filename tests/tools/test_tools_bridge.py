@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json
@@ -14,6 +14,8 @@ from agentforge.tools.base import COMPOSED_TOOLS, KEEPING_TOOLS, RESULT_CHARS, W
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.running import ESCALATES
+from tests.fuzzing import tries
+from tests.rows import every
 
 WRITERS = sorted(WRITING_TOOLS - KEEPING_TOOLS)
 """Those that take any path. The others know their own files: `test_tools_releasing.py`."""
@@ -100,8 +102,8 @@ FORBIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("tool", WRITERS)
-@pytest.mark.parametrize(("path", "kind"), FORBIDDEN)
+@every("tool", WRITERS)
+@every(("path", "kind"), FORBIDDEN)
 def test_no_writing_tool_reaches_a_forbidden_path(bench: Workbench, tool: str, path: str, kind: str) -> None:
     before = snapshot(bench.root)
     result = bridge({"create_file": "{tests},!tests/private/**"}).perform(attempt(tool, path), bench)
@@ -138,7 +140,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(150, HealthCheck.function_scoped_fixture)
 @given(parts=st.lists(PARTS, min_size=1, max_size=6), tool=st.sampled_from(WRITERS))
 def test_whatever_the_spelling_only_free_test_files_are_ever_changed(bench: Workbench, parts: list[str], tool: str) -> None:
     before = snapshot(bench.root)
@@ -170,7 +172,7 @@ def test_what_is_forbidden_stays_so_even_if_also_allowed(bench: Workbench) -> No
     assert both.perform(attempt("edit_file", "src/a.py"), bench).mistake == "forbidden_tool"
 
 
-@pytest.mark.parametrize(
+@every(
     "action",
     [
         Action("read_file", {}),
@@ -246,7 +248,7 @@ def test_every_schema_is_a_schema_and_refuses_unknown_arguments() -> None:
         assert check(spec.schema, {"surprise": 1})
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(200, HealthCheck.function_scoped_fixture)
 @given(
     name=st.sampled_from([*TOOLS, "escalat"]),
     args=st.dictionaries(

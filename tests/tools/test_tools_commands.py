@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
 from agentforge.tools.base import Program, ToolResult, Workbench
 from agentforge.tools.commands import COMMANDS, MAX_SECONDS, run_command, words_of
+from tests.fuzzing import tries
+from tests.rows import every
 
 
 class Runner:
@@ -29,7 +31,7 @@ def ran(_ids: Sequence[str]) -> ToolResult:
     raise AssertionError("nothing was to run")
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "words"),
     [
         ("make docs", ("make", "docs")),
@@ -57,7 +59,7 @@ DYNAMIC = [
 # fmt: on
 
 
-@pytest.mark.parametrize("line", DYNAMIC)
+@every("line", DYNAMIC)
 def test_a_line_that_a_shell_would_act_on_is_refused_with_the_way_to_say_it(tmp_path: Path, line: str) -> None:
     runner = Runner()
     with pytest.raises(ModelMistake) as caught:
@@ -67,7 +69,7 @@ def test_a_line_that_a_shell_would_act_on_is_refused_with_the_way_to_say_it(tmp_
     assert runner.calls == []
 
 
-@settings(max_examples=400, deadline=None)
+@tries(400)
 @given(line=st.text(alphabet="ab -='\"$`;|&<>(){}*?~#!\\\n\t/.%", max_size=20))
 def test_whatever_is_taken_is_what_a_shell_would_have_given_the_program(line: str) -> None:
     try:
@@ -95,7 +97,7 @@ def test_argv_is_passed_as_it_is_and_the_time_is_bounded(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@every(
     "args",
     [
         {},

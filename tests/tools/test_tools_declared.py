@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.contracts import schema_problems
@@ -17,6 +17,8 @@ from agentforge.tools.base import Program, ToolResult, Workbench
 from agentforge.tools.bridge import ALIASES, TOOLS, Bridge
 from agentforge.tools.declared import Declared, called, declared_from_json, declared_tools, words_of
 from agentforge.tools.paths import PathLimits
+from tests.fuzzing import tries
+from tests.rows import every
 
 VALUE: dict[str, Json] = {
     "name": "check_links",
@@ -45,7 +47,7 @@ def bridge(tool: Mapping[str, Json] = VALUE, role: Mapping[str, Json] = ROLE, *,
     return Bridge.of(role, PathLimits.compile({}), schema_problems, declared=tools, read_only=read_only)
 
 
-@pytest.mark.parametrize(
+@every(
     ("args", "words"),
     [
         ({}, "check {x} -- end"),
@@ -60,16 +62,14 @@ def test_an_argument_fills_its_word_and_one_left_out_leaves_it_out(args: dict[st
     assert list(words_of(TOOL, args)) == [word.replace("_", " ") for word in words.replace("'a b'", "a_b").split()]
 
 
-@pytest.mark.parametrize(
-    "args", [{"mode": "-x"}, {"mode": "--"}, {"last": "-x"}, {"mode": "a\0b"}, {"paths": ["x"] * 600}, {"more": "y" * 9000}]
-)
+@every("args", [{"mode": "-x"}, {"mode": "--"}, {"last": "-x"}, {"mode": "a\0b"}, {"paths": ["x"] * 600}, {"more": "y" * 9000}])
 def test_an_argument_that_would_be_more_than_a_word_is_refused(args: dict[str, Json]) -> None:
     with pytest.raises(ModelMistake) as caught:
         words_of(TOOL, args)
     assert caught.value.kind == "bad_arguments"
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(mode=st.text(max_size=8), paths=st.lists(st.text(max_size=8), max_size=4), last=st.text(max_size=8))
 def test_no_argument_becomes_an_option_or_another_argument(mode: str, paths: list[str], last: str) -> None:
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json
@@ -18,6 +18,9 @@ from agentforge.tools.base import COMPOSED_TOOLS, WRITING_TOOLS, ToolResult, Wor
 from agentforge.tools.bridge import ALIASES, TOOLS, Bridge, real_action
 from agentforge.tools.paths import PathLimits, closed_to_all
 from agentforge.tools.searching import REGEX_SECONDS
+from tests.depth import SOAK
+from tests.fuzzing import tries
+from tests.rows import every
 
 SECRET = "the-secret-of-outside"
 
@@ -128,7 +131,7 @@ def calls(path: str) -> list[Action]:
     ]
 
 
-@pytest.mark.parametrize("path", PLACES)
+@every("path", PLACES)
 def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str) -> None:
     before = snapshot(bench.root)
     for action in calls(path):
@@ -140,7 +143,7 @@ def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str
     assert snapshot(bench.root) == before
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "args", "kind"),
     [
         ("grep", {"pattern": "x", "maxResults": "1; touch PWN"}, "bad_arguments"),
@@ -195,7 +198,9 @@ def test_what_only_looks_dangerous_is_done(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(.*a){25}", "a{1000}{1000}", "(" * 400, "[" * 400, "(?P<x>a)(?P<x>b)"])
-def test_no_expression_holds_a_search_up(bench: Workbench, pattern: str) -> None:
+def test_no_expression_holds_a_search_up(bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not SOAK:
+        monkeypatch.setattr("agentforge.tools.searching.REGEX_SECONDS", 0.5)
     (bench.root / "long.txt").write_text("a" * 1500 + "!\n")
     begun = time.monotonic()
     result = bridge().perform(Action("grep", {"pattern": pattern, "path": "long.txt"}), bench)
@@ -213,7 +218,7 @@ def test_an_edit_of_a_text_that_is_everywhere_is_answered_at_once(bench: Workben
 # ------------------------------------------------------------------ secrets
 
 
-@pytest.mark.parametrize(
+@every(
     "path",
     [
         ".ssh/known_hosts",
@@ -265,7 +270,7 @@ def test_keys_credentials_and_start_up_files_are_closed(path: str) -> None:
     assert closed_to_all(path)
 
 
-@pytest.mark.parametrize(
+@every(
     "path",
     [
         "src/bootstrap.ts",
@@ -387,8 +392,8 @@ def test_a_link_swapped_in_at_any_moment_leads_nowhere(tmp_path: Path, how: int)
     thread = threading.Thread(target=swap)
     thread.start()
     try:
-        until = time.monotonic() + 1
-        while time.monotonic() < until:
+        until = time.thread_time() + (1 if SOAK else 0.1)  # its own: whatever else the machine does
+        while time.thread_time() < until:
             assert SECRET not in bridge().perform(actions[how], bench).text
             _put_back(root)
     finally:
@@ -403,7 +408,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(120, HealthCheck.function_scoped_fixture)
 @given(parts=st.lists(WORDS, min_size=1, max_size=5), pick=st.integers(0, 11))
 def test_whatever_the_spelling_outside_stays_as_it_is_and_unread(bench: Workbench, parts: list[str], pick: int) -> None:
     outside = bench.root.parent / "outside"

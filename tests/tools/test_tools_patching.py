@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from agentforge.analysis.patches import Misfit, apply, parse
@@ -22,6 +22,7 @@ from agentforge.tools.base import RESULT_CHARS, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.patching import apply_patch
 from agentforge.tools.paths import PathLimits
+from tests.depth import SOAK
 from tests.fuzzing import tries
 
 NO_NEWLINE = "\\ No newline at end of file\n"
@@ -388,8 +389,9 @@ def test_a_full_disk_in_the_middle_takes_everything_back(tmp_path: Path) -> None
     assert not (tmp_path / "tree" / "c").exists()
 
 
-def test_a_thousand_files_are_patched_in_seconds(bench: Workbench) -> None:
-    names = [f"pkg{number % 20}/mod{number}.txt" for number in range(1000)]
+def test_many_files_are_patched_in_seconds(bench: Workbench) -> None:
+    count = 1000 if SOAK else 200
+    names = [f"pkg{number % 20}/mod{number}.txt" for number in range(count)]
     write(bench.root, {name: "".join(f"{name} line {line}\n" for line in range(60)) for name in names})
     patch = "".join(
         f"--- a/{name}\n+++ b/{name}\n@@ -30,3 +30,3 @@\n {name} line 30\n-{name} line 31\n+changed\n {name} line 32\n" for name in names
@@ -397,22 +399,23 @@ def test_a_thousand_files_are_patched_in_seconds(bench: Workbench) -> None:
     begun = time.process_time()
     result = patched(bench, patch)
     assert result.ok
-    assert time.process_time() - begun < 10
-    assert len(result.wrote) == 1000
+    assert time.process_time() - begun < count / 100
+    assert len(result.wrote) == count
     assert len(result.text) <= RESULT_CHARS
     assert all("changed" in (bench.root / name).read_text() for name in names)
     assert not list(bench.root.rglob(".tmp-*"))
 
 
 def test_a_hunk_of_equal_lines_in_a_file_of_equal_lines_takes_no_longer(bench: Workbench) -> None:
-    write(bench.root, {"same.txt": "x\n" * 200_000})
-    patch = "--- a/same.txt\n+++ b/same.txt\n@@ -1,100001 +1,100001 @@\n" + " x\n" * 100_000 + "-y\n+z\n"
+    count = 100_000 if SOAK else 20_000
+    write(bench.root, {"same.txt": "x\n" * (2 * count)})
+    patch = f"--- a/same.txt\n+++ b/same.txt\n@@ -1,{count + 1} +1,{count + 1} @@\n" + " x\n" * count + "-y\n+z\n"
     begun = time.process_time()
     assert patched(bench, patch).mistake == "no_match"
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < count / 10_000
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(60, HealthCheck.function_scoped_fixture)
 @given(files=st.dictionaries(st.sampled_from(["a", "b", "d/c"]), st.tuples(TEXTS, TEXTS), max_size=3))
 def test_a_patch_of_many_files_gives_every_file_its_new_text(tmp_path: Path, files: dict[str, tuple[str, str]]) -> None:
     changed = {name: both for name, both in files.items() if diff(*both)}

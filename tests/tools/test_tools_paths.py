@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from agentforge.core.errors import UsageError
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 from agentforge.tools.paths import PathLimits, glob
+from tests.rows import every
 
 NAMES = st.text(alphabet="abc._-", min_size=1, max_size=4).filter(lambda name: name not in {".", ".."})
 PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "path", "expected"),
     [
         ("*.md", "README.md", True),
@@ -97,7 +98,7 @@ def test_placeholders_default_to_the_usual_layout_and_may_stand_inside_a_pattern
     assert limits.allows("create_file", "src/a.py") is not None
 
 
-@pytest.mark.parametrize("constraints", [{"create_file": "{nope}/**"}, {"read_file": "docs/**"}, {"edit_file": "!"}, {"edit_file": "!!a"}])
+@every("constraints", [{"create_file": "{nope}/**"}, {"read_file": "docs/**"}, {"edit_file": "!"}, {"edit_file": "!!a"}])
 def test_a_constraint_that_cannot_be_meant_is_an_error(constraints: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         PathLimits.compile(constraints)

@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, ModeName, modes
@@ -16,6 +15,7 @@ from agentforge.tools.permissions import Call, Decision, Origin, Policy, SideEff
 from agentforge.tools.risk_tables import Risk
 from agentforge.tools.risks import RISKS, assess
 from tests.fuzzing import tries
+from tests.rows import every
 
 NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)
 LATER = stamp(NOW + timedelta(days=1))
@@ -140,37 +140,39 @@ def cases(table: dict[str, list[str]]) -> list[str]:
     return [line for lines in table.values() for line in lines]
 
 
-@pytest.mark.parametrize("line", cases(CRITICAL))
-def test_a_critical_line_is_critical_and_denied_whatever_is_allowed(line: str) -> None:
-    assert assess(line).risk == "critical"
+# Hundreds of lines, so each claim is one test, and what breaks it is named in one list.
+
+
+def other_than(risk: Risk, lines: list[str]) -> list[tuple[str, Risk]]:
+    return [(line, found) for line in lines if (found := assess(line).risk) != risk]
+
+
+@every("area", CRITICAL)
+def test_a_critical_line_is_critical_and_denied_whatever_is_allowed(area: str) -> None:
+    assert other_than("critical", CRITICAL[area]) == []
     everything = replace(POLICY, allow=frozenset(get_args(Area)), yes=True)
-    assert decide(Call("run_command", "execute", command=line), everything, (), USUAL).verdict == "deny"
+    decisions = {line: decide(Call("run_command", "execute", command=line), everything, (), USUAL).verdict for line in CRITICAL[area]}
+    assert [line for line, verdict in decisions.items() if verdict != "deny"] == []
 
 
-@pytest.mark.parametrize("line", cases(HIGH))
-def test_a_high_line_is_high_and_not_blocked(line: str) -> None:
-    assert assess(line).risk == "high"
+@every("area", HIGH)
+def test_a_high_line_is_high_and_not_blocked(area: str) -> None:
+    assert other_than("high", HIGH[area]) == []
 
 
-@pytest.mark.parametrize("line", MEDIUM)
-def test_building_testing_and_the_unknown_are_medium(line: str) -> None:
-    assert assess(line).risk == "medium"
+def test_building_testing_and_the_unknown_are_medium() -> None:
+    assert other_than("medium", MEDIUM) == []
 
 
-@pytest.mark.parametrize("line", LOW)
-def test_looking_is_low_whatever_words_it_looks_for(line: str) -> None:
-    found = assess(line)
-    assert (found.risk, found.network) == ("low", False)
+def test_looking_is_low_whatever_words_it_looks_for() -> None:
+    assert other_than("low", LOW) == []
+    assert [line for line in LOW if assess(line).network] == []
 
 
-@pytest.mark.parametrize("line", ["curl x", "git push", "pip install x", "npm i", "a | nc x 1", "sh -c 'wget x'", "env curl x"])
-def test_a_line_that_uses_the_network_is_known_to(line: str) -> None:
-    assert assess(line).network
-
-
-@pytest.mark.parametrize("line", ["git rebase main", "make", "rm x", "git reset --hard"])
-def test_a_line_that_stays_here_is_not_said_to_use_the_network(line: str) -> None:
-    assert not assess(line).network
+def test_a_line_that_uses_the_network_is_known_to_and_one_that_stays_here_is_not_said_to() -> None:
+    away = ["curl x", "git push", "pip install x", "npm i", "a | nc x 1", "sh -c 'wget x'", "env curl x"]
+    here = ["git rebase main", "make", "rm x", "git reset --hard"]
+    assert [line for line in (*away, *here) if assess(line).network] == away
 
 
 def run(line: str | tuple[str, ...], policy: Policy = POLICY, *grants: Grant, mode: Mode = USUAL, confined: bool = False) -> Decision:
@@ -230,25 +232,24 @@ def test_what_the_sandbox_or_the_role_refuses_stays_refused() -> None:
 PUSH = Grant(PROJECT, "run_command", LATER, ("git", "push"), risk="high", id="grant-1")
 
 
-@pytest.mark.parametrize(
-    ("line", "verdict"),
-    [
-        ("git push", "allow"),
-        ("git push origin 'a b'", "allow"),
-        ("git pushx", "ask"),
-        ("git pull", "ask"),
-        ("git push; rm x", "ask"),
-        ("git push && git push", "ask"),
-        ("git push $(rm x)", "ask"),
-        ("git push $x", "ask"),
-        ("git push > x", "ask"),
-        ("A=1 git push", "ask"),
-        ("'git push'", "ask"),
-        ("git push --exec='rm x' | sh", "ask"),
-    ],
-)
-def test_a_grant_covers_whole_words_of_one_plain_command(line: str, verdict: Verdict) -> None:
-    assert run(line, POLICY, PUSH).verdict == verdict
+def test_a_grant_covers_whole_words_of_one_plain_command() -> None:
+    covered = ["git push", "git push origin 'a b'"]
+    others = [
+        "git pushx",
+        "git pull",
+        "git push; rm x",
+        "git push && git push",
+        "git push $(rm x)",
+        "git push $x",
+        "git push > x",
+        "A=1 git push",
+        "'git push'",
+        "git push --exec='rm x' | sh",
+    ]
+    assert {line: run(line, POLICY, PUSH).verdict for line in (*covered, *others)} == {
+        **dict.fromkeys(covered, "allow"),
+        **dict.fromkeys(others, "ask"),
+    }
 
 
 def test_a_grant_ends_belongs_to_its_project_and_yields_to_strict() -> None:
@@ -369,7 +370,7 @@ def test_a_grant_only_answers_a_question_within_its_scope(call: Call, policy: Po
         assert max(RISKS.index(each.risk) for each in fitting) >= RISKS.index(granted.risk)
 
 
-@settings(max_examples=100, deadline=None)
+@tries(100)
 @given(CALLS, GRANTS, MODES)
 def test_without_anybody_to_ask_nothing_is_asked(call: Call, grants: list[Grant], mode: Mode) -> None:
     assert decide(call, replace(POLICY, interactive=False), grants, mode).verdict != "ask"

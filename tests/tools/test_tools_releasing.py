@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
@@ -14,6 +14,8 @@ from agentforge.core.reply import Json
 from agentforge.tools.base import ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.changelog import has_entry_for, with_entry
+from tests.fuzzing import tries
+from tests.rows import every
 
 KEPT = """# Changelog
 
@@ -88,7 +90,7 @@ def test_the_newest_heading_is_the_pattern_of_a_new_one() -> None:
     assert "## v2.0\n\n- x\n\n## v1.9\n" in with_entry("# Log\n\n## v1.9\n\n- a\n", "x", "2.0").text
 
 
-@pytest.mark.parametrize(
+@every(
     ("before", "after"),
     [
         ("", "## Unreleased\n\n- x\n"),
@@ -109,7 +111,7 @@ def test_an_entry_of_several_lines_is_one_item_and_given_bullets_are_items() -> 
     assert added(UNDERLINED, with_entry(UNDERLINED, "- one\n- two", "1.2.0").text) == ["* one", "* two"]
 
 
-@pytest.mark.parametrize("entry", ["# Title", "x\n=====\n", " \n "])
+@every("entry", ["# Title", "x\n=====\n", " \n "])
 def test_an_entry_cannot_bring_headings_or_nothing(entry: str) -> None:
     with pytest.raises(ModelMistake) as caught:
         with_entry(KEPT, entry)
@@ -246,7 +248,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(lines=st.lists(LINES, max_size=14), version=st.sampled_from(["", "1.0", "2.0"]), bullet=st.booleans())
 def test_whatever_the_file_its_words_stay_and_the_entry_is_where_it_is_said_to_be(lines: list[str], version: str, bullet: bool) -> None:
     placed = with_entry("\n".join(lines), "Fix the parser", version, bullet=bullet)

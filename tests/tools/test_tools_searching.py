@@ -10,6 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.tools.base import ToolResult, Workbench
 from agentforge.tools.ignoring import Patterns, searched
 from agentforge.tools.searching import search_codebase
+from tests.rows import every
 
 FILES = {
     "a.py": "one\nNeedle here\nthree\nfour\nfive needle\n",
@@ -87,7 +88,7 @@ def test_all_means_hidden_and_ignored_ones_too_and_still_no_repository(bench: Wo
     assert "all=true" not in look(bench, pattern="nowhere", all=True)
 
 
-@pytest.mark.parametrize(
+@every(
     ("globs", "wanted"),
     [
         (["*.md"], {"docs/a.md", "docs/deep/b.md"}),

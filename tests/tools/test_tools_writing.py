@@ -16,6 +16,7 @@ from agentforge.tools.base import Opened, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.nearest import describe_miss
 from agentforge.tools.writing import _spliced
+from tests.rows import every
 
 CODE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"
 
@@ -191,7 +192,7 @@ def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
     assert (bench.root / "link.py").is_symlink()
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "old"),
     [
         ("a\n" * 200_000, "a\n" * 100_000 + "b\n"),
@@ -199,7 +200,6 @@ def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
         ("\n".join(f"{'ab' * 190}{number}" for number in range(5000)), "ba" * 200),
         ("\n".join("ab" * 100 + "ba" * (number % 90) + "a" * number for number in range(190)) * 20, "ba" * 199),
     ],
-    ids=["equal lines", "equal but for blanks", "letters in another order", "many lengths"],
 )
 def test_looking_for_what_was_meant_does_not_take_long_in_a_huge_text_of_equal_lines(text: str, old: str) -> None:
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""A driver in a process of its own that is killed at one moment of its first batch."""
+"""Drivers in processes of their own, each killed at the moment of its first batch that a line of input names. Says how each one ended."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentforge import wiring
 from agentforge.engines.local import drive
+from agentforge.models.wire import anthropic, batches  # noqa: F401  # what takes long to load is loaded once for all drivers
 from agentforge.store.site import Site
 from tests.activities.batch_desk import Moment, deadly
 
@@ -26,4 +27,10 @@ def main(checkout: Path, task: str, moment: Moment) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])  # type: ignore[arg-type]  # a moment
+    for line in sys.stdin:
+        # Forked from here, where nothing runs yet and everything is imported.
+        if (child := os.fork()) == 0:
+            main(Path(sys.argv[1]), sys.argv[2], line.strip())  # type: ignore[arg-type]  # a moment
+            os._exit(0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+        sys.stdout.flush()

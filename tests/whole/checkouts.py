@@ -127,10 +127,10 @@ class Person:
     def start(self) -> Done:
         return self.run(*self._start())
 
-    def start_and_kill_at(self, words: str) -> None:
-        """Starts a task and ends its driver, unasked, when it has said these words."""
+    def run_and_kill_at(self, words: str, *command: str) -> None:
+        """Starts a command and ends it, unasked, when it has said these words."""
         with subprocess.Popen(
-            [COMMAND, *self._start()],
+            [COMMAND, *command],
             cwd=self.checkout,
             env=self.environment(),
             stdout=subprocess.DEVNULL,

@@ -78,11 +78,6 @@ def _reading(stage: str, seat: str, verdict: str, lines: tuple[str, ...], expect
     return {**say(stage, artifacts={contract: review}, signal="success", expects=expects), "role": seat}
 
 
-def framed(*, complexity: str = "simple") -> list[Entry]:
-    """A clear request up to a specification that was read."""
-    return [intake(complexity=complexity), analyze(), spec(), approves("spec", SECURITY)]
-
-
 def revised(*actions: dict[str, Any], expects: tuple[Expected, ...]) -> Entry:
     return say("green", *actions, artifacts=BUILT, signal="success", expects=expects)
 

@@ -1,5 +1,6 @@
 """Input that cannot be used: one clear sentence, the right exit code, nothing lost and nothing half done."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -11,18 +12,22 @@ from typing import Any
 
 import pytest
 
+from agentforge import wiring
+from agentforge.store.site import Site
 from tests.whole.checkouts import COMMAND, Done, differences, photograph
 from tests.whole.plays import (
     HIDDEN_TEST,
     OLD_TEST,
     Play,
     ask,
+    asked,
     finished,
     frame,
-    green,
     patch,
+    read,
     red,
     review,
+    say,
 )
 
 SETTINGS = ".agentforge/config/settings.yaml"
@@ -131,8 +136,9 @@ def test_places_that_are_no_repository_are_refused(play: Play, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play: Play) -> None:
+    play.person.scripted(ask("frame"))
     for _ in range(2):
-        assert play.start(ask("frame")).code == 3
+        wiring.start(Site.open(play.top), wiring.StartOptions("do it", lane="small", model=f"scripted:{play.person.script}"))
     first, second = sorted(path.name for path in (play.top / ".agentforge/tasks").iterdir())
     done = play.person.run("status", "task-")
     refused(done, "task-", first, second)
@@ -149,7 +155,7 @@ def test_a_repository_without_tests_works_and_says_so(play: Play) -> None:
     for path in (OLD_TEST, HIDDEN_TEST):
         play.person.git("rm", "-q", path)
     play.person.git("commit", "-q", "-m", "no tests")
-    done = play.start(frame(), red(expects=("the base has no tests", "Tests are in: nowhere yet")), green(), review())
+    done = play.start(patch(expects=("the base has no tests", "Tests are in: nowhere yet")), review(), lane="hotfix")
     finished(done)
     evidence = play.file("evidence.json")
     assert '"existing tests"' in evidence
@@ -204,7 +210,9 @@ def test_a_read_only_place_for_records_stops_before_anything_happens(play: Play)
 @needs_mounts
 @pytest.mark.slow
 def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(play: Play) -> None:
-    play.person.scripted(patch(), review())
+    # Too much for what is left, even when it is packed.
+    thought = "".join(hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2500))
+    play.person.scripted(say("patch", read(OLD_TEST), thought=thought), ask("patch"))
     words = ("start", "do it", "--lane", "hotfix", "--model", f"scripted:{play.person.script}")
     # What was written before the disk was full is carried over, as if somebody had made room.
     keep = 'cp -a "$0/.agentforge" "$0/kept"; exit $code'
@@ -217,7 +225,7 @@ def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(pl
     assert "Traceback" not in done.stderr
     shutil.rmtree(play.top / ".agentforge")
     (play.top / "kept").rename(play.top / ".agentforge")
-    finished(play.person.run("continue", "--json"))
+    asked(play.person.run("continue", "--json"))
 
 
 # ------------------------------------------------------------------ two at once

@@ -22,12 +22,15 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batches import BATCHES, Batches
-from tests.whole.checkouts import FIX, PROJECT, Person, make_repository, patch, review
+from tests.depth import SOAK
+from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
+from tests.whole.moments import before_the_first_call
 
 pytestmark = pytest.mark.slow
 
-KEY = "a-key-of-no-known-form"
-REPLIES: list[Any] = [patch(*FIX)["reply"], review()["reply"]]
+TO_THE_END: list[Any] = [patch(*FIX)["reply"], review()["reply"]]
+TO_A_QUESTION: list[Any] = [patch(*FIX, QUESTION)["reply"]]
+"""The same change and the same papers; what is judged after them is no matter of the way they came."""
 MEANS: dict[Wire, Means] = {"openai-responses": "schema"}
 TOP = Path(__file__).parents[2]
 
@@ -38,9 +41,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def provider(wire: Wire, home: Path) -> Iterator[tuple[Batches, WireServer]]:
+def provider(wire: Wire, home: Path, replies: list[Any]) -> Iterator[tuple[Batches, WireServer]]:
     """A provider that says its lines once, to whoever asks next, live or by batch."""
-    turns = iter(REPLIES)
+    turns = iter(replies)
 
     def answer(_: Mapping[str, Json]) -> Scripted:
         said: Scripted = next(turns)
@@ -48,18 +51,17 @@ def provider(wire: Wire, home: Path) -> Iterator[tuple[Batches, WireServer]]:
 
     batches = BATCHES[wire](answer)
     with SERVERS[wire](answer, routes=[batches.route]) as server:
-        entry = {"base_url": server.base_url, "reply": MEANS.get(wire, "calls")}
-        (home / "config.yaml").write_text(json.dumps({"providers": {wire: entry}, "batch": {"window_s": 0}}))
+        entry = {"wire": wire, "base_url": server.base_url, "reply": MEANS.get(wire, "calls")}
+        (home / "config.yaml").write_text(json.dumps({"providers": {"mine": entry}, "batch": {"window_s": 0}}))
         yield batches, server
 
 
-def begin(checkout: Path, wire: Wire, deadline_s: int = 0) -> TaskFiles:
-    options = wiring.StartOptions("double must double", lane="hotfix", model=f"{wire}:any", delivery="batch", deadline_s=deadline_s)
-    return wiring.start(Site.open(checkout), options)
+def by_batch(deadline_s: int = 0) -> wiring.StartOptions:
+    return wiring.StartOptions("double must double", lane="hotfix", model="mine:any", delivery="batch", deadline_s=deadline_s)
 
 
-def finish(checkout: Path, files: TaskFiles) -> State:
-    with wiring.driving(Site.open(checkout), files) as driver:
+def finish(site: Site, files: TaskFiles) -> State:
+    with wiring.driving(site, files) as driver:
         return driver.run()
 
 
@@ -71,71 +73,80 @@ def left(home: Path) -> list[Path]:
     return [path for path in (home / "batches").rglob("*") if path.is_file() and path.name != "lock"]
 
 
-def test_one_request_by_batch_on_every_wire_ends_in_the_tree_of_a_live_one(tmp_path: Path, agentforge_home: Path) -> None:
+def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever_is_killed_around_it(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
     script = tmp_path / "script.yaml"
-    script.write_text(json.dumps({"replies": [patch(*FIX), review()]}))
+    script.write_text(json.dumps({"replies": [patch(*FIX, QUESTION)]}))
     live = make_repository(tmp_path / "live", PROJECT)
     options = wiring.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
-    trees = {finish(live, wiring.start(Site.open(live), options)).tree}
+    trees = {finish(Site.open(live), wiring.start(Site.open(live), options)).tree}
+    replies = TO_THE_END if SOAK else TO_A_QUESTION
+    with provider("anthropic", agentforge_home, []):
+        moment = before_the_first_call(make_repository(tmp_path / "checkout", PROJECT), by_batch())
     for wire in BATCHES:
         assert known({})[wire].wire == wire
-        checkout = make_repository(tmp_path / wire, PROJECT)
-        with provider(wire, agentforge_home) as (batches, server):
-            files = begin(checkout, wire)
-            state = finish(checkout, files)
-        assert state.status == "completed", (wire, state.open_escalation)
+        site, files = moment.copy(tmp_path / wire)
+        with provider(wire, agentforge_home, replies) as (batches, server):
+            if wire == "anthropic":
+                kill_around_the_batch(site, files, batches)
+            state = finish(site, files)
+        assert state.status == ("completed" if SOAK else "blocked"), (wire, state.open_escalation)
         told = events(files)
-        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == ["batch", "batch"], wire
-        assert len([event for event in told if isinstance(event, AskTicketed)]) == 2, wire
-        assert (batches.submissions, len(server.requests), state.unaccounted, left(agentforge_home)) == (2, 0, Amount(), []), wire
+        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == ["batch" for _ in replies], wire
+        assert len([event for event in told if isinstance(event, AskTicketed)]) == len(replies), wire
+        sent = [event.key for event in told if isinstance(event, AskSent)]
+        assert len(sent) == len(set(sent)) == state.spent.calls == len(replies), wire
+        assert (batches.submissions, len(server.requests), state.unaccounted, left(agentforge_home)) == (len(replies), 0, Amount(), []), (
+            wire
+        )
         trees.add(state.tree)
     assert len(trees) == 1
 
 
-def test_a_driver_killed_around_its_batch_leaves_one_submission_and_no_bill(tmp_path: Path, agentforge_home: Path) -> None:
-    checkout = make_repository(tmp_path / "checkout", PROJECT)
-    with provider("anthropic", agentforge_home) as (batches, _):
-        files = begin(checkout, "anthropic")
+def kill_around_the_batch(site: Site, files: TaskFiles, batches: Batches) -> None:
+    """Three drivers of the one task, each killed a little later."""
+    words = (sys.executable, "-m", "tests.whole.batch_driver", str(site.git.top), files.task_id)
+    with subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as drivers:
+        assert drivers.stdin is not None
+        assert drivers.stdout is not None
         for moment, made in (("before submit", 0), ("after submit", 1), ("before results", 1)):
-            words = (sys.executable, "-m", "tests.whole.batch_driver", str(checkout), files.task_id, moment)
-            done = subprocess.run(words, cwd=TOP, capture_output=True, text=True, check=False)
-            assert (done.returncode, batches.submissions) == (-signal.SIGKILL, made), (moment, done.stderr[-2000:])
-        state = finish(checkout, files)
-    assert (state.status, state.unaccounted, state.spent.calls, batches.submissions) == ("completed", Amount(), 2, 2)
-    sent = [event.key for event in events(files) if isinstance(event, AskSent)]
-    assert len(sent) == len(set(sent)) == 2
+            drivers.stdin.write(f"{moment}\n")
+            drivers.stdin.flush()
+            assert (int(drivers.stdout.readline()), batches.submissions) == (-signal.SIGKILL, made), moment
 
 
 def test_a_task_that_waits_for_a_batch_is_left_and_collected(tmp_path: Path, agentforge_home: Path) -> None:
     person = Person(make_repository(tmp_path / "checkout", PROJECT), tmp_path / "script.yaml")
-    with provider("anthropic", agentforge_home) as (batches, server):
+    with provider("anthropic", agentforge_home, TO_THE_END) as (batches, server):
         batches.hold = True
-        refused = person.run("start", "double must double", "--model", "anthropic:any", "--detach")
+        refused = person.run("start", "double must double", "--model", "mine:any", "--detach")
         assert (refused.code, "for batches" in refused.said) == (2, True), refused.said
         none = person.run("start", "double must double", "--model", "ollama:any", "--batch")
         assert (none.code, "can be asked by batch" in none.said) == (2, True), none.said
-        words = ("start", "double must double", "--lane", "hotfix", "--model", "anthropic:any", "--batch", "--detach")
+        words = ("start", "double must double", "--lane", "hotfix", "--model", "mine:any", "--batch", "--detach")
         done = person.run(*words)
         assert (done.code, batches.submissions) == (0, 1), done.said
         assert f"waits for a batch; `agentforge continue {person.only_task()}` collects" in done.said
         again = person.run("continue", "--detach")
         assert (again.code, "waits for a batch" in again.said, batches.submissions) == (0, True, 1), again.said
         batches.hold = False
-        while (done := person.run("continue", "--detach")).code == 0 and "waits for a batch" in done.said:
-            pass
+        done = person.run("continue")
         assert (done.code, "Done:" in done.said) == (0, True), done.said
     assert (batches.submissions, len(server.requests)) == (2, 0)
 
 
 def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(tmp_path: Path, agentforge_home: Path) -> None:
-    checkout = make_repository(tmp_path / "checkout", PROJECT)
-    with provider("anthropic", agentforge_home) as (batches, server):
+    site = Site.open(make_repository(tmp_path / "checkout", PROJECT))
+    with provider("anthropic", agentforge_home, TO_A_QUESTION) as (batches, server):
         batches.hold = True
-        files = begin(checkout, "anthropic", deadline_s=1)
-        state = finish(checkout, files)
+        files = wiring.start(site, by_batch(deadline_s=1))
+        state = finish(site, files)
     told = events(files)
-    assert state.status == "completed", state.open_escalation
-    assert [event.delivery for event in told if isinstance(event, AskSent)] == ["batch", "live", "batch", "live"]
-    assert len([event for event in told if isinstance(event, AskPromoted)]) == 2
-    assert (len(server.requests), len(batches.cancels), state.unaccounted.calls, state.spent.calls) == (2, 2, 2, 2)
+    assert state.status == "blocked"
+    assert state.open_escalation is not None
+    assert state.open_escalation.kind == "question", state.open_escalation
+    assert [event.delivery for event in told if isinstance(event, AskSent)] == ["batch", "live"]
+    assert len([event for event in told if isinstance(event, AskPromoted)]) == 1
+    assert (len(server.requests), len(batches.cancels), state.unaccounted.calls, state.spent.calls) == (1, 1, 1, 1)
     assert left(agentforge_home) == []

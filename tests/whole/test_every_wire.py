@@ -3,25 +3,27 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentforge import wiring
-from agentforge.activities.perform import perform
 from agentforge.core.events import AskAnswered
 from agentforge.core.reply import Json
-from agentforge.engines.local import Ports, drive
+from agentforge.core.state import State
+from agentforge.engines.local import drive
+from agentforge.models.base import Model
 from agentforge.models.open import open_spec
 from agentforge.models.providers import Means, known
 from agentforge.models.router import Router
 from agentforge.store.journal import read_lines
+from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.system import processes
 from agentforge.testing import SERVERS, Fault, Scripted
-from tests.whole.checkouts import FIX, PROJECT, make_repository, patch, review
+from tests.depth import SOAK
+from tests.whole.checkouts import EDITED, FIX, PROJECT, QUESTION, make_repository, patch, review
+from tests.whole.moments import before_the_first_call
 
 KEY = "a-key-of-no-known-form"
 WIRES: list[tuple[str, Means]] = [
@@ -32,47 +34,47 @@ WIRES: list[tuple[str, Means]] = [
     ("google", "calls"),
     ("ollama", "text"),
 ]
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    path = tmp_path / "script.yaml"
-    path.write_text(json.dumps({"replies": [patch(*FIX), review()]}))
-    return path
+LOOK: Any = patch({"name": "read_file", "args": {"path": EDITED}}, done=False)["reply"]
+TO_THE_END: list[Scripted] = [LOOK, patch(*FIX)["reply"], review()["reply"]]
+TO_A_QUESTION: list[Scripted] = [LOOK, patch(*FIX, QUESTION)["reply"]]
+"""The same change and the same papers; what is judged after them is not the wire's."""
 
 
 @pytest.mark.slow
-def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, script: Path, agentforge_home: Path) -> None:
-    replies: list[Any] = [patch(*FIX)["reply"], review()["reply"]]
+def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, agentforge_home: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(json.dumps({"replies": [review()]}))
+    options = wiring.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
+    moment = before_the_first_call(make_repository(tmp_path / "checkout", PROJECT), options)
     trees: dict[str, str] = {}
     for name, means in WIRES:
-        checkout = make_repository(tmp_path / name, PROJECT)
+        whole = SOAK or name == "anthropic"
+        replies = TO_THE_END if whole else TO_A_QUESTION
         turns = iter([Fault(status=429, headers={"retry-after": "0"}), *replies] if name == "anthropic" else replies)
 
         def answer(_: Mapping[str, Json], turns: Any = turns) -> Scripted:  # noqa: ANN401 - the turns of this wire
             said: Scripted = next(turns)
             return said
 
-        wire = known({})[name].wire
-        with SERVERS[wire](answer, key=KEY) as server:
+        site, files = moment.copy(tmp_path / name)
+        with SERVERS[known({})[name].wire](answer, key=KEY) as server:
             providers = known({}, {name: {"base_url": server.base_url, "reply": means}})
-            trees[name] = run(checkout, script, open_spec(f"{name}:any", providers, lambda _: KEY, local_only=True))
-        assert len(server.requests) == (3 if name == "anthropic" else 2), name
+            state = run(site, files, open_spec(f"{name}:any", providers, lambda _: KEY, local_only=True))
+        assert state.status == ("completed" if whole else "blocked"), (name, state.failure, state.open_escalation)
+        assert list(turns) == [], name
+        assert len(server.requests) == len(replies) + (name == "anthropic"), name
         assert all("double must double" in seen.user for seen in server.requests), name
-        written = [path for path in checkout.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+        answered = [event for line in read_lines(files.journal) for event in line.events if isinstance(event, AskAnswered)]
+        assert len(answered) == len(replies), name
+        assert all(event.usage.input_tokens > event.usage.cached_tokens > 0 for event in answered), name
+        written = [path for path in site.git.top.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
         assert written == [], name
+        trees[name] = state.tree
     assert len(set(trees.values())) == 1, trees
 
 
-def run(checkout: Path, script: Path, model: Any) -> str:  # noqa: ANN401 - a model
-    """What `start` and its driver do, with this model in the place of the scripted one."""
-    site = Site.open(checkout)
-    files = wiring.start(site, wiring.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}"))
+def run(site: Site, files: TaskFiles, model: Model) -> State:
+    """What a driver does, with this model in the place of the scripted one."""
     with wiring.driving(site, files) as driver:
         world = replace(driver.world(), models=Router.single(model))
-        state = drive(driver.journal, Ports(partial(perform, world), lambda: (), lambda *_: None, processes.kill_all))
-    assert state.status == "completed", (model.name, state.failure, state.open_escalation)
-    answered = [event for line in read_lines(files.journal) for event in line.events if isinstance(event, AskAnswered)]
-    assert len(answered) == 2
-    assert all(event.usage.input_tokens > event.usage.cached_tokens > 0 for event in answered)
-    return state.tree
+        return drive(driver.journal, driver.ports(world))

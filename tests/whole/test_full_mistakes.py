@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.depth import telling
 from tests.whole.full_plays import READER, SECURITY, final, open_points
 from tests.whole.plays import FIX, FRAMED, NEW_TEST, OLD_TEST, REQUEST, SOURCE, TEST, Entry, Play, create, edit, finished, raw, read, say
 
@@ -18,8 +19,8 @@ Artifact = dict[str, Any]
 Mistake = tuple[Any, str]
 """An artifact, and what the model is told about it in its next context."""
 
-AT_ONCE = 10
-"""Wrong artifacts in one reply; more refusals than this are not all shown."""
+AT_ONCE = 9
+"""Wrong artifacts in one reply, beside one wrong action; more refusals than ten are not all shown."""
 DROPPED = object()
 
 
@@ -43,15 +44,23 @@ def submit(contract: str, artifact: object) -> dict[str, Any]:
     return {"name": "submit_artifact", "args": {"contract": contract, "artifact": artifact}}
 
 
-def mistaken(right: Entry, contract: str, mistakes: Sequence[Mistake], *actions: dict[str, Any], told: tuple[str, ...] = ()) -> list[Entry]:
+def mistaken(
+    right: Entry, contract: str, mistakes: Sequence[Mistake], *actions: dict[str, Any], told: tuple[str, ...] = (), refused: str = ""
+) -> list[Entry]:
     """Replies that hold the wrong artifacts, the first after these actions; each refusal is expected one step later."""
     entries: list[Entry] = []
-    for start in range(0, len(mistakes), AT_ONCE):
-        some = mistakes[start : start + AT_ONCE]
+    shown = telling(mistakes, AT_ONCE)
+    for start in range(0, len(shown), AT_ONCE):
+        some = shown[start : start + AT_ONCE]
         entry = say(right["stage"], *actions, *(submit(contract, artifact) for artifact, _ in some))
         entries.append({**entry, **({"role": right["role"]} if "role" in right else {}), "expects": [re.escape(text) for text in told]})
-        told, actions = tuple(text for _, text in some), ()
+        told, actions, refused = (*(text for _, text in some), *([refused] if refused else [])), (), ""
     return [*entries, {**right, "expects": [*(re.escape(text) for text in told), *right.get("expects", [])]}]
+
+
+def not_for(role: str) -> str:
+    """What is said about an edit by a role that edits nothing."""
+    return f"edit_file is not for {role}; allowed: "
 
 
 # ------------------------------------------------------------------ what was asked
@@ -354,12 +363,12 @@ def framing() -> list[Entry]:
     hasty = say("analyze", submit("specification", SPECIFICATION), read(SOURCE), signal="success")
     told = ("this stage owes analysis; not specification", "Not handed in yet: analysis. Use submit_artifact for each.")
     return [
-        *mistaken(hands_in("intake", "intake_record", INTAKE), "intake_record", OF_INTAKE),
-        *mistaken(fractions(), "clarification", OF_CLARIFY),
+        *mistaken(hands_in("intake", "intake_record", INTAKE), "intake_record", OF_INTAKE, FIX, refused=not_for("requirements_analyst")),
+        *mistaken(fractions(), "clarification", OF_CLARIFY, FIX, refused=not_for("business_analyst")),
         hasty,
         *mistaken(hands_in("analyze", "analysis", ANALYSIS), "analysis", OF_ANALYZE, told=told),
-        *mistaken(hands_in("spec", "specification", SPECIFICATION), "specification", OF_SPEC),
-        *mistaken(reads("spec", SECURITY), "security_review", OF_SECURITY),
+        *mistaken(hands_in("spec", "specification", SPECIFICATION), "specification", OF_SPEC, FIX, refused=not_for("software_architect")),
+        *mistaken(reads("spec", SECURITY), "security_review", OF_SECURITY, FIX, refused=not_for(SECURITY)),
     ]
 
 
@@ -389,16 +398,16 @@ def building() -> list[Entry]:
         *mistaken(half, "implementation", OF_GREEN),
         weaken,
         builds,
-        *mistaken(breaks, "implementation", OF_GREEN),
+        *mistaken(breaks, "implementation", OF_GREEN, edit(NEW_TEST, "== 90", "== 89"), refused=f"`{NEW_TEST}` is locked since RED"),
         leaves,
         reads("refactor", SECURITY),
-        *mistaken(reads("refactor", READER), "review", OF_REVIEW),
+        *mistaken(reads("refactor", READER), "review", OF_REVIEW, FIX, refused=not_for(READER)),
     ]
 
 
 def delivering() -> list[Entry]:
     """Words that say nothing, and code where only words are due."""
-    code = say("deliver", create("docs/conf.py", "x = 1\n"), expects=("edit_file is not for devops_engineer; allowed: ",))
+    code = say("deliver", create("docs/conf.py", "x = 1\n"))
     ends = hands_in(
         "deliver",
         "delivery_report",
@@ -406,7 +415,7 @@ def delivering() -> list[Entry]:
         create("docs/net.md", "# net\n"),
         expects=("`docs/conf.py` is closed to this role by `!\\*\\*/\\*.py`",),
     )
-    return [*mistaken(code, "delivery_report", OF_DELIVER, FIX), ends]
+    return [*mistaken(code, "delivery_report", OF_DELIVER, FIX, refused=not_for("devops_engineer")), ends]
 
 
 @pytest.mark.slow

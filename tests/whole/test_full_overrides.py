@@ -1,4 +1,4 @@
-"""A project's own catalogue through the installed command: what it may change, what it may not, and what no role can do."""
+"""A project's own catalogue: what it may change, what it may not, what its line leaves out, and what no role can do."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.tools.base import COMPOSED_TOOLS, WRITING_TOOLS
 from agentforge.tools.bridge import RESERVED, TOOLS
+from tests.depth import telling
 from tests.whole.checkouts import differences, photograph
 from tests.whole.full_plays import (
     READER,
@@ -22,6 +23,7 @@ from tests.whole.full_plays import (
     blocks,
     clarify,
     deliver,
+    evidence,
     final,
     intake,
     newest,
@@ -29,6 +31,7 @@ from tests.whole.full_plays import (
     refactor,
     spec,
     start,
+    steps,
 )
 from tests.whole.plays import (
     BUILT,
@@ -39,6 +42,7 @@ from tests.whole.plays import (
     SOURCE,
     TEST,
     Entry,
+    Expected,
     Play,
     ask,
     asked,
@@ -148,6 +152,10 @@ UNCOMMITTED = {
 }
 
 
+THOUGHT = "The secret way I went about it"
+ALONE: tuple[Expected, ...] = ("The whole change", "return price - price", "no regression", {"not": THOUGHT})
+
+
 def hands_in(stage: str, contract: str, artifact: dict[str, Any], expects: tuple[str, ...] = ()) -> Entry:
     return say(stage, artifacts={contract: artifact}, signal="success", expects=expects)
 
@@ -157,7 +165,7 @@ def overridden() -> list[Entry]:
     survey = {"callers": ["the till"], "told": "before"}
     specification = {**FRAMED["specification"], "ticket": "SHOP-7"}
     return [
-        intake(),
+        intake(complexity="trivial"),
         analyze(),
         hands_in("survey", "survey", {"callers": [], "told": "later"}, ("Surveyor", "Name every caller", "impacted_files")),
         hands_in("survey", "survey", survey, ("callers: a list of 0 does not fit", "told: 'later' does not fit; it is one of before")),
@@ -169,8 +177,8 @@ def overridden() -> list[Entry]:
         approves("spec", SECURITY),
         approves("spec", READER, expects=("SHOP-7",)),
         say("red", create(AGENT, UNCOMMITTED[AGENT])),
-        red(expects=(f"`{AGENT}` is never written by a tool",)),
-        blocks("red", READER, "One test is few."),
+        thinking(red(expects=(f"`{AGENT}` is never written by a tool",))),
+        blocks("red", READER, "One test is few.", expects=("test_ten_percent_off", {"not": THOUGHT})),
         say(
             "own_green",
             {"name": "delete_file", "args": {"path": SOURCE}},
@@ -179,22 +187,28 @@ def overridden() -> list[Entry]:
         say(
             "own_green", edit("shop/__init__.py", "", "x = 1\n"), expects=("delete_file is not for software_developer; allowed: read_file",)
         ),
-        say(
-            "own_green",
-            FIX,
-            artifacts=BUILT,
-            signal="success",
-            expects=("`shop/__init__.py` is closed to this role by `!shop/__init__.py`",),
+        thinking(
+            say(
+                "own_green",
+                FIX,
+                artifacts=BUILT,
+                signal="success",
+                expects=("`shop/__init__.py` is closed to this role by `!shop/__init__.py`",),
+            )
         ),
-        refactor(),
-        approves("refactor", SECURITY),
-        approves("refactor", READER),
+        # Nobody refactors a trivial change; two read it all the same, and neither sees what the author or the other thought.
+        approves("refactor", SECURITY, "Bound it.", expects=(*ALONE, {"not": "REV-"})),
+        approves("refactor", READER, "Name it.", expects=(*ALONE, {"not": "Bound it"})),
         deliver(),
     ]
 
 
+def thinking(entry: Entry) -> Entry:
+    return {**entry, "reply": {**entry["reply"], "thought": THOUGHT, "notes": THOUGHT}}
+
+
 @pytest.mark.slow
-def test_a_project_has_its_own_role_contract_stage_reviewer_and_rules_as_they_are_committed(play: Play) -> None:
+def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_change_is_only_read(play: Play) -> None:
     person, entries = play.person, overridden()
     person.write(PROJECT)
     person.commit_all()
@@ -210,11 +224,25 @@ def test_a_project_has_its_own_role_contract_stage_reviewer_and_rules_as_they_ar
     assert data["cost"]["calls"] == len(entries)
     assert final(play.top, "analyze", "survey") == {"callers": ["the till"], "told": "before"}
     assert final(play.top, "spec", "specification")["ticket"] == "SHOP-7"
-    assert any("One test is few." in line for line in open_points(play.top))
+    _neither_clarified_nor_refactored(play.top)
+    assert "skipped" in person.run("status", data["task_id"]).out
     changed = person.git("diff", "--name-only", data["base"], data["branch"]).splitlines()
     assert sorted(changed) == [SOURCE, NEW_TEST]
     verified = person.run("verify", data["task_id"])
     assert verified.code == 0, verified.said
+
+
+def _neither_clarified_nor_refactored(top: Path) -> None:
+    proof = evidence(top)
+    assert proof["skipped"] == {"clarify": "no_ambiguities", "refactor": "trivial_change"}
+    assert final(top, "clarify", "clarification")["derived"] is True
+    implementation = final(top, "refactor", "implementation")
+    assert (implementation["derived"], implementation["verification"]["reused"]) == (True, True)
+    assert not {step["agent"]["role"] for step in steps(top)} & {"business_analyst", "senior_developer"}
+    assert proof["panels"]["red"]["mode"] == "advisory"
+    points = "\n".join(open_points(top))
+    for part in ("clarify was skipped", "refactor was skipped", "One test is few.", "Bound it.", "Name it."):
+        assert part in points, part
 
 
 # ------------------------------------------------------------------ what may not be changed
@@ -274,7 +302,7 @@ def test_each_loosening_is_refused_before_a_task_exists_with_file_line_and_key(p
         with pytest.raises(UsageError) as caught:
             Catalog.packaged().with_overrides({path: text}).resolve("implement", "full")
         assert f"{path}{said}" in str(caught.value)
-    for path, text, said in LOOSE[::4]:  # the command says the same words
+    for path, text, said in telling(LOOSE, 2):  # the command says the same words
         play.person.write({path: text})
         play.person.commit_all()
         done = play.with_model(f"scripted:{play.person.script}", lane="full")
@@ -306,7 +334,8 @@ def tries(right: Entry, role: str, *writes: tuple[dict[str, Any], str]) -> Itera
     ]
     attempts[0][0][:0] = [{"name": name, "args": {}} for name in harmless]
     attempts[0][1].extend(f"{name} is not for {role}; allowed: [a-z]" for name in harmless)
-    attempts += [([action], [told]) for action, told in writes]
+    # That no role gets any of them by any tool is held for each by itself; a task shows some.
+    attempts = [*telling(attempts, 2), *(([action], [told]) for action, told in telling(writes, 5))]
     told: list[str] = []
     for number, (actions, expected) in enumerate(attempts):
         yield {**trial(right["stage"], number, *actions), **seat, "expects": told}
@@ -335,61 +364,75 @@ def closed_everywhere(outside: Path, *tools: str) -> list[tuple[dict[str, Any], 
     ]
 
 
-def trespassing(outside: Path) -> list[Entry]:
-    """All nine roles, each with everything that it may not do."""
-    tests = f"`{OLD_TEST}` is closed to this role by `!tests/**"
+def trespassing(outside: Path) -> Iterator[Entry]:
+    """The roles up to a test that stands, each with what it may not do."""
+    yield from tries(intake(ambiguity("Up or down?", "minor")), "requirements_analyst")
+    yield from tries(clarify(answer("Up or down?", "Down.", 50)), "business_analyst")
+    yield from tries(analyze(), "software_architect")
+    yield from tries(spec(), "software_architect")
+    yield from tries(approves("spec", SECURITY), "security_architect")
+    yield from tries(
+        red(),
+        "test_engineer",
+        *writing("shop/new.py", "`shop/new.py` is outside what this role may write: tests/**", "create_file"),
+        *writing(OLD_TEST, "exists", "create_file"),
+        *closed_everywhere(outside, "create_file"),
+    )
+
+
+OLD_IS_CLOSED = f"`{OLD_TEST}` is closed to this role by `!tests/**"
+
+
+def developing(right: Entry, outside: Path) -> Iterator[Entry]:
+    return tries(
+        right,
+        "software_developer",
+        *writing(NEW_TEST, f"`{NEW_TEST}` is locked since RED"),
+        *writing(OLD_TEST, OLD_IS_CLOSED),
+        *writing("tests/conftest.py", "`tests/conftest.py` is closed to this role by `!tests/**"),
+        *closed_everywhere(outside),
+    )
+
+
+def finishing() -> Iterator[Entry]:
+    """The roles after the developer."""
     notes = {"name": "create_release_notes", "args": {"text": "x", "path": SOURCE}}
     beyond = {"name": "create_release_notes", "args": {"text": "x", "path": "../outside.md"}}
-    return [
-        *tries(intake(ambiguity("Up or down?", "minor")), "requirements_analyst"),
-        *tries(clarify(answer("Up or down?", "Down.", 50)), "business_analyst"),
-        *tries(analyze(), "software_architect"),
-        *tries(spec(), "software_architect"),
-        *tries(approves("spec", SECURITY), "security_architect"),
-        *tries(
-            red(),
-            "test_engineer",
-            *writing("shop/new.py", "`shop/new.py` is outside what this role may write: tests/**", "create_file"),
-            *writing(OLD_TEST, "exists", "create_file"),
-            *closed_everywhere(outside, "create_file"),
-        ),
-        *tries(
-            green(),
-            "software_developer",
-            *writing(NEW_TEST, f"`{NEW_TEST}` is locked since RED"),
-            *writing(OLD_TEST, tests),
-            *writing("tests/conftest.py", "`tests/conftest.py` is closed to this role by `!tests/**"),
-            *closed_everywhere(outside),
-        ),
-        *tries(refactor(), "senior_developer", *writing(NEW_TEST, f"`{NEW_TEST}` is locked since RED"), *writing(OLD_TEST, tests)),
-        *tries(approves("refactor", SECURITY), "security_architect"),
-        *tries(approves("refactor", READER), "reviewer"),
-        *tries(
-            deliver(),
-            "devops_engineer",
-            *writing("shop/new.txt", "`shop/new.txt` is outside what this role may write: docs/**", "create_file"),
-            *writing("tests/new.md", "`tests/new.md` is closed to this role by `!tests/**", "create_file"),
-            *writing("../outside.md", "leads outside of the repository", "create_file"),
-            (notes, re.escape(f"`{SOURCE}` is no release notes; this tool changes nothing else")),
-            (beyond, r"^- create_release_notes \.\./outside\.md: the path '\.\./outside\.md' leads outside"),
-        ),
-    ]
+    locked = writing(NEW_TEST, f"`{NEW_TEST}` is locked since RED")
+    yield from tries(refactor(), "senior_developer", *locked, *writing(OLD_TEST, OLD_IS_CLOSED))
+    yield from tries(approves("refactor", SECURITY), "security_architect")
+    yield from tries(approves("refactor", READER), "reviewer")
+    yield from tries(
+        deliver(),
+        "devops_engineer",
+        *writing("shop/new.txt", "`shop/new.txt` is outside what this role may write: docs/**", "create_file"),
+        *writing("tests/new.md", "`tests/new.md` is closed to this role by `!tests/**", "create_file"),
+        *writing("../outside.md", "leads outside of the repository", "create_file"),
+        (notes, re.escape(f"`{SOURCE}` is no release notes; this tool changes nothing else")),
+        (beyond, r"^- create_release_notes \.\./outside\.md: the path '\.\./outside\.md' leads outside"),
+    )
 
 
 @pytest.mark.slow
-def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(play: Play, tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", telling((False, True), 1), ids=lambda whole: "to a branch" if whole else "up to a question")
+def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(play: Play, tmp_path: Path, *, whole: bool) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("x\n")
     (play.top / "link.md").symlink_to(outside)
     play.person.commit_all()
     before = photograph(play.top)
-    entries = trespassing(outside)
-    data = finished(start(play, *entries, words=("--lane", "full", "--mode", "heavy")))
-    assert data["cost"]["calls"] == len(entries)
+    builds = [*developing(green(), outside), *finishing()] if whole else [*developing(ask("green"), outside)]
+    entries = [*trespassing(outside), *builds]
+    done = start(play, *entries, words=("--lane", "full", "--mode", "heavy"))
+    assert (done.code, done.data["cost"]["calls"]) == (0 if whole else 3, len(entries)), done.said
     assert differences(before, photograph(play.top)) == []
     assert outside.read_text() == "x\n"
-    changed = play.person.git("diff", "--name-only", data["base"], data["branch"]).splitlines()
-    assert sorted(changed) == [SOURCE, NEW_TEST]
-    assert TEST in play.person.git("show", f"{data['branch']}:{NEW_TEST}") + "\n"
-    patches = sorted(path.name for path in (newest(play.top) / "artifacts/snapshots").iterdir())
-    assert len(patches) == 2, "only the test and the change were ever written"
+    worktree = play.person.worktree(done.data["task_id"])
+    found = {path.relative_to(worktree): path for path in worktree.rglob("*") if path.is_file()}
+    files = {name.as_posix(): path for name, path in found.items() if name.parts[0] != ".git"}
+    theirs = {name: play.top / name for name in play.person.git("ls-files").splitlines()}
+    changed = {name for name, path in files.items() if name not in theirs or path.read_bytes() != theirs[name].read_bytes()}
+    assert changed == ({SOURCE, NEW_TEST} if whole else {NEW_TEST})
+    assert files[NEW_TEST].read_text() == TEST
+    patches = [*(newest(play.top) / "artifacts/snapshots").iterdir()]
+    assert len(patches) == len(changed), "nothing else was ever written"

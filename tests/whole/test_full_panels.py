@@ -88,7 +88,7 @@ def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_p
     assert data["branch"] is None
     assert final(play.top, "spec", "specification")["title"] == "version 6"
     (answered,) = [event for event in events(play.top) if event["type"] == "resolved" and event["answer"].startswith("Keep it")]
-    assert answered["id"] == raised["id"]
+    assert (answered["id"], answered["answer"]) == (raised["id"], f"Keep it {'short' if won is both[0] else 'long'}")
     assert evidence(play.top)["panels"]["spec"]["advisory"] == ["SEC-001 (security_architect): Good enough."]
     late = play.person.run("resolve", raised["id"], "--task", task, "--answer", "too late")
     assert (late.code, "answered already" in late.err) == (2, True), late.said

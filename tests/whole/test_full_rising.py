@@ -1,9 +1,10 @@
 """A lane that cannot carry its task: the task goes on in the full one, keeps what it has, and says why."""
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
+from tests.depth import telling
 from tests.whole.full_plays import (
     ARBITER,
     READER,
@@ -32,7 +33,6 @@ from tests.whole.plays import (
     create,
     edit,
     finished,
-    frame,
     green,
     patch,
     red,
@@ -60,7 +60,10 @@ def sums(prices: list[int]) -> dict[str, int]:
     return {name: abs(each) for name, each in found.items()}
 """
 WORSE = f"{KNOTTED}\n\n\n{SUMS}\n\n{SUMS.replace('sums', 'totals')}\n\ndef label"
-BREAKS = edit(SOURCE, RIGHT, "return price")
+TABLE = "RATES = (\n" + "".join(f"    {number},\n" for number in range(70)) + ")\n\n\ndef label"
+MORE = [f"shop/{name}.py" for name in ("first", "second", "third")]
+SENT_BACK = ("Senior Developer", "The reviewer blocks:", "The rates must go", "Nobody asked for all these", "Remedy: Mend it")
+TRIVIAL = {**FRAMED["intake_record"], "initial_complexity": "trivial"}
 
 
 def second_reader(*findings: str, expects: tuple[Expected, ...] = ()) -> Entry:
@@ -75,7 +78,7 @@ def second_reader(*findings: str, expects: tuple[Expected, ...] = ()) -> Entry:
 def trivial_frame(*created: str) -> Entry:
     papers: dict[str, Any] = {
         **FRAMED,
-        "intake_record": {**FRAMED["intake_record"], "initial_complexity": "trivial"},
+        "intake_record": TRIVIAL,
         "specification": {**FRAMED["specification"], "files_to_create": [*created]},
     }
     return say("frame", artifacts=papers, signal="success")
@@ -85,113 +88,102 @@ def given_up(*actions: dict[str, Any], expects: tuple[Expected, ...]) -> Entry:
     return {**say("refactor", *actions, signal="failure_retryable", expects=expects)}
 
 
-def test_two_blocking_reviews_raise_the_lane_and_when_no_refactoring_helps_the_work_before_it_stands(play: Play) -> None:
-    kept = edit(SOURCE, DOC, f"{DOC[:-1]}, rounded up.")
-    done = play.start(
-        frame(),
-        red(),
-        green(),
-        second_reader("No word on rounding."),
-        revised(kept, expects=("No word on rounding",)),
-        second_reader("No word on zero."),
+class Way(NamedTuple):
+    """How a lane comes to rise: what is said until it does, why it does, and what takes the most of it back."""
+
+    lane: Literal["hotfix", "small"]
+    said: list[Entry]
+    why: str
+    entered: list[str]
+    taken_back: dict[str, Any]
+
+
+def ways() -> dict[str, Way]:
+    """All but the last are a few lines that intake calls trivial: nobody is asked to refactor, and two read all the same."""
+    rate = {"name": "delete_file", "args": {"path": MORE[-1]}}
+    files = [trivial_frame(*MORE), red(), green(FIX, *(create(path, "RATES = 1\n") for path in MORE))]
+    doc = edit(SOURCE, DOC, f"{DOC[:-1]}, with no RATES.")
+    reviews = [
+        *(trivial_frame(), red(), green(), second_reader("No word on rounding.")),
+        *(revised(doc, expects=("No word on rounding",)), second_reader("No word on zero.")),
         revised(expects=("The reviewer blocks:", "No word on zero")),
-        # The first attempt breaks a test, then ties a knot; the second is given up with an edit that hurts nobody.
-        say("refactor", BREAKS, expects=("Senior Developer",)),
-        refactor(
-            edit(SOURCE, "def label", WORSE),
-            expects=("Your edit made something worse and was undone", RIGHT.replace("*", r"\*")),
+    ]
+    table = [patch(create(NEW_TEST, TEST), FIX, edit(SOURCE, "def label", TABLE)), refactor(expects=("The tests pass",))]
+    return {
+        "files": Way("small", files, "4 files", ["frame", "red", "green"], rate),
+        "reviews": Way(
+            "small",
+            reviews,
+            "a review blocked 2 times",
+            ["frame", "red", "green", "review", "green", "review", "green"],
+            edit(SOURCE, ", with no RATES", ""),
         ),
-        given_up(
-            expects=(
-                "Gate quality failed",
-                "sort_of has complexity 21",
-                "lines repeat what stands at",
-                "All edits of this stage were undone",
-            )
-        ),
-        given_up(edit(SOURCE, "rounded up", "rounded down"), expects=("An earlier attempt failed", "rounded up", {"not": "def sort_of"})),
-        approves("refactor", SECURITY, "Percent is not bounded.", expects=(RIGHT.replace("*", r"\*"),)),
-        approves("refactor", READER),
+        "lines": Way("hotfix", table, "lines", ["patch"], edit(SOURCE, TABLE, "def label")),
+    }
+
+
+def vain() -> list[Entry]:
+    """The first attempt ties a knot; the second is given up with an edit that hurts nobody."""
+    failed = ("Gate quality failed", "sort_of has complexity 21", "lines repeat what stands at", "All edits of this stage were undone")
+    return [
+        refactor(edit(SOURCE, "def label", WORSE), expects=SENT_BACK),
+        given_up(expects=failed),
+        given_up(edit(SOURCE, '"""The', '"""A'), expects=("An earlier attempt failed", "The price", {"not": "def sort_of"})),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "helps"), telling((("files", False), ("files", True), ("reviews", False), ("reviews", True), ("lines", True)), 1)
+)
+def test_a_lane_rises_and_a_role_that_a_block_puts_to_work_mends_it_or_the_work_before_it_stands(
+    play: Play, how: str, *, helps: bool
+) -> None:
+    way = ways()[how]
+    done = play.start(
+        *way.said,
+        approves("refactor", SECURITY, expects=("RATES",)),
+        blocks("refactor", READER, "Nobody asked for all these rates."),
+        blocks("refactor", ARBITER, "The rates must go.", expects=("The reviewers disagree", "Nobody asked for all these")),
+        *([refactor(way.taken_back, summary="the rates are gone", expects=SENT_BACK)] if helps else vain()),
+        approves("refactor", SECURITY, "Percent is not bounded.", expects=("The version before was sent back for",)),
+        approves("refactor", READER, expects=("The version before was sent back for", "The rates must go")),
         deliver(expects=("DevOps Engineer",)),
+        lane=way.lane,
     )
     data = finished(done)
-    assert data["lane"] == "full"
     proof = evidence(play.top)
-    assert proof["lane"] == "full"
-    (why,) = proof["risen"]
-    assert "a review blocked 2 times" in why
-    assert [name for name in entered(play.top) if name != "refactor"] == [
-        *("frame", "red", "green", "review", "green", "review", "green"),
-        *("refactor/security_architect", "refactor/reviewer", "deliver"),
-    ]
+    assert (data["lane"], proof["lane"], [way.why in why for why in proof["risen"]]) == ("full", "full", [True])
+    assert proof["same_author"] is (way.lane == "hotfix")
+    panel = proof["panels"]["refactor"]
+    assert (panel["verdicts"], panel["dissent"]) == ({READER: "approve", SECURITY: "approve"}, [])
+    two = ["refactor/security_architect", "refactor/reviewer"]
+    worked = ["refactor"] if helps else ["refactor"] * 3
+    assert entered(play.top) == [*way.entered, "refactor", *two, "refactor/arbiter", *worked, *two, "deliver"]
+    first = next(event for event in events(play.top) if event["type"] == "stage_entered" and event["stage"] == "refactor")
+    assert first.get("skipped", "") == ("" if how == "lines" else "trivial_change")
+    points = "\n".join(open_points(play.top))
+    assert "Percent is not bounded." in points
+    assert way.why in points
+    assert RIGHT in play.person.git("show", f"{data['branch']}:{SOURCE}")
+    assert play.person.git("show", f"{data['branch']}:{NEW_TEST}") == TEST.strip()
+    if helps:
+        _mended(play, data["branch"])
+    else:
+        _stands(play)
+
+
+def _mended(play: Play, branch: str) -> None:
+    assert evidence(play.top)["skipped"] == {}
+    assert final(play.top, "refactor", "implementation")["summary"] == "the rates are gone"
+    assert "RATES" not in play.person.git("show", f"{branch}:{SOURCE}")
+    assert MORE[-1] not in play.person.git("ls-tree", "-r", "--name-only", branch)
+
+
+def _stands(play: Play) -> None:
+    proof = evidence(play.top)
     assert proof["skipped"] == {"refactor": "no attempt made it better"}
-    assert len(proof["reverted"]) == 3
+    assert "no attempt made it better" in "\n".join(open_points(play.top))
+    assert len(proof["reverted"]) == 2
     undone = [event["tree"] for event in events(play.top) if event["type"] == "reverted"]
     accepted = {event["stage"]: event["tree"] for event in events(play.top) if event["type"] == "stage_accepted"}
     assert {*undone, accepted["refactor"]} == {accepted["green"]}
-    points = "\n".join(open_points(play.top))
-    assert "no attempt made it better" in points
-    assert "Percent is not bounded." in points
-    assert "a review blocked 2 times" in points
-    source = play.person.git("show", f"{data['branch']}:{SOURCE}")
-    assert "rounded up" in source
-    assert RIGHT in source
-
-
-def test_an_edit_over_more_files_raises_the_lane_and_a_panel_that_blocks_a_skipped_stage_puts_its_role_to_work(play: Play) -> None:
-    more = [f"shop/{name}.py" for name in ("first", "second", "third")]
-    done = play.start(
-        trivial_frame(*more),
-        red(),
-        green(FIX, *(create(path, "RATE = 1\n") for path in more)),
-        # A few lines that intake calls trivial: nobody is asked to refactor, and two read all the same.
-        blocks("refactor", SECURITY, "Three rates lie about.", expects=("shop/third.py",)),
-        blocks("refactor", READER, "Nobody needs the third rate."),
-        refactor(
-            {"name": "delete_file", "args": {"path": "shop/third.py"}},
-            summary="the third rate is gone",
-            expects=("Senior Developer", "Three rates lie about", "Nobody needs the third rate", "Remedy: Mend it"),
-        ),
-        approves("refactor", SECURITY, expects=("The version before was sent back for", {"not": r"^diff .*third"})),
-        approves("refactor", READER),
-        deliver(),
-    )
-    data = finished(done)
-    proof = evidence(play.top)
-    assert ["4 files" in why for why in proof["risen"]] == [True]
-    assert proof["skipped"] == {}
-    two = ["refactor/security_architect", "refactor/reviewer"]
-    assert entered(play.top) == ["frame", "red", "green", "refactor", *two, "refactor", *two, "deliver"]
-    skipped = [event.get("skipped", "") for event in events(play.top) if event["type"] == "stage_entered" and event["stage"] == "refactor"]
-    assert skipped == ["trivial_change", "", "", "", "", ""]
-    assert final(play.top, "refactor", "implementation")["summary"] == "the third rate is gone"
-    assert "shop/third.py" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
-    assert play.person.git("show", f"{data['branch']}:{NEW_TEST}") == TEST.strip()
-
-
-def test_an_edit_of_many_lines_raises_a_hotfix_and_an_arbiter_who_sides_with_the_block_sends_it_back(play: Play) -> None:
-    table = "RATES = (\n" + "".join(f"    {number},\n" for number in range(70)) + ")\n\n\ndef label"
-    done = play.start(
-        patch(create(NEW_TEST, TEST), FIX, edit(SOURCE, "def label", table)),
-        refactor(expects=("The tests pass",)),
-        approves("refactor", SECURITY),
-        blocks("refactor", READER, "Seventy rates that nobody asked for."),
-        blocks("refactor", ARBITER, "The rates must go.", expects=("The reviewers disagree", "Seventy rates")),
-        refactor(
-            edit(SOURCE, table, "def label"),
-            summary="the rates are gone",
-            expects=("The reviewer blocks:", "The rates must go", "Seventy rates"),
-        ),
-        approves("refactor", SECURITY),
-        approves("refactor", READER, expects=("The version before was sent back for", "The rates must go")),
-        deliver(),
-        lane="hotfix",
-    )
-    data = finished(done)
-    proof = evidence(play.top)
-    assert ["lines" in why for why in proof["risen"]] == [True]
-    assert entered(play.top)[:2] == ["patch", "refactor"]
-    assert proof["panels"]["refactor"]["verdicts"] == {READER: "approve", SECURITY: "approve"}
-    assert proof["panels"]["refactor"]["dissent"] == []
-    assert "RATES" not in play.person.git("show", f"{data['branch']}:{SOURCE}")
-    assert proof["same_author"] is True

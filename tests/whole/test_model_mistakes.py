@@ -92,7 +92,7 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
     )
     second = [say("red", {"name": f"tool_{n}", "args": {}}) for n in range(6)]
     told = ("A person answered: Put it into test_net", {"not": "test_left_behind"})
-    done = play.start(frame(), left, *first, fresh, *second, red(expects=told), green(), review())
+    done = play.start(frame(), left, *first, fresh, *second, say("red", create(NEW_TEST, TEST), expects=told), ask("red"))
     assert done.code == 3, done.said
     escalation = done.data["escalation"]
     assert escalation["kind"] == "exhausted"
@@ -105,8 +105,9 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
     shown = play.person.run("escalations", "show", escalation["id"])
     assert "attempt 1 of red" in shown.out
     assert "attempt 2 of red" in shown.out
-    data = finished(play.answer(done, "Put it into test_net"))
-    assert "test_left_behind" not in play.person.git("ls-tree", "-r", "--name-only", data["branch"])
+    asked(play.answer(done, "Put it into test_net"))
+    names = {path.name for path in (play.person.worktree(done.data["task_id"]) / "tests").iterdir()}
+    assert ("test_net.py" in names, "test_left_behind.py" in names) == (True, False)
 
 
 @pytest.mark.slow
@@ -148,9 +149,11 @@ def test_a_block_by_the_reviewer_goes_back_and_its_finding_is_shown(play: Play) 
         "args": {"path": SOURCE, "old": "The price without the discount.", "new": "The price without the discount, rounded up."},
     }
     again = green(word, expects=("The reviewer blocks:", "REV-001: No word on rounding. Remedy: Say it."))
-    data = finished(play.start(frame(), red(), green(), blocked, again, review(expects=("rounded up",))))
-    assert "rounded up" in play.person.git("show", f"{data['branch']}:{SOURCE}")
-    assert TEST.strip() == play.person.git("show", f"{data['branch']}:{NEW_TEST}")
+    done = play.start(frame(), red(), green(), blocked, again, ask("review", expects=("rounded up",)))
+    asked(done)
+    tree = play.person.worktree(done.data["task_id"])
+    assert "rounded up" in (tree / SOURCE).read_text()
+    assert (tree / NEW_TEST).read_text() == TEST
 
 
 def test_an_exhausted_script_is_a_clear_failure(play: Play) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from agentforge.store.grants import grants_file, read_grants
 from agentforge.store.layout import Home
 from tests.whole.checkouts import COMMAND, Done
-from tests.whole.plays import FIX, NEW_TEST, RIGHT, SOURCE, TEST, Play, create, finished, patch, review, say
+from tests.whole.plays import FIX, NEW_TEST, RIGHT, SOURCE, TEST, Play, ask, asked, create, finished, patch, review, say
 
 
 def run_command(*words: str) -> dict[str, Any]:
@@ -59,11 +59,10 @@ def test_a_command_runs_behind_the_walls_and_what_is_critical_or_not_answered_do
     listing = run_command("python", "-c", "print(6 * 7)")
     done = play.start(
         say("patch", listing, run_command("sudo", "id")),
-        patch(expects=("42", "not allowed: critical, which is always blocked")),
-        review(),
+        ask("patch", expects=("42", "not allowed: critical, which is always blocked")),
         lane="hotfix",
     )
-    finished(done)
+    asked(done)
     said = (r"permission_denied|not allowed: strict", "--non-interactive denies what would be asked")
     done = play.start(
         say("patch", FIX), say("patch", {"name": "escalate", "args": {"question": "What now?"}}, expects=said),
@@ -101,15 +100,14 @@ def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_awa
 
 
 def test_at_a_terminal_the_question_is_answered_in_place(play: Play) -> None:
-    play.person.scripted(
-        say("patch", create(NEW_TEST, TEST)), say("patch", create(NEW_TEST, TEST)), say("patch", FIX), patch(FIX), review()
-    )
+    play.person.scripted(say("patch", create(NEW_TEST, TEST)), say("patch", create(NEW_TEST, TEST)), say("patch", FIX))
     words = ("start", "net must take the discount off", "--lane", "hotfix", "--model", f"scripted:{play.person.script}", "--strict")
-    code, shown = at_a_terminal(play, words, ("always", "allow"))
-    assert code == 0, shown
+    code, shown = at_a_terminal(play, words, ("always", "leave"))
+    assert code == 3, shown
     assert "May maintainer use create_file?" in shown
     assert "Granted grant-" in shown
-    assert "Done: task-" in shown
+    assert "May maintainer use edit_file?" in shown
+    assert shown.count("Your answer") == 2
 
 
 def at_a_terminal(play: Play, words: tuple[str, ...], answers: tuple[str, ...]) -> tuple[int, str]:

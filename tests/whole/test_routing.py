@@ -116,11 +116,12 @@ def test_what_goes_wrong_on_the_way_is_one_sentence_and_a_question(play: Play) -
     page = b"<html><body>Please log in</body></html>"
     html = [Fault(body=page, headers={"content-type": "text/html"})] * 3
     unknown: list[Scripted] = [Fault(status=404, message="model: any")]
+    play.person.variables["MINE"] = KEY
     cases = (("openai", OpenAIServer(html), "web page"), ("anthropic", AnthropicServer(unknown), "knows no model"))
+    done = None
     for wire, server, words in cases:
         with server:
             configure(play, providers={"mine": {"wire": wire, "base_url": server.base_url, "key_env": "MINE"}})
-            play.person.variables["MINE"] = KEY
-            done = start(play, "--model", "mine:any")
+            done = play.answer(done, "retry") if done else start(play, "--model", "mine:any")
         text = done.data["escalation"]["question"]["text"]
         assert (done.code, words in text, KEY in done.said, "\n" in text) == (3, True, False, False), done.said

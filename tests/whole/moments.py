@@ -1,0 +1,54 @@
+"""A task as it stands before its first model call, kept: what is about that call goes on from a copy, and no baseline is taken again."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentforge import wiring
+from agentforge.core.effects import Ask, Effect
+from agentforge.core.inputs import Outcome
+from agentforge.core.state import State
+from agentforge.engines.local import Ports, drive
+from agentforge.store.layout import TaskFiles
+from agentforge.store.site import Site
+
+
+class _Reached(Exception):
+    """The moment is there: the driver ends as if it was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A checkout with its one task."""
+
+    checkout: Path
+    task_id: str
+
+    def copy(self, place: Path) -> tuple[Site, TaskFiles]:
+        """Another checkout where the same task stands at the same line."""
+        shutil.copytree(self.checkout, place, symlinks=True)
+        site = Site.open(place)
+        return site, site.find(self.task_id)
+
+
+def before_the_first_call(checkout: Path, options: wiring.StartOptions) -> Moment:
+    """Starts the task, and lets it come as far as that."""
+    site = Site.open(checkout)
+    files = wiring.start(site, options)
+    with wiring.driving(site, files) as driver:
+        ports = driver.ports(driver.world())
+        try:
+            drive(driver.journal, replace(ports, perform=_stopping(ports)))
+        except _Reached:
+            return Moment(checkout, files.task_id)
+    raise AssertionError("the task never came to a call")
+
+
+def _stopping(ports: Ports) -> Callable[[Effect, State], Outcome]:
+    def perform(effect: Effect, state: State) -> Outcome:
+        if isinstance(effect, Ask):
+            raise _Reached
+        return ports.perform(effect, state)
+
+    return perform
