@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzzing import register
+from tests.order import dealt
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL", "OLLAMA", "OPENAI", "VLLM")
@@ -116,6 +117,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name == "whole" or item.path.stem in _BEHIND_WALLS:
             item.add_marker(pytest.mark.slow)
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def pytest_collection_finish() -> None:

@@ -73,7 +73,7 @@ def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, t
     assert len(scene.salvaged()) == 1
 
 
-@BOTH
+@BOTH_IF_SOAKED
 def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path, engine: Engine) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     for name in ("worktree", "verdict"):

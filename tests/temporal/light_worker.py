@@ -30,6 +30,7 @@ def main(address: str, queue: str, place: Path, steps: int) -> None:
         child = os.fork()
         if child == 0:
             end_with_us()
+            os.dup2(2, 1)  # what the library logs is no number of a worker
             _work(Config(address=address, queue=queue, host_silence_s=30), place, steps)
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 PATIENT_S = 600
 """As people have it: on a busy machine many tasks wait for their turn, and nobody is lost."""
-TASKS, STEPS, HISTORY = (200, 2000, LONGEST_HISTORY) if SOAK else (24, 60, 250)
+TASKS, STEPS, HISTORY = (200, 2000, LONGEST_HISTORY) if SOAK else (12, 30, 130)
 """The numbers that we promise, in a soak; the same with fewer in every other run."""
 
 
