@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -251,7 +252,7 @@ def test_the_journal_says_how_a_call_ended_that_was_left_behind(tmp_path: Path, 
         assert ledger.reserve(left, NONE) is None
         assert ledger.reserve(replace(left, key="nobody/knows/this"), NONE) is None
         ledger.catch_up(repo, files)
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path)) as database:
             found = dict(database.execute("SELECT key, state FROM calls").fetchall())
     assert found == {call.key: call.state for call in known} | {"nobody/knows/this": "lost"}
 
