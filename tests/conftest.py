@@ -13,6 +13,7 @@ import pytest
 
 from tests.fuzzing import register
 from tests.order import dealt
+from tests.wheels import packed
 
 _HOST_FIRST = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL", "OLLAMA", "OPENAI", "VLLM")
@@ -64,13 +65,21 @@ sys.addaudithook(_border)
 register()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What installers find without a network: whatever this machine may have kept from earlier, a fresh one has not."""
+    os.environ["UV_FIND_LINKS"] = str(packed(_shared(tmp_path_factory)))
+
+
 @pytest.fixture(autouse=True)
 def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Loopback only, and installers offline in child processes too, unless the test is marked `network`."""
     _border.open = request.node.get_closest_marker("network") is not None
-    if not _border.open:
-        monkeypatch.setenv("PIP_NO_INDEX", "1")
-        monkeypatch.setenv("UV_OFFLINE", "1")
+    if _border.open:
+        monkeypatch.delenv("UV_FIND_LINKS")
+    else:
+        for name in ("PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE"):
+            monkeypatch.setenv(name, "1")
     yield
     _border.open = False
 
@@ -106,10 +115,15 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 @pytest.fixture(scope="session")
 def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each set of packages is installed once per session, whichever worker needs it first: the cache of any home that tests make."""
-    base = tmp_path_factory.getbasetemp()
-    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments"
+    place = _shared(tmp_path_factory) / "environments"
     place.mkdir(exist_ok=True)
     return place
+
+
+def _shared(factory: pytest.TempPathFactory) -> Path:
+    """A directory that all processes of one run of the tests have."""
+    mine = factory.getbasetemp()
+    return mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,5 @@
 """A small real task, run once to its end and kept, so that every crash test can start from any moment of it.
 
-<shared>/crash-wheels    pytest and what it needs, so that no index is asked
 <shared>/crash-cache     environments, shared by all copies
 <root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of any prefix
 <root>/moments/<key>/    both as they stood when the line with this key had just been written
@@ -11,9 +10,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-import zipfile
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from textwrap import dedent
 
@@ -193,8 +190,6 @@ def reference(shared: Path, plan: Plan = SMALL) -> Reference:
     root = shared / plan.name
     with (shared / "crash-site.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (shared / "crash-wheels").exists():
-            wheels(shared / "crash-wheels")
         done = root / "done.json"
         if not done.exists():
             shutil.rmtree(root, ignore_errors=True)
@@ -230,16 +225,3 @@ def found(root: Path, files: dict[str, str]) -> Scene:
     scene.git("add", "-A")
     scene.git("commit", "-qm", "The project")
     return scene
-
-
-def wheels(into: Path) -> None:
-    """The pytest that runs this test, packed again: an environment can be built where no index is."""
-    into.mkdir(parents=True)
-    for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-        installed = metadata.distribution(name)
-        kept = [path for path in installed.files or () if ".." not in path.parts and path.suffix != ".pyc" and path.name != "RECORD"]
-        record = next(path for path in installed.files or () if path.name == "RECORD")
-        with zipfile.ZipFile(into / f"{name}-{installed.version}-py3-none-any.whl", "w") as wheel:
-            for path in kept:
-                wheel.write(str(installed.locate_file(path)), str(path))
-            wheel.writestr(str(record), "".join(f"{path},,\n" for path in (*kept, record)))

@@ -108,6 +108,7 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None, environments:
         "HOME": str(root),
         "AGENTFORGE_HOME": str(root / "home"),
         "UV_CACHE_DIR": cache,
+        "UV_NO_INDEX": "1",
         "UV_OFFLINE": "1",
         "PIP_NO_INDEX": "1",
         "GIT_CONFIG_NOSYSTEM": "1",

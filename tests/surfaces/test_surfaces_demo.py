@@ -13,7 +13,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.network]
 def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     place = tmp_path / "kept"
-    environ = {name: value for name, value in scene.environ.items() if name not in {"UV_OFFLINE", "PIP_NO_INDEX", "AGENTFORGE_HOME"}}
+    closed = {"PIP_NO_INDEX", "UV_NO_INDEX", "UV_OFFLINE", "UV_FIND_LINKS", "AGENTFORGE_HOME"}
+    environ = {name: value for name, value in scene.environ.items() if name not in closed}
     done = type(scene)(scene.top, environ).run("demo", "--keep", str(place))
     said = done.stdout
     assert done.returncode == 0, said + done.stderr

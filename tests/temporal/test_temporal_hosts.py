@@ -38,8 +38,6 @@ def site(tmp_path_factory: pytest.TempPathFactory, home: Path, monkeypatch: pyte
     """The reference run; packages come from this machine alone."""
     mine = tmp_path_factory.getbasetemp()
     shared = mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
-    monkeypatch.setenv("UV_FIND_LINKS", str(shared / "crash-wheels"))
-    monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("UV_COMPILE_BYTECODE", "1")
     return reference(shared, SMALL)
 

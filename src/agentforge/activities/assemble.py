@@ -176,13 +176,19 @@ def _facts(world: World, state: State) -> str:
     """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates measured."""
     plan = world.plan(state)
     lines = [f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: {', '.join(plan.import_roots)}."]
-    if state.baseline is not None:
+    if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
     if _reviews(state):
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
     return "\n".join(lines)
+
+
+def _waited_for_it(state: State) -> bool:
+    """The baseline is taken beside the first stages: what they are shown must not hang on which of the two was quicker."""
+    assert state.run is not None
+    return any(stage.needs_environment for stage in state.pipeline.stages[: state.pipeline.index(state.run.name) + 1])
 
 
 def _reviews(state: State) -> bool:
