@@ -12,6 +12,7 @@ import pytest
 
 from agentforge import wiring
 from agentforge.store.journal import read_lines
+from agentforge.surfaces.cli.main import main
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import LINES, Reference
 from tests.engines.engines import Engine, both
@@ -35,6 +36,17 @@ def test_red_is_proved_by_three_runs_that_agree(site: Reference) -> None:
     assert len(outcomes) == 3
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert "failed" in outcomes[0].values()
+
+
+def test_no_context_hangs_on_whether_the_tests_of_the_base_had_run(
+    site: Reference, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(site.finished.repo)
+    shown = []
+    for step in ("1", "2"):  # of `frame`, beside which they run, and of `red`, which waits for them
+        assert main(["inspect", site.task_id, "--step", step, "--show", "context"]) == 0
+        shown.append("Measured: " in capsys.readouterr().out)
+    assert shown == [False, True]
 
 
 @both("lines", ENDS if SOAK else (5, 21, 30, LINES), telling=(21, 30))
