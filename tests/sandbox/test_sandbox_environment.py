@@ -21,6 +21,7 @@ from agentforge.system.processes import Completed
 from tests.depth import SOAK
 from tests.rows import every
 from tests.sandbox.loopback import folder
+from tests.whole.distributions import extract
 
 # A build backend in one file: no package index is asked, so these projects build anywhere.
 BACKEND = """
@@ -311,7 +312,7 @@ def sdists(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         ):
             pytest.skip("no package index can be reached")
         with tarfile.open(next((where / name).glob("*.tar.gz"))) as archive:
-            archive.extractall(where / name / "tree", filter="data")
+            extract(archive, where / name / "tree")
         return next((where / name / "tree").iterdir())
 
     return fetch

@@ -23,7 +23,7 @@ def test_every_essential_wall_holds_and_the_others_as_promised(sandbox: Sandbox)
     walls = usable(sandbox)
     started = time.monotonic()
     broken = {each.name for each in probe(walls) if not each.held}
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert not broken & ESSENTIAL
     assert broken <= ({"leftovers", "processes"} if walls.guarantee()["processes"].endswith("may survive") else set())
 

@@ -7,6 +7,7 @@ import secrets
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ ESSENTIAL: frozenset[ProbeName] = frozenset({"start", "read", "write", "network"
 """Without these walls are none. The others may be weaker on a rung that says so in its guarantee."""
 _OF_SHELLS = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"})
 _TIME_S = 20
+_DYING_S = 0.5
 
 # Standard library only: it runs inside, where nothing of ours is. It never raises for a wall that holds, and tells what it could do.
 _INSIDE = r"""
@@ -233,10 +235,15 @@ def _heard(server: socket.socket) -> bool:
 
 
 def _is_held(path: Path) -> bool:
-    """Whether somebody still lives who locked it."""
+    """Whether somebody still lives who locked it. The kernel may need a moment to bury whom it has killed."""
+    deadline = time.monotonic() + _DYING_S
     with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return True
+                time.sleep(0.01)
+            else:
+                return False
