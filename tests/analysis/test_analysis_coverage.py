@@ -115,3 +115,8 @@ def test_many_places_are_cut() -> None:
     (line,) = uncovered(covered(left, {"a.py": text}))
     assert "lines 1, 3, 5, 7, 9, 11 and 4 more places;" in line
     assert "lines 1-3;" in uncovered(covered(left, {"a.py": "a = 1\nb = 1\nc = 1\n"}))[0]
+
+
+def test_a_project_that_turns_plugins_off_is_measured_all_the_same(tree: Path, env: Environment) -> None:
+    found = run(env, tree, "signs.py", command=(*QUICK, "-p", "no:xdist"))
+    assert (found.status, found.missing["signs.py"]) == ("ran", {6})

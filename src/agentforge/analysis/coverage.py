@@ -21,6 +21,8 @@ LIMIT = 80
 
 MAX_RANGES = 6
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,\d+)? @@")
+_USAGE = 4
+"""Of pytest: a word of its command line is wrong."""
 _PROBE = "import importlib.util as u; print([n for n in ('coverage', 'pytest_cov', 'xdist') if u.find_spec(n)])"
 _REPORT = "import coverage, sys; c = coverage.Coverage(config_file=sys.argv[1]); c.combine(); c.json_report(outfile=sys.argv[2])"
 
@@ -89,8 +91,10 @@ class _Measure:
         rules = self._rules(paths)
         quiet = [*(["--no-cov"] if b"pytest_cov" in there else []), *(["-n", "0"] if b"xdist" in there else [])]
         argv = ("python", "-m", "coverage", "run", f"--rcfile={rules}", "-m", "pytest", *tail)
-        options = ("-q", "-p", "no:cacheprovider", *quiet)
-        done = self._sandbox.run((*with_python(argv, self._env), *options), self._walls)
+        words = (*with_python(argv, self._env), "-q", "-p", "no:cacheprovider")
+        done = self._sandbox.run((*words, *quiet), self._walls)
+        if done.code == _USAGE and quiet:  # the project turns those plugins off, and pytest does not know their words
+            done = self._sandbox.run(words, self._walls)
         if done.timed_out:
             return CoverageRun("not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s")
         if done.code not in (0, 1):
