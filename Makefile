@@ -30,7 +30,7 @@ demo: .venv/.run ## Watch one request become a verified branch: no key, nothing 
 
 test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 	@scripts/system-deps
-	$(BIN)/python -m pytest -n 4 --dist worksteal -q
+	$(BIN)/python -m pytest -n 3 --dist worksteal -q
 
 test-fast: .venv/.ready ## Run the tests of the inner loop
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow"

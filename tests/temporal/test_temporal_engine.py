@@ -286,25 +286,6 @@ def test_a_silent_host_is_host_lost_until_a_worker_sits_there_again(config: Conf
     asyncio.run(run())
 
 
-def test_rules_that_change_while_a_workflow_waits_change_nothing_that_was(config: Config, tmp_path: Path) -> None:
-    files = found_task(tmp_path)
-
-    async def run() -> None:
-        client = await connect(config)
-        async with working(config, Light(steps=2, asks_person=True), tmp_path):
-            handle = await begin(client, config, files)
-            await until(lambda: read_state(files).status == "blocked")
-        before = keys(files)
-        async with working(config, Light(steps=4), tmp_path):
-            inbox.send(files, Resolution("ESC-001", "this", "ada"), "ESC-001")
-            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
-            assert (await handle.result())["status"] == "completed"
-        assert keys(files)[: len(before)] == before
-
-    asyncio.run(run())
-    assert read_state(files).step == 4
-
-
 def test_a_second_attempt_joins_the_first_and_a_late_one_finds_its_key(tmp_path: Path) -> None:
     files = found_task(tmp_path)
     started, go_on = threading.Event(), threading.Event()

@@ -158,17 +158,11 @@ class TaskWorkflow:
     async def run(self, task: Task) -> dict[str, Json]:
         """Hands out what is owed until nothing is, or the world fails; then says where the task stands."""
         try:
-            await self._open()
-            while self._goes_on():
-                if self._is_long() and not self._flying:
-                    await workflow.wait_condition(workflow.all_handlers_finished)
-                    workflow.continue_as_new(replace(task, queue=self._queue, runs=task.runs + 1))
-                if not self._is_long():
-                    self._start()
-                turn = self._turn
-                await workflow.wait_condition(lambda: self._turn != turn)  # noqa: B023  # awaited before it changes
-        finally:
+            await self._hand_out(task)
+        except asyncio.CancelledError:  # and no `finally`: a workflow that is put out of memory can await nothing
             await self._end_flights()
+            raise
+        await self._end_flights()
         if self._trouble is not None and not self._newest.over:
             raise _final(self._trouble)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -213,6 +207,17 @@ class TaskWorkflow:
             raise ValueError(f"a message is short texts by name, together at most {LONGEST_MESSAGE} characters")
         if said["kind"] != "look" and not said.get("id"):
             raise ValueError("a message has an `id`; the first one of a name counts")
+
+    async def _hand_out(self, task: Task) -> None:
+        await self._open()
+        while self._goes_on():
+            if self._is_long() and not self._flying:
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                workflow.continue_as_new(replace(task, queue=self._queue, runs=task.runs + 1))
+            if not self._is_long():
+                self._start()
+            turn = self._turn
+            await workflow.wait_condition(lambda: self._turn != turn)  # noqa: B023  # awaited before it changes
 
     async def _open(self) -> None:
         try:
