@@ -81,11 +81,14 @@ def _throughput(address: str, place: Path, workers: int) -> float:
         home.mkdir()
         (home / "waits").touch()
     words = [[sys.executable, "-m", "tests.temporal.light_worker", address, queue, str(home), "1"] for home in homes]
-    children = [subprocess.Popen(each, stdout=subprocess.PIPE) for each in words]
+    children = [subprocess.Popen(each, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for each in words]
     try:
         for child in children:
-            assert child.stdout is not None
-            child.stdout.readline()
+            assert child.stdin is not None
+            assert child.stderr is not None
+            child.stdin.write(b"one\n")
+            child.stdin.flush()
+            child.stderr.readline()  # it works
         tasks = [found_task(place / f"many-{workers}-{number}") for number in range(TASKS)]
         return asyncio.run(_all(address, queue, tasks))
     finally:
