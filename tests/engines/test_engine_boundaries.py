@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from agentforge import wiring
+from agentforge.activities.perform import perform
+from agentforge.core.effects import Assemble, Effect, TakeBaseline
+from agentforge.core.pending import pending
 from agentforge.store.journal import read_lines
-from agentforge.surfaces.cli.main import main
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import LINES, Reference
 from tests.engines.engines import Engine, both
@@ -38,15 +40,19 @@ def test_red_is_proved_by_three_runs_that_agree(site: Reference) -> None:
     assert "failed" in outcomes[0].values()
 
 
-def test_no_context_hangs_on_whether_the_tests_of_the_base_had_run(
-    site: Reference, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("first", [TakeBaseline, Assemble])
+def test_what_the_first_stage_is_shown_does_not_hang_on_which_effect_was_quicker(
+    site: Reference, tmp_path: Path, first: type[Effect]
 ) -> None:
-    monkeypatch.chdir(site.finished.repo)
-    shown = []
-    for step in ("1", "2"):  # of `frame`, beside which they run, and of `red`, which waits for them
-        assert main(["inspect", site.task_id, "--step", step, "--show", "context"]) == 0
-        shown.append("Measured: " in capsys.readouterr().out)
-    assert shown == [False, True]
+    scene = site.copy(tmp_path, moment="prepare/1")
+    with wiring.driving(scene.site(), scene.files) as driver:
+        world, journal = driver.world(), driver.journal
+        owed = sorted(pending(journal.state), key=lambda effect: not isinstance(effect, first))
+        assert {type(effect) for effect in owed} == {TakeBaseline, Assemble}
+        for effect in owed:
+            journal.advance(effect.key, perform(world, effect, journal.state))
+    (shown,) = [line.body["events"] for line in read_lines(scene.files.journal) if line.key.endswith("/assemble")]
+    assert shown == next(line.body["events"] for line in read_lines(site.finished.files.journal) if line.key.endswith("/assemble"))
 
 
 @both("lines", ENDS if SOAK else (5, 21, 30, LINES), telling=(21, 30))
