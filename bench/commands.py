@@ -34,7 +34,9 @@ class Command:
 
 
 def measure_commands(place: Path, one_task: Path, home: Path) -> list[Command]:
-    """Medians of rounds in which each command runs once, so that a busy moment of the machine meets them all."""
+    """Medians of rounds in which each command runs once, so that a busy moment of the machine meets them
+    all.
+    """
     program = _program()
     many = place / "many"
     make_many(many)
@@ -44,9 +46,19 @@ def measure_commands(place: Path, one_task: Path, home: Path) -> list[Command]:
         Command("agentforge status", (*program, "status"), one_task, home),
         Command(f"agentforge status, {TASKS:,} tasks", (*program, "status"), many, place / "many-home"),
     ]
-    first = replace(commands[-1], name=f"agentforge status, {TASKS:,} tasks, without an index", ms=median_ms([_run(commands[-1])]))
+    first = replace(
+        commands[-1],
+        name=f"agentforge status, {TASKS:,} tasks, without an index",
+        ms=median_ms([_run(commands[-1])]),
+    )
     rounds = [[_run(command) for command in commands] for _ in range(ROUNDS)]
-    return [*(replace(command, ms=median_ms(times)) for command, times in zip(commands, zip(*rounds, strict=True), strict=True)), first]
+    return [
+        *(
+            replace(command, ms=median_ms(times))
+            for command, times in zip(commands, zip(*rounds, strict=True), strict=True)
+        ),
+        first,
+    ]
 
 
 def make_many(place: Path) -> None:
@@ -57,7 +69,16 @@ def make_many(place: Path) -> None:
         for number in range(TASKS):
             task = f"task-20260101-round-{number:04d}"
             create = Create(
-                task, "Round every total", "0" * 40, "0" * 40, "plain", "none", "", Pipeline("implement", "small", ()), Budget(), None
+                task,
+                "Round every total",
+                "0" * 40,
+                "0" * 40,
+                "plain",
+                "none",
+                "",
+                Pipeline("implement", "small", ()),
+                Budget(),
+                None,
             )
             Journal.create(project.task(task), create, utc_now).close()
 
@@ -77,5 +98,7 @@ def _timed(argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> fl
     done = subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, check=False)
     seconds = time.perf_counter() - started
     if done.returncode != 0:
-        raise AssertionError(f"{' '.join(argv)} ended with {done.returncode}: {done.stderr.decode(errors='replace')[:500]}")
+        raise AssertionError(
+            f"{' '.join(argv)} ended with {done.returncode}: {done.stderr.decode(errors='replace')[:500]}"
+        )
     return seconds

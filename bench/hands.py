@@ -1,4 +1,6 @@
-"""What safe hands cost: walls around a command, a search in a large tree, a patch of many files; each beside the bare program."""
+"""What safe hands cost: walls around a command, a search in a large tree, a patch of many files; each beside
+the bare program.
+"""
 
 import shutil
 import subprocess
@@ -45,11 +47,20 @@ def measure_walls(place: Path) -> list[Compared]:
         "Landlock with namespaces": Landlock(kernel_abi()),
         "Landlock alone": Landlock(kernel_abi(), namespaces=False),
     }
-    rungs: dict[str, Sandbox] = {"no walls": NoSandbox(), **{name: rung for name, rung in known.items() if ladder.works(rung)}}
+    rungs: dict[str, Sandbox] = {
+        "no walls": NoSandbox(),
+        **{name: rung for name, rung in known.items() if ladder.works(rung)},
+    }
     confinement = Confinement(cwd=room, write=(room,), timeout_s=20)
-    rounds = [[_timed(partial(rung.run, ("/bin/true",), confinement)) for rung in rungs.values()] for _ in range(WALL_ROUNDS)]
+    rounds = [
+        [_timed(partial(rung.run, ("/bin/true",), confinement)) for rung in rungs.values()]
+        for _ in range(WALL_ROUNDS)
+    ]
     bare, *walled = (median_ms(times) for times in zip(*rounds, strict=True))
-    return [Compared(name, ms, "the command alone", bare) for name, ms in zip(list(rungs)[1:], walled, strict=True)]
+    return [
+        Compared(name, ms, "the command alone", bare)
+        for name, ms in zip(list(rungs)[1:], walled, strict=True)
+    ]
 
 
 def measure_search(place: Path) -> list[Compared]:
@@ -96,7 +107,8 @@ def measure_patch(place: Path) -> Compared:
     ours: list[float] = []
     theirs: list[float] = []
     patch = "".join(
-        f"--- a/d{at % 50:02d}/f{at:04d}.txt\n+++ b/d{at % 50:02d}/f{at:04d}.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+        f"--- a/d{at % 50:02d}/f{at:04d}.txt\n+++ b/d{at % 50:02d}/f{at:04d}.txt\n@@ -1,3 +1,3 @@\n "
+        "a\n-b\n+B\n c\n"
         for at in range(PATCHED)
     )
     for turn in range(PATCH_ROUNDS):
@@ -130,7 +142,9 @@ def _patch(patch: str, bench: Workbench) -> None:
 def _run(argv: Sequence[str], cwd: Path, data: bytes = b"") -> None:
     done = subprocess.run(argv, cwd=cwd, input=data, capture_output=True, check=False)
     if done.returncode != 0:
-        raise AssertionError(f"{argv[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+        raise AssertionError(
+            f"{argv[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}"
+        )
 
 
 def _timed(work: Callable[[], object]) -> float:

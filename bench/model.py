@@ -37,12 +37,16 @@ class PlainModel:
         return Answer(text, reply, None, Usage(1000, 100), 0, self.name, "end")
 
     def step(self, number: int) -> Reply:
-        """One action, never the same twice in a row: the engine would answer a repeated one from the record."""
+        """One action, never the same twice in a row: the engine would answer a repeated one from the
+        record.
+        """
         if self.work == "edit":
             action = Action("create_file", {"path": "src/shop/round_up.py", "content": f"STEP = {number}\n"})
         else:
             start = 1 + number // MODULES % 60
-            action = Action("read_file", {"path": module_path(number), "start": start, "end": start + READ_LINES - 1})
+            action = Action(
+                "read_file", {"path": module_path(number), "start": start, "end": start + READ_LINES - 1}
+            )
         return Reply(thought=f"Step {number}.", actions=(action,), summary=f"step {number}")
 
 
@@ -62,7 +66,10 @@ def framing() -> Reply:
             "identified_ambiguities": [],
         },
         "clarification": {"questions": []},
-        "analysis": {"impacted_files": [{"path": module_path(0), "reason": "totals are made there"}], "risks": []},
+        "analysis": {
+            "impacted_files": [{"path": module_path(0), "reason": "totals are made there"}],
+            "risks": [],
+        },
         "specification": {
             "title": "Totals have two places",
             "description": "Every function that makes a total rounds it.",
@@ -71,5 +78,8 @@ def framing() -> Reply:
             "trace_to_request": "The request is the one requirement.",
         },
     }
-    actions = tuple(Action("submit_artifact", {"contract": name, "artifact": document}) for name, document in documents.items())
+    actions = tuple(
+        Action("submit_artifact", {"contract": name, "artifact": document})
+        for name, document in documents.items()
+    )
     return Reply(thought="One requirement.", actions=actions, signal="success", summary="framed")

@@ -1,7 +1,10 @@
-"""Dollars of the same work: fresh contexts of a fixed size, live and in batches, against one conversation that grows and is cached.
+"""Dollars of the same work: fresh contexts of a fixed size, live and in batches, against one conversation
+that grows and is cached.
 
-Nothing is sent: the sizes below are multiplied with the published prices. All of them favour the conversation where there is a choice:
-its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of our own calls in a batch none finds a cache.
+Nothing is sent: the sizes below are multiplied with the published prices. All of them favour the conversation
+where there is a choice:
+its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of our own calls in a batch
+none finds a cache.
 """
 
 from collections.abc import Iterator
@@ -39,13 +42,20 @@ def ours(prices: Prices, steps: int, sizes: Sizes, delivery: Delivery) -> int:
         first = step % STEPS_PER_STAGE == 0
         hits = delivery == "live" and not first
         writes = delivery == "live" and first
-        usage = Usage(sizes.stable + sizes.moving, sizes.output, sizes.stable if hits else 0, sizes.stable if writes else 0)
+        usage = Usage(
+            sizes.stable + sizes.moving,
+            sizes.output,
+            sizes.stable if hits else 0,
+            sizes.stable if writes else 0,
+        )
         total += prices.cost(usage, delivery)
     return total
 
 
 def conversation(prices: Prices, steps: int, sizes: Sizes) -> int:
-    """Micro-dollars of one conversation: each turn reads all before it from the cache and writes what is new."""
+    """Micro-dollars of one conversation: each turn reads all before it from the cache and writes what is
+    new.
+    """
     total, before = 0, 0
     for step in range(steps):
         new = sizes.stable if step == 0 else sizes.output + sizes.result

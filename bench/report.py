@@ -36,16 +36,28 @@ def table(title: str, rows: Sequence[Row]) -> str:
     names = list(dict.fromkeys(row.name for row in rows))
     things = list(dict.fromkeys(row.about for row in rows))
     cells = {(row.about, row.name): row.shown for row in rows}
-    grid = [[title, *names], *([thing, *(cells.get((thing, name), "") for name in names)] for thing in things)]
+    grid = [
+        [title, *names],
+        *([thing, *(cells.get((thing, name), "") for name in names)] for thing in things),
+    ]
     widths = [max(len(line[at]) for line in grid) for at in range(len(names) + 1)]
-    return "\n".join(_GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in grid)
+    return "\n".join(
+        _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in grid
+    )
 
 
 def write_json(path: Path, tables: Mapping[str, Sequence[Row]], about: Mapping[str, object]) -> None:
     """The same for programs, with what it was measured on."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [{"table": title, **asdict(row), "verdict": row.verdict or None} for title, found in tables.items() for row in found]
-    path.write_text(json.dumps({"about": about, "rows": rows}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    rows = [
+        {"table": title, **asdict(row), "verdict": row.verdict or None}
+        for title, found in tables.items()
+        for row in found
+    ]
+    path.write_text(
+        json.dumps({"about": about, "rows": rows}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def _number(value: float) -> str:

@@ -58,7 +58,10 @@ def main() -> None:
         "patch": list(_beside(patch)),
         "on a Temporal server": temporal,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
-        "a model call": [Row(each.name, "against the bare client", each.times, "x", each.goal) for each in measure_wrappers()],
+        "a model call": [
+            Row(each.name, "against the bare client", each.times, "x", each.goal)
+            for each in measure_wrappers()
+        ],
     }
     load = round(os.getloadavg()[0], 2)
     about = {
@@ -69,7 +72,9 @@ def main() -> None:
         "load": load,
     }
     write_json(RESULT, tables, about)
-    print(f"AgentForge {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {load}\n")
+    print(
+        f"AgentForge {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {load}\n"
+    )
     print("\n\n".join(table(title, rows) for title, rows in tables.items()))
     missing = "" if any(each.bare == "ripgrep" for each in searches) else " (ripgrep is not)"
     print(f"\n{NOTES.format(missing)}\n\nAlso as JSON: {os.path.relpath(RESULT)}")

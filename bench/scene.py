@@ -1,6 +1,7 @@
 """What is measured on: a throw-away repository, and a task on it with one very long stage.
 
-Everything is real but the model and the project's environment: git, the worktree, the journal, the pack, the views, the index, the
+Everything is real but the model and the project's environment: git, the worktree, the journal, the pack, the
+views, the index, the
 engine. The catalogue never allows this many steps in a stage; the rules do not mind.
 """
 
@@ -38,7 +39,9 @@ STAGE = "green"
 MANY = 1_000_000_000
 TASK = "task-20260101-round"
 REQUEST = "Round every total to two places"
-BASELINE = Baseline("", "none", "none", MODULES, MODULES, 0, 0, f"{MODULES} of {MODULES} tests pass on the base")
+BASELINE = Baseline(
+    "", "none", "none", MODULES, MODULES, 0, 0, f"{MODULES} of {MODULES} tests pass on the base"
+)
 
 
 class WindowOver(UserError):
@@ -55,7 +58,9 @@ class Scene:
     git: TimedGit
 
     def drive_to(self, step: int, watch: Callable[[State], None] = lambda _: None) -> None:
-        """Real steps, through the real engine, until `step` has begun. `watch` is told when each begins, the last one too."""
+        """Real steps, through the real engine, until `step` has begun. `watch` is told when each begins, the
+        last one too.
+        """
 
         def make_real(effect: Effect, state: State) -> Outcome:
             if isinstance(effect, TakeBaseline):
@@ -67,7 +72,9 @@ class Scene:
             return perform(self.world, effect, state)
 
         files = self.journal.files
-        ports = Ports(make_real, lambda: inbox.receive(files, self.journal.known, print), lambda _, error: print(error))
+        ports = Ports(
+            make_real, lambda: inbox.receive(files, self.journal.known, print), lambda _, error: print(error)
+        )
         try:
             state = drive(self.journal, ports)
         except WindowOver:
@@ -84,11 +91,18 @@ def make_repository(place: Path) -> None:
             for at in range(FUNCTIONS)
         )
         _write(place / module_path(number), f'"""Part {number} of the shop."""\n\n\n{body}')
-        _write(place / f"tests/test_part_{number:02d}.py", f"def test_part_{number:02d}():\n    assert {number} >= 0\n")
+        _write(
+            place / f"tests/test_part_{number:02d}.py",
+            f"def test_part_{number:02d}():\n    assert {number} >= 0\n",
+        )
     _write(place / "src/shop/__init__.py", "")
     _write(place / "pyproject.toml", '[project]\nname = "shop"\nversion = "1"\n')
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "The shop")):
-        subprocess.run(["git", "-c", "user.name=Bench", "-c", "user.email=bench@localhost", *words], cwd=place, check=True)
+        subprocess.run(
+            ["git", "-c", "user.name=Bench", "-c", "user.email=bench@localhost", *words],
+            cwd=place,
+            check=True,
+        )
 
 
 @contextmanager
@@ -99,10 +113,19 @@ def long_task(place: Path) -> Iterator[Scene]:
     site = Site(git, Project(git.top), Home(place / "home"))
     with wiring.driving(site, begin(site)) as driver:
         model = PlainModel()
-        settings = read_settings(git, driver.journal.state.base_commit, model="scripted:plain", sandbox=None, budget_usd=None, environ={})
+        settings = read_settings(
+            git,
+            driver.journal.state.base_commit,
+            model="scripted:plain",
+            sandbox=None,
+            budget_usd=None,
+            environ={},
+        )
         driven = driver.site.git
         assert isinstance(driven, TimedGit)
-        world = wiring.make_world(driver.site, driver.journal, settings, Router.single(model), NoSandbox(), lambda _: None)
+        world = wiring.make_world(
+            driver.site, driver.journal, settings, Router.single(model), NoSandbox(), lambda _: None
+        )
         scene = Scene(driver.journal, world, model, driven)
         scene.drive_to(2)
         yield scene
@@ -117,7 +140,18 @@ def begin(site: Site) -> TaskFiles:
         pack.sync()
     head = site.git.head()
     tree = site.git.tree_of(head)
-    create = Create(TASK, REQUEST, head, tree, "plain", "none", catalogue, _pipeline(resolved), Budget(MANY, MANY), Price(0, 0))
+    create = Create(
+        TASK,
+        REQUEST,
+        head,
+        tree,
+        "plain",
+        "none",
+        catalogue,
+        _pipeline(resolved),
+        Budget(MANY, MANY),
+        Price(0, 0),
+    )
     with Journal.create(files, create, utc_now) as journal:
         artifacts.write_inputs(files, create, journal.times.created_at, "local")
     return files
@@ -126,7 +160,13 @@ def begin(site: Site) -> TaskFiles:
 def _pipeline(resolved: Resolved) -> Pipeline:
     stages = {stage.name: stage for stage in resolved.pipeline().stages}
     endless = replace(
-        stages[STAGE], requires=("specification",), checks=(), needs_environment=False, max_steps=MANY, mistakes=MANY, feedback_rounds=MANY
+        stages[STAGE],
+        requires=("specification",),
+        checks=(),
+        needs_environment=False,
+        max_steps=MANY,
+        mistakes=MANY,
+        feedback_rounds=MANY,
     )
     return Pipeline("implement", "small", (stages["frame"], endless))
 

@@ -35,7 +35,9 @@ class Window:
     cpu_ms: float
     """Time on a processor, of this process: what a busy machine cannot stretch by making it wait."""
     append_ms: float
-    """One fsynced append, measured between the steps of this window: what the disk does to one it does to the other."""
+    """One fsynced append, measured between the steps of this window: what the disk does to one it does to the
+    other.
+    """
     appends: float
     """What is ours, all steps together, in multiples of as many of those appends."""
     journal_bytes: int
@@ -76,7 +78,10 @@ class _Watch:
     def spans(self) -> list[_Mark]:
         """What each step took."""
         pairs = zip(self.begins, self.ends[1:], strict=False)
-        return [_Mark(end.wall - begin.wall, end.cpu - begin.cpu, end.git - begin.git, end.sync - begin.sync) for begin, end in pairs]
+        return [
+            _Mark(end.wall - begin.wall, end.cpu - begin.cpu, end.git - begin.git, end.sync - begin.sync)
+            for begin, end in pairs
+        ]
 
     def _now(self) -> _Mark:
         return _Mark(time.perf_counter(), time.process_time(), self.git.seconds, self.syncs.seconds)
@@ -122,7 +127,9 @@ def _window(scene: Scene, place: Path, work: Work, steps: int, point: int) -> Wi
 
 
 def skip_to(scene: Scene, step: int) -> None:
-    """Lines without work: outcomes of earlier steps are recorded again, as fast as the rules and the journal allow."""
+    """Lines without work: outcomes of earlier steps are recorded again, as fast as the rules and the journal
+    allow.
+    """
     journal = scene.journal
     with without_syncs(), _unheard(scene):
         while journal.state.step < step:
@@ -139,7 +146,10 @@ def _record(scene: Scene, owed: Effect) -> None:
             journal.advance(owed.key, Assembled(run.context, run.context_tokens))
         case Ask():
             journal.advance(f"{owed.key}/sent", AskStarted("0" * 64, "plain", worst_case(state, state.stage)))
-            journal.advance(owed.key, Answered(run.reply, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"))
+            journal.advance(
+                owed.key,
+                Answered(run.reply, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"),
+            )
         case Act():
             journal.advance(owed.key, _acted(state))
         case _:

@@ -1,4 +1,6 @@
-"""The second engine: what one effect costs beside a bare activity of the same server, and how many tasks pass in a minute."""
+"""The second engine: what one effect costs beside a bare activity of the same server, and how many tasks pass
+in a minute.
+"""
 
 import importlib.util
 from pathlib import Path

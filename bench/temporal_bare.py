@@ -19,5 +19,7 @@ class Bare:
     async def run(self, queue: str, times: int) -> int:
         """As many as the effects of a task."""
         for number in range(times):
-            await workflow.execute_activity(nothing, f"key-{number}", task_queue=queue, start_to_close_timeout=timedelta(minutes=1))
+            await workflow.execute_activity(
+                nothing, f"key-{number}", task_queue=queue, start_to_close_timeout=timedelta(minutes=1)
+            )
         return times

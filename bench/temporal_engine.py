@@ -40,7 +40,13 @@ def measure(place: Path) -> Measured:
     place.mkdir(parents=True, exist_ok=True)
     with Server(None, place) as server:
         bare, ours = asyncio.run(_effects(server.address, place))
-        return Measured(bare, ours, _local(place), _throughput(server.address, place, 1), _throughput(server.address, place, 2))
+        return Measured(
+            bare,
+            ours,
+            _local(place),
+            _throughput(server.address, place, 1),
+            _throughput(server.address, place, 2),
+        )
 
 
 async def _effects(address: str, place: Path) -> tuple[float, float]:
@@ -49,15 +55,23 @@ async def _effects(address: str, place: Path) -> tuple[float, float]:
     tasks = Light(steps=STEPS)
     bare: list[float] = []
     ours: list[float] = []
-    workflows = Worker(client, task_queue="bare", workflows=[Bare], workflow_runner=UnsandboxedWorkflowRunner())
-    async with workflows, Worker(client, task_queue="bare-host", activities=[nothing]), working(config, tasks, place):
+    workflows = Worker(
+        client, task_queue="bare", workflows=[Bare], workflow_runner=UnsandboxedWorkflowRunner()
+    )
+    async with (
+        workflows,
+        Worker(client, task_queue="bare-host", activities=[nothing]),
+        working(config, tasks, place),
+    ):
         for number in range(ROUNDS + 1):
             before, started = len(tasks.performed), time.perf_counter()
             handle = await begin(client, config, found_task(place / f"ours-{number}"), heartbeat_s=20)
             await handle.result()
             effects = len(tasks.performed) - before + 1  # the first one is `begin`
             between = time.perf_counter()
-            await client.execute_workflow(Bare.run, args=["bare-host", effects], id=f"bare-{number}", task_queue="bare")
+            await client.execute_workflow(
+                Bare.run, args=["bare-host", effects], id=f"bare-{number}", task_queue="bare"
+            )
             if number:  # the first round only warms up
                 ours.append((between - started) / effects * 1000)
                 bare.append((time.perf_counter() - between) / effects * 1000)
@@ -80,8 +94,14 @@ def _throughput(address: str, place: Path, workers: int) -> float:
     for home in homes:
         home.mkdir()
         (home / "waits").touch()
-    words = [[sys.executable, "-m", "tests.temporal.light_worker", address, queue, str(home), "1"] for home in homes]
-    children = [subprocess.Popen(each, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for each in words]
+    words = [
+        [sys.executable, "-m", "tests.temporal.light_worker", address, queue, str(home), "1"]
+        for home in homes
+    ]
+    children = [
+        subprocess.Popen(each, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for each in words
+    ]
     try:
         for child in children:
             assert child.stdin is not None

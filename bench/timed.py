@@ -72,7 +72,9 @@ def timed_syncs() -> Iterator[Spent]:
 
 @contextmanager
 def without_syncs() -> Iterator[None]:
-    """For what is only made to be measured later: nothing waits for the disk, until all of it does at the end."""
+    """For what is only made to be measured later: nothing waits for the disk, until all of it does at the
+    end.
+    """
     real = os.fsync
     os.fsync = lambda _: None  # type: ignore[assignment]  # as above
     try:

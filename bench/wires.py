@@ -26,12 +26,21 @@ class Import:
 
 def measure_imports() -> list[Import]:
     """Medians of rounds in which each is loaded once. What is not installed is left out."""
-    wires = {provider.extra: provider.wire.replace("-", "_") for provider in BUILT_IN if provider.wire != "openai-responses"}
+    wires = {
+        provider.extra: provider.wire.replace("-", "_")
+        for provider in BUILT_IN
+        if provider.wire != "openai-responses"
+    }
     code = {
-        extra: f"import agentforge.models.wire.send, agentforge.models.wire.{wires[extra]}" for extra in get_args(Extra) if installed(extra)
+        extra: f"import agentforge.models.wire.send, agentforge.models.wire.{wires[extra]}"
+        for extra in get_args(Extra)
+        if installed(extra)
     }
     light = {"nothing": "pass", "opening a model (no extra)": "import agentforge.models.open"}
-    statements = {**light, **{f"the wire of the extra `{extra}`": statement for extra, statement in code.items()}}
+    statements = {
+        **light,
+        **{f"the wire of the extra `{extra}`": statement for extra, statement in code.items()},
+    }
     rounds = [[_load(statement) for statement in statements.values()] for _ in range(ROUNDS)]
     columns = list(zip(*rounds, strict=True))
     bare = median_ms([seconds for seconds, _ in columns[0]])
@@ -44,5 +53,7 @@ def measure_imports() -> list[Import]:
 
 def _load(statement: str) -> tuple[float, int]:
     started = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", statement + _COUNT], capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", statement + _COUNT], capture_output=True, check=True, text=True
+    )
     return time.perf_counter() - started, int(done.stdout)

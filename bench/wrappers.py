@@ -1,4 +1,6 @@
-"""One call through every wrapper, against the bare client, to a server on the loopback that answers at once."""
+"""One call through every wrapper, against the bare client, to a server on the loopback that answers at
+once.
+"""
 
 import statistics
 import tempfile
@@ -26,7 +28,11 @@ GOAL = 1.3
 WARM = 5
 SPEC = "openai:any"
 REPLY: dict[str, Json] = {"actions": [{"name": "read_file", "args": {"path": "a.py"}}]}
-TOOL = ToolSpec("read_file", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]})
+TOOL = ToolSpec(
+    "read_file",
+    "Reads a file.",
+    {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +62,21 @@ class _Silent:
 
 
 def measure_wrappers() -> list[Wrapped]:
-    """Router, fallback, retry, tracing, rate limit and breaker around one call of 8,000 tokens; and the same with a recording."""
-    request = Request("bench", "bench", "You read.", tuple(Block(f"part {at}", "word " * 1600) for at in range(4)), (TOOL,), 4000)
-    with OpenAIServer(lambda _: REPLY) as server, tempfile.TemporaryDirectory(prefix="agentforge-bench-") as place:
+    """Router, fallback, retry, tracing, rate limit and breaker around one call of 8,000 tokens; and the same
+    with a recording.
+    """
+    request = Request(
+        "bench",
+        "bench",
+        "You read.",
+        tuple(Block(f"part {at}", "word " * 1600) for at in range(4)),
+        (TOOL,),
+        4000,
+    )
+    with (
+        OpenAIServer(lambda _: REPLY) as server,
+        tempfile.TemporaryDirectory(prefix="agentforge-bench-") as place,
+    ):
         limits = {"openai": {"requests_per_minute": 1_000_000, "tokens_per_minute": 1_000_000_000}}
         providers = known({"OPENAI_BASE_URL": server.base_url}, limits)
         bare = open_spec(SPEC, providers, lambda _: None)
@@ -66,11 +84,18 @@ def measure_wrappers() -> list[Wrapped]:
         from agentforge.models.record import recording  # noqa: PLC0415 - loads the HTTP library
 
         recorded = replace(bare, wrap=recording(Path(place) / "exchanges.jsonl"))
-        calls = {"all wrappers": _through_all(bare, providers, request), "and a recording": _through_all(recorded, providers, request)}
+        calls = {
+            "all wrappers": _through_all(bare, providers, request),
+            "and a recording": _through_all(recorded, providers, request),
+        }
         times = _in_turn([lambda: bare.ask(request), *calls.values()])
-        # A recording is for those who look for a fault: it redacts all that is sent, and its cost is only shown.
+        # A recording is for those who look for a fault: it redacts all that is sent, and its cost is only
+        # shown.
         goals = (GOAL, None)
-        return [Wrapped(name, times[0], took, goal) for name, took, goal in zip(calls, times[1:], goals, strict=True)]
+        return [
+            Wrapped(name, times[0], took, goal)
+            for name, took, goal in zip(calls, times[1:], goals, strict=True)
+        ]
 
 
 def _through_all(model: Model, providers: Mapping[str, Provider], request: Request) -> Callable[[], object]:
@@ -79,7 +104,9 @@ def _through_all(model: Model, providers: Mapping[str, Provider], request: Reque
 
 
 def _in_turn(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """Medians in milliseconds. One after the other, so that whatever else the machine does hits all of them."""
+    """Medians in milliseconds. One after the other, so that whatever else the machine does hits all of
+    them.
+    """
     times: list[list[float]] = [[] for _ in calls]
     for number in range(WARM + CALLS):
         for call, kept in zip(calls, times, strict=True):

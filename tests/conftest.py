@@ -20,7 +20,10 @@ _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL"
 _ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "PYTHON", "XDG_", *(f"{name}_" for name in _PROVIDERS))
 _BEHIND_WALLS = frozenset(
-    {f"test_sandbox_{name}" for name in ("container", "environment", "escapes", "limits", "probe", "seccomp", "walls")}
+    {
+        f"test_sandbox_{name}"
+        for name in ("container", "environment", "escapes", "limits", "probe", "seccomp", "walls")
+    }
     | {f"test_analysis_{name}" for name in ("coverage", "testrun", "typecheck")}
     | {f"test_gates_{name}" for name in ("green", "judge", "quality")}
     | {"test_surfaces_doctor"}
@@ -67,7 +70,9 @@ register()
 
 @pytest.fixture(scope="session", autouse=True)
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What installers find without a network: whatever this machine may have kept from earlier, a fresh one has not."""
+    """What installers find without a network: whatever this machine may have kept from earlier, a fresh one
+    has not.
+    """
     os.environ["UV_FIND_LINKS"] = str(packed(_shared(tmp_path_factory)))
 
 
@@ -88,7 +93,9 @@ def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, empty settings, and one fixed author."""
     # The cache of packages is addressed by content: sharing it changes no result and saves every download.
-    cache = os.environ.get("UV_CACHE_DIR") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
+    cache = os.environ.get("UV_CACHE_DIR") or str(
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv"
+    )
     for name in [name for name in os.environ if name.startswith(_OF_THE_PERSON)]:
         monkeypatch.delenv(name)
     # Counted here: pytest would look through all the homes there are to find the next number.
@@ -114,7 +121,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="session")
 def environments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Each set of packages is installed once per session, whichever worker needs it first: the cache of any home that tests make."""
+    """Each set of packages is installed once per session, whichever worker needs it first: the cache of any
+    home that tests make.
+    """
     place = _shared(tmp_path_factory) / "environments"
     place.mkdir(exist_ok=True)
     return place
@@ -127,7 +136,9 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What drives whole tasks, or starts programs behind walls in nearly every test, is not for the inner loop."""
+    """What drives whole tasks, or starts programs behind walls in nearly every test, is not for the inner
+    loop.
+    """
     for item in items:
         if item.path.parent.name == "whole" or item.path.stem in _BEHIND_WALLS:
             item.add_marker(pytest.mark.slow)
@@ -141,6 +152,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure() -> None:
-    """A shell that runs the tests in the background has them ignore Ctrl-C, and every command they start would inherit that."""
+    """A shell that runs the tests in the background has them ignore Ctrl-C, and every command they start
+    would inherit that.
+    """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

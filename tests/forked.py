@@ -1,6 +1,8 @@
-"""The command in a process of its own, forked from one that has imported it: most of a short command's time is its imports.
+"""The command in a process of its own, forked from one that has imported it: most of a short command's time
+is its imports.
 
-Directories, variables, output, exit code and death are those of any process. What is about the start of the program itself, or
+Directories, variables, output, exit code and death are those of any process. What is about the start of the
+program itself, or
 about its terminal, starts the installed one; so does a command whose variables Python reads at its start.
 """
 
@@ -35,14 +37,24 @@ _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
 _WIRES = tuple(module.name for module in pkgutil.iter_modules(wire.__path__, f"{wire.__name__}."))
 _used = mmap.mmap(-1, len(_WIRES))
-"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and most commands need none."""
+"""Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
+most commands need none.
+"""
 
 
 def run(words: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
     """One command to its end, with nothing to read."""
     parent = _parent()
     if _read_at_the_start(env) != _read_at_the_start(parent.environment):
-        return subprocess.run([COMMAND, *words], cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+        return subprocess.run(
+            [COMMAND, *words],
+            cwd=cwd,
+            env=dict(env),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LIMIT_S,
+        )
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         code = parent.fork(json.dumps([words, str(cwd), dict(env)]).encode(), (out.fileno(), err.fileno()))
         said = []
@@ -61,7 +73,9 @@ class _Parent:
 
     def __init__(self) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        }
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
@@ -155,8 +169,18 @@ def _become(words: list[str], cwd: str, env: dict[str, str], fds: list[int]) -> 
 
 
 def _import_everything() -> None:
-    of_temporal = ("client", "worker", "workflow")  # imported and not used: its threads begin with the first connection
-    for name in ("agentforge.wiring", "agentforge.models.scripted", "agentforge.hosting", "rich.console", "rich.table"):
+    of_temporal = (
+        "client",
+        "worker",
+        "workflow",
+    )  # imported and not used: its threads begin with the first connection
+    for name in (
+        "agentforge.wiring",
+        "agentforge.models.scripted",
+        "agentforge.hosting",
+        "rich.console",
+        "rich.table",
+    ):
         importlib.import_module(name)
     for name in of_temporal:
         importlib.import_module(f"agentforge.engines.temporal.{name}")

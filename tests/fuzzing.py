@@ -1,4 +1,6 @@
-"""How many examples a law gets: few in `make test`, all with SOAK=1, many more in `make fuzz`, by the profile that it names."""
+"""How many examples a law gets: few in `make test`, all with SOAK=1, many more in `make fuzz`, by the profile
+that it names.
+"""
 
 from hypothesis import HealthCheck, settings
 
@@ -10,7 +12,9 @@ _SHARE = 3
 
 
 def register() -> None:
-    """Makes the profiles known, and the first of them the usual one; in the other whatever fails can be repeated."""
+    """Makes the profiles known, and the first of them the usual one; in the other whatever fails can be
+    repeated.
+    """
     settings.register_profile("usual", max_examples=_ALL if SOAK else _ALL // _SHARE)
     settings.register_profile("fuzz", max_examples=4 * _ALL, deadline=None, print_blob=True)
     settings.load_profile("usual")
@@ -19,4 +23,8 @@ def register() -> None:
 def tries(usual: int, *allowed: HealthCheck) -> settings:
     """The settings of a law that is tried so often where there is time for all."""
     now = settings.default.max_examples if settings.default is not None else _ALL
-    return settings(max_examples=max(1, usual * now // _ALL), deadline=None, suppress_health_check=[HealthCheck.too_slow, *allowed])
+    return settings(
+        max_examples=max(1, usual * now // _ALL),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, *allowed],
+    )

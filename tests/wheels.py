@@ -1,4 +1,6 @@
-"""Packages for the projects that tests set up, packed from those that run the tests: a fresh machine has no others at hand."""
+"""Packages for the projects that tests set up, packed from those that run the tests: a fresh machine has no
+others at hand.
+"""
 
 import fcntl
 import zipfile
@@ -23,7 +25,11 @@ def packed(shared: Path) -> Path:
 
 
 def _pack(installed: metadata.Distribution, into: Path) -> None:
-    kept = [path for path in installed.files or () if ".." not in path.parts and path.suffix != ".pyc" and path.name != "RECORD"]
+    kept = [
+        path
+        for path in installed.files or ()
+        if ".." not in path.parts and path.suffix != ".pyc" and path.name != "RECORD"
+    ]
     record = next(path for path in installed.files or () if path.name == "RECORD")
     with zipfile.ZipFile(into / f"{installed.name}-{installed.version}-py3-none-any.whl", "w") as wheel:
         for path in kept:

@@ -1,4 +1,5 @@
-"""AgentForge: a request and a git repository in; a verified branch with its proof, or one precise question, out.
+"""AgentForge: a request and a git repository in; a verified branch with its proof, or one precise question,
+out.
 
 Read in this order: `core/events.py`, `core/decide.py`, `engines/local.py`, `activities/perform.py`,
 `catalog/pipelines/implement.yaml`, then one scenario in `tests/`.

@@ -1,4 +1,6 @@
-"""Who answers: the models as people configured them, put together from providers, tiers, keys, prices and wrappers."""
+"""Who answers: the models as people configured them, put together from providers, tiers, keys, prices and
+wrappers.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +43,14 @@ class Answering:
     local_only: bool = False
 
     @classmethod
-    def of(cls, home: Home, settings: Settings, environ: Mapping[str, str] = os.environ, *, local_only: bool = False) -> "Answering":
+    def of(
+        cls,
+        home: Home,
+        settings: Settings,
+        environ: Mapping[str, str] = os.environ,
+        *,
+        local_only: bool = False,
+    ) -> "Answering":
         """For a task."""
         made = cls(settings.tiers, settings.providers, environ, KeyStore.of(home, environ))
         return made.at_home() if local_only else made
@@ -68,7 +77,9 @@ class Answering:
         return name == SCRIPTED or (provider is not None and provider.local)
 
     def check(self) -> None:
-        """At least one model of every tier can be opened; else what stands in the way of the first, before anything is written."""
+        """At least one model of every tier can be opened; else what stands in the way of the first, before
+        anything is written.
+        """
         if not self.tiers.specs:
             raise UsageError("No model is configured.", NO_MODEL)
         for specs in {self.tiers.models[tier] for tier in TIERS}:
@@ -107,7 +118,9 @@ class Answering:
         return known.ceiling if known else None
 
     def tier_prices(self) -> tuple[TierPrice, ...]:
-        """What a call of each tier may cost, whoever answers: its own models, or those of a higher tier that stand in."""
+        """What a call of each tier may cost, whoever answers: its own models, or those of a higher tier that
+        stand in.
+        """
         return tuple(TierPrice(tier, self._dearest(self._reachable(tier))) for tier in TIERS)
 
     def unpriced(self) -> tuple[str, ...]:
@@ -116,7 +129,10 @@ class Answering:
 
     def open(self, spec: str) -> Model:
         """The bare model."""
-        return recorded(open_spec(spec, self._hurried(), self.key, prices=self.prices, local_only=self.local_only), self.environ)
+        return recorded(
+            open_spec(spec, self._hurried(), self.key, prices=self.prices, local_only=self.local_only),
+            self.environ,
+        )
 
     def router(self, say: Callable[[str], None] = lambda _: None, scores: Scores | None = None) -> Router:
         """Who is asked."""
@@ -140,7 +156,10 @@ class Answering:
         most = self.timeout_s
         if most is None:
             return self.providers
-        return {name: replace(provider, timeout_s=min(most, provider.timeout_s)) for name, provider in self.providers.items()}
+        return {
+            name: replace(provider, timeout_s=min(most, provider.timeout_s))
+            for name, provider in self.providers.items()
+        }
 
 
 class NobodyAnswers:
@@ -148,7 +167,8 @@ class NobodyAnswers:
 
     name = "none"
 
-    def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002  # the port's own names
+    # the port's own names
+    def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002
         """Not here."""
         raise AssertionError("nobody asks a model here")
 

@@ -1,4 +1,6 @@
-"""The tasks of this machine as a worker holds them: the same driver as the local engine's, open while effects come in."""
+"""The tasks of this machine as a worker holds them: the same driver as the local engine's, open while effects
+come in.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -49,7 +51,8 @@ class HostedSession:
 
     def close(self) -> None:
         """Lets the lock go."""
-        # Where somebody removed the task's files there is nothing to show. Who opens it next restores what was saved.
+        # Where somebody removed the task's files there is nothing to show. Who opens it next restores what
+        # was saved.
         with suppress(FileNotFoundError):
             self._stack.close()
 
@@ -93,7 +96,9 @@ class HostedTasks:
 
 
 def _patient(world: World) -> World:
-    """Where calls go by batch, an effect ends once its call is on its way: the workflow has a timer, and nobody has to sit and wait."""
+    """Where calls go by batch, an effect ends once its call is on its way: the workflow has a timer, and
+    nobody has to sit and wait.
+    """
     desk = world.desk
     waits = desk is not None and (desk.deadline_s is not None or "batch" in desk.wishes.values())
     return replace(world, desk=replace(desk, detach=True)) if desk is not None and waits else world
@@ -102,7 +107,10 @@ def _patient(world: World) -> World:
 def _check(driven: Driven, ref: Ref, mine: str) -> None:
     if driven.engine != "temporal" or driven.host != mine:
         now = f"the host {driven.host}" if driven.host else f"the engine {driven.engine}"
-        raise UsageError(f"{ref.task_id} was taken over by {now}.", f"`agentforge continue {ref.task_id}` there goes on with it.")
+        raise UsageError(
+            f"{ref.task_id} was taken over by {now}.",
+            f"`agentforge continue {ref.task_id}` there goes on with it.",
+        )
 
 
 def _files(ref: Ref) -> TaskFiles:

@@ -1,4 +1,6 @@
-"""What people configured, read once: the user's own file, the repository's from the base commit, and the environment."""
+"""What people configured, read once: the user's own file, the repository's from the base commit, and the
+environment.
+"""
 
 import os
 from collections.abc import Mapping
@@ -27,8 +29,10 @@ _USERS_KEYS = ("container", "roots", "network", "temporal", "providers", "day_ca
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
-    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, llamacpp on this machine), set "
-    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` shows what is there, "
+    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, "
+    "llamacpp on this machine), set "
+    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` "
+    "shows what is there, "
     "`agentforge demo` needs none."
 )
 
@@ -70,12 +74,22 @@ class Settings:
 
 
 def read_settings(
-    git: Git, base: str, *, model: str | None, sandbox: str | None, budget_usd: str | None, environ: Mapping[str, str] = os.environ
+    git: Git,
+    base: str,
+    *,
+    model: str | None,
+    sandbox: str | None,
+    budget_usd: str | None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Settings:
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
     committed = git.read_blob(base, SETTINGS_FILE)
-    project = check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE) if committed else {}
+    project = (
+        check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE)
+        if committed
+        else {}
+    )
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
     named = environ.get("AGENTFORGE_MODEL")
@@ -130,7 +144,9 @@ def _budget(limits: Mapping[str, Any], budget_usd: str | None) -> Budget:
 
 
 def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
-    """The user's own file: what every settings file can say, and what is theirs alone, because it is their machine."""
+    """The user's own file: what every settings file can say, and what is theirs alone, because it is their
+    machine.
+    """
     value = strict_yaml.load_file(path)
     if not isinstance(value, dict):
         return check_settings(value, str(path)), Own()
@@ -142,7 +158,10 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         str(theirs.get("sandbox") or shared.get("sandbox") or ""),
         _container(theirs["container"], str(path)) if "container" in theirs else None,
         read_roots(_listed(theirs.get("roots", []), f"{path}: roots"), str(path)),
-        destinations(map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")), private=True),
+        destinations(
+            map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")),
+            private=True,
+        ),
         _mapped(theirs.get("providers"), f"{path}: providers"),
         _day_cap(_mapped(theirs.get("day_cap"), f"{path}: day_cap"), str(path)),
         _window(_mapped(theirs.get("batch"), f"{path}: batch"), str(path)),
@@ -151,7 +170,11 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
 
 
 def _container(value: object, source: str) -> ContainerSpec:
-    if not isinstance(value, dict) or set(value) != {"engine", "image"} or value["engine"] not in get_args(Engine):
+    if (
+        not isinstance(value, dict)
+        or set(value) != {"engine", "image"}
+        or value["engine"] not in get_args(Engine)
+    ):
         raise UsageError(f"{source}: container: is a mapping such as `{{engine: podman, image: NAME}}`.")
     return ContainerSpec(value["engine"], str(value["image"]))
 
@@ -177,12 +200,19 @@ def _day_cap(value: Mapping[str, object], source: str) -> DayCap:
     tokens, money = value.get("tokens"), value.get("usd")
     if set(value) - {"usd", "tokens"} or not (tokens is None or (isinstance(tokens, int) and tokens > 0)):
         raise UsageError(f"{source}: day_cap: is a mapping such as `{{usd: 20, tokens: 5000000}}`.")
-    return DayCap(tokens if isinstance(tokens, int) else None, None if money is None else micro_usd(str(money)))
+    return DayCap(
+        tokens if isinstance(tokens, int) else None, None if money is None else micro_usd(str(money))
+    )
 
 
 def _window(value: Mapping[str, object], source: str) -> int:
     window = value.get("window_s", 2)
-    if set(value) - {"window_s"} or not isinstance(window, int) or isinstance(window, bool) or not 0 <= window <= 3600:
+    if (
+        set(value) - {"window_s"}
+        or not isinstance(window, int)
+        or isinstance(window, bool)
+        or not 0 <= window <= 3600
+    ):
         raise UsageError(f"{source}: batch: is a mapping such as `{{window_s: 2}}`.")
     return window
 

@@ -1,8 +1,12 @@
-"""The composition root: a repository, a task and its driver, put together from their parts. Nothing else constructs them."""
+"""The composition root: a repository, a task and its driver, put together from their parts. Nothing else
+constructs them.
+"""
 
 import concurrent.futures.thread  # noqa: F401  # see below
 import json
-import logging  # noqa: F401  # Both hook into forks. Loaded in one thread while another starts a program, they let go of locks not taken.
+
+# Both hook into forks. Loaded in one thread while another starts a program, they let go of locks not taken.
+import logging  # noqa: F401
 import os
 import secrets
 import time
@@ -88,11 +92,15 @@ class StartOptions:
 def start(site: Site, options: StartOptions) -> TaskFiles:
     """Records the task. Everything that can be wrong with a request is said before anything is written."""
     if not options.request.strip():
-        raise UsageError("The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.')
+        raise UsageError(
+            "The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.'
+        )
     options = replace(options, request=redact(options.request)[0])
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
-    settings = read_settings(git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd)
+    settings = read_settings(
+        git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
+    )
     mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
     answering = Answering.of(site.home, settings, local_only=mode.local_only)
     answering.check()
@@ -110,7 +118,11 @@ def start(site: Site, options: StartOptions) -> TaskFiles:
     make_own_directory(site.home.path)
     archived = set(archive.archived_tasks(git))
     now = site.clock()
-    task_id = new_task_id(options.request, f"{now:%Y%m%d}", lambda name: name in archived or site.project.task(name).root.exists())
+    task_id = new_task_id(
+        options.request,
+        f"{now:%Y%m%d}",
+        lambda name: name in archived or site.project.task(name).root.exists(),
+    )
     files = site.project.task(task_id)
     Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
     for pattern in EXCLUDED:
@@ -153,19 +165,33 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
     if not wires & WIRES:
         raise UsageError(
             f"Nothing of {', '.join(specs)} can be asked by batch.",
-            "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch out, or name another --model.",
+            "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch "
+            "out, or name another --model.",
         )
 
 
-def _choose_line(site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str) -> tuple[Resolved, tuple[str, ...]]:
-    """The pipeline and its lane: what a person said, else what the request and the tree say; with the reasons."""
+def _choose_line(
+    site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
+) -> tuple[Resolved, tuple[str, ...]]:
+    """The pipeline and its lane: what a person said, else what the request and the tree say; with the
+    reasons.
+    """
     goal, why = classify_goal(options.request)
     name = options.pipeline or mode.pipeline or goal
-    reasons = [f"asked for with --pipeline {name}" if options.pipeline else f"mode {mode.name}" if mode.pipeline else why]
+    reasons = [
+        f"asked for with --pipeline {name}"
+        if options.pipeline
+        else f"mode {mode.name}"
+        if mode.pipeline
+        else why
+    ]
     catalog = Catalog.packaged().with_overrides(settings.overrides)
     if name not in catalog.names("pipelines"):
         known = ", ".join(sorted(catalog.names("pipelines")))
-        raise UsageError(f"There is no pipeline {name}; there are {known}.", "`agentforge pipelines list` says what each does.")
+        raise UsageError(
+            f"There is no pipeline {name}; there are {known}.",
+            "`agentforge pipelines list` says what each does.",
+        )
     lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {})
     lane = options.lane
     if lane is not None:
@@ -190,7 +216,11 @@ def _text_of(git: Git, tree: str, path: str) -> str:
 
 @contextmanager
 def driving(
-    site: Site, files: TaskFiles, *, listener: Listener | None = None, progress: Callable[[str], None] = lambda _: None
+    site: Site,
+    files: TaskFiles,
+    *,
+    listener: Listener | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator["Driver"]:
     """A driver that holds the task's lock while the context is open."""
     with (
@@ -220,7 +250,8 @@ class Driver:
         """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
         state = self.journal.state
         if isinstance(message, Abort) and state.prepared and not state.halted:
-            # What a killed driver left is not a person's work either, and from here on a difference would count as theirs.
+            # What a killed driver left is not a person's work either, and from here on a difference would
+            # count as theirs.
             self._workspace().stand(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
@@ -232,9 +263,13 @@ class Driver:
         write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
 
     def run(self, *, detach: bool = False) -> State:
-        """Drives until the task is over or waits for a person; with `detach` also where it only waits for a batch."""
+        """Drives until the task is over or waits for a person; with `detach` also where it only waits for a
+        batch.
+        """
         world = self._world(detach=detach)
-        drive(self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all)))
+        drive(
+            self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all))
+        )
         return self.settle(world)
 
     def ports(self, world: World) -> Ports:
@@ -281,7 +316,9 @@ class Driver:
         answering = Answering.of(site.home, settings, local_only=mode_named(state.pipeline.mode).local_only)
         answering.check()
         self.ledger.catch_up(site.git.top, self.journal.files)
-        world = make_world(site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress)
+        world = make_world(
+            site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress
+        )
         desk = _desk(site, settings, state, detach=detach)
         desk.tidy(state)
         return replace(world, purse=Purse(str(site.git.top), self.ledger, settings.own.day_cap), desk=desk)
@@ -289,7 +326,9 @@ class Driver:
 
 def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
     """The way to batches, as the task and its tiers want them."""
-    wishes: dict[str, Wish] = {tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS}
+    wishes: dict[str, Wish] = {
+        tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS
+    }
     pace = Pace.of(os.environ, settings.own.batch_window_s)
     return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
 
@@ -303,13 +342,20 @@ def _withdraw(world: World, kill: Callable[[], object]) -> None:
 
 
 def _settings_of(site: Site, state: State) -> Settings:
-    """As they are now for a task that was started: its model where it has one, its walls, and the repository's own of its base."""
+    """As they are now for a task that was started: its model where it has one, its walls, and the
+    repository's own of its base.
+    """
     model = None if state.model == TIERED else state.model
     return read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
 
 
 def make_world(
-    site: Site, journal: Journal, settings: Settings, models: Router, sandbox: Sandbox, progress: Callable[[str], None]
+    site: Site,
+    journal: Journal,
+    settings: Settings,
+    models: Router,
+    sandbox: Sandbox,
+    progress: Callable[[str], None],
 ) -> World:
     """The surroundings of one task."""
     state, files = journal.state, journal.files
@@ -338,7 +384,9 @@ def make_world(
     )
 
 
-def verify_task(site: Site, files: TaskFiles, *, rerun: bool, progress: Callable[[str], None] = lambda _: None) -> list[Finding]:
+def verify_task(
+    site: Site, files: TaskFiles, *, rerun: bool, progress: Callable[[str], None] = lambda _: None
+) -> list[Finding]:
     """Holds a task's evidence against everything it speaks of."""
     journal = site.read(files)
     state = journal.state
@@ -385,7 +433,9 @@ class _Views:
 
     def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         moved = state.status != self._status
-        due = time.monotonic() - self._written >= VIEW_SECONDS and any(isinstance(event, StepClosed) for event in events)
+        due = time.monotonic() - self._written >= VIEW_SECONDS and any(
+            isinstance(event, StepClosed) for event in events
+        )
         if moved or due:
             self.show()
 

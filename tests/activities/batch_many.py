@@ -1,4 +1,6 @@
-"""So many requests through one outbox, each number in a process of its own: says how much memory it took at most."""
+"""So many requests through one outbox, each number in a process of its own: says how much memory it took at
+most.
+"""
 
 import json
 import os
@@ -9,7 +11,9 @@ from pathlib import Path
 from agentforge.models.batch import custom_id, open_batcher
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import Provider
-from agentforge.models.wire import anthropic, batches  # noqa: F401  # what takes long to load is loaded once for all
+
+# what takes long to load is loaded once for all
+from agentforge.models.wire import anthropic, batches  # noqa: F401
 from agentforge.store.outbox import Waiting
 from tests.activities.batch_desk import TASK, desk_at
 from tests.models.wire_talk import REQUEST
@@ -30,7 +34,10 @@ def main(root: Path, url: str, count: int, size: int) -> None:
     for sent in box.batches():
         with (box.root / "results" / f"{sent.name}.jsonl").open("rb") as lines:
             answered += sum(json.loads(line)["status"] == "succeeded" for line in lines)
-    sys.stdout.write(json.dumps({"answered": answered, "peak_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}) + "\n")
+    sys.stdout.write(
+        json.dumps({"answered": answered, "peak_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
+        + "\n"
+    )
     sys.stdout.flush()
 
 

@@ -43,7 +43,9 @@ def script(*turns: Scripted) -> AnthropicBatches:
 
 
 @pytest.mark.parametrize("first", ["expired", "canceled", "missing"])
-def test_what_was_not_run_goes_into_another_batch_with_a_ticket_of_its_own(first: Fate, tmp_path: Path) -> None:
+def test_what_was_not_run_goes_into_another_batch_with_a_ticket_of_its_own(
+    first: Fate, tmp_path: Path
+) -> None:
     batches = AnthropicBatches(lambda _: REPLY, fate=lambda number: "run" if number else first)
     with provider(batches) as batcher:
         call = Call(desk_at(tmp_path), batcher)
@@ -93,7 +95,9 @@ def test_a_result_that_is_there_at_the_deadline_is_taken(tmp_path: Path) -> None
         assert isinstance(Call(replace(desk, deadline_s=0), batcher).wait(), Answer)
 
 
-def test_a_detached_call_is_parked_once_it_has_a_ticket_and_another_driver_takes_its_answer(tmp_path: Path) -> None:
+def test_a_detached_call_is_parked_once_it_has_a_ticket_and_another_driver_takes_its_answer(
+    tmp_path: Path,
+) -> None:
     batches = AnthropicBatches(lambda _: REPLY, looks=2)
     batches.hold = True
     with provider(batches) as batcher:
@@ -129,7 +133,9 @@ WISHES: list[tuple[Wish, bool, Prices | None, Delivery]] = [
 
 
 @pytest.mark.parametrize(("wish", "patient", "prices", "delivery"), WISHES)
-def test_how_a_call_goes(wish: Wish, patient: bool, prices: Prices | None, delivery: Delivery, tmp_path: Path) -> None:
+def test_how_a_call_goes(
+    wish: Wish, patient: bool, prices: Prices | None, delivery: Delivery, tmp_path: Path
+) -> None:
     desk = replace(desk_at(tmp_path), wishes={"generation": wish}, detach=patient)
     with SERVERS["anthropic"]() as server, SERVERS["openai"]() as chat:
         picked = _picked(model_of(server, prices=prices))

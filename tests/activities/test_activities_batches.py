@@ -23,7 +23,18 @@ from agentforge.models.providers import Wire
 from agentforge.store.outbox import KEPT_MS, Outbox
 from agentforge.testing import SERVERS
 from agentforge.testing.batches import BATCHES, AnthropicBatches
-from tests.activities.batch_desk import PACE, TASK, Deadly, Killed, Moment, desk_at, item_until, kill, provider, put
+from tests.activities.batch_desk import (
+    PACE,
+    TASK,
+    Deadly,
+    Killed,
+    Moment,
+    desk_at,
+    item_until,
+    kill,
+    provider,
+    put,
+)
 from tests.depth import SOAK
 from tests.models.wire_talk import KEY, REPLY, REQUEST
 
@@ -40,8 +51,12 @@ def test_fifty_siblings_of_several_tasks_share_one_batch(tmp_path: Path) -> None
             return time.time_ns() // 1_000_000 + (3_600_000 if together.broken else 0)
 
         def ask(number: int) -> str:
-            desk = Desk(Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.02, last_s=0.02))
-            box, name = put(desk, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}"))
+            desk = Desk(
+                Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.02, last_s=0.02)
+            )
+            box, name = put(
+                desk, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}")
+            )
             desk.work(box, batcher.carrier)
             with suppress(threading.BrokenBarrierError):
                 if together.wait() == 0:
@@ -67,7 +82,9 @@ def test_whoever_dies_with_a_batch_it_is_submitted_once(wire: Wire, moment: Mome
         heir = desk_at(tmp_path)
         assert put(heir, batcher, "green/1/1/ask/0") == (box, first)
         for name in (first, second):
-            assert batcher.codec.decode(item_of(item_until(heir, batcher, box, name)), REQUEST).reply is not None  # type: ignore[arg-type]
+            assert (
+                batcher.codec.decode(item_of(item_until(heir, batcher, box, name)), REQUEST).reply is not None  # type: ignore[arg-type]
+            )
     assert batches.submissions == 1
 
 
@@ -109,7 +126,9 @@ def test_a_refused_batch_is_the_trouble_of_each_of_its_requests(tmp_path: Path) 
     assert seen == [("rate_limit", True, False), ("auth", False, False)]
 
 
-def test_a_batch_that_nobody_is_let_into_any_more_is_told_in_the_end_and_stays_on_the_bill(tmp_path: Path) -> None:
+def test_a_batch_that_nobody_is_let_into_any_more_is_told_in_the_end_and_stays_on_the_bill(
+    tmp_path: Path,
+) -> None:
     batches = AnthropicBatches(lambda _: REPLY)
     with provider(batches) as batcher:
         desk = desk_at(tmp_path)
@@ -191,8 +210,24 @@ def test_many_batches_take_no_more_memory_than_one(quick_disk: Path) -> None:
     most, size, allowed_kb = (10_000, 2000, 24_000) if SOAK else (2000, 8000, 6000)
     batches = AnthropicBatches(lambda _: {"thought": "x" * 200, "actions": []})
     with SERVERS["anthropic"](routes=[batches.route]) as server:
-        words = (sys.executable, "-m", "tests.activities.batch_many", str(quick_disk), server.base_url, str(size), "1000", str(most))
-        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2], env={**os.environ})
+        words = (
+            sys.executable,
+            "-m",
+            "tests.activities.batch_many",
+            str(quick_disk),
+            server.base_url,
+            str(size),
+            "1000",
+            str(most),
+        )
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ},
+        )
     few, many = [json.loads(line) for line in done.stdout.splitlines()]
     assert (few["answered"], many["answered"]) == (1000, most)
     assert [len(job.items) for job in batches.jobs.values()] == [1000] * (1 + most // 1000)

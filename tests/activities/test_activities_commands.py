@@ -1,4 +1,6 @@
-"""Programs that a role runs: what they see, what they may change, how they end, and what is kept of what they said."""
+"""Programs that a role runs: what they see, what they may change, how they end, and what is kept of what they
+said.
+"""
 
 import shutil
 import stat
@@ -28,14 +30,27 @@ FILES = {
     "ci/config.yml": "jobs: {}\n",
 }
 # With an end in a usual run: that the walls hold against one without is shown where they are tested.
-BOMB = "f() { f | f & }; f; sleep 61" if SOAK else "f() { [ $1 = 0 ] || { f $(($1-1)) & f $(($1-1)) & }; sleep 61; }; f 7"
+BOMB = (
+    "f() { f | f & }; f; sleep 61"
+    if SOAK
+    else "f() { [ $1 = 0 ] || { f $(($1-1)) & f $(($1-1)) & }; sleep 61; }; f 7"
+)
 
 
 @pytest.fixture(scope="module")
 def one_room(tmp_path_factory: pytest.TempPathFactory) -> Room:
     place = tmp_path_factory.mktemp("room")
     site = make_site(place, FILES)
-    env = Environment(Path(sys.prefix), Path(sys.executable), place / "source", (".",), (), "test", "", Path(sys.base_prefix))
+    env = Environment(
+        Path(sys.prefix),
+        Path(sys.executable),
+        place / "source",
+        (".",),
+        (),
+        "test",
+        "",
+        Path(sys.base_prefix),
+    )
     return Room(Workspace(site.git, place / "space", "task-1"), ladder.choose("auto"), env, site.git.head())
 
 
@@ -57,12 +72,16 @@ def only_source(act: Act, path: str) -> None:
         raise ModelMistake("path_limit", f"{act} of `{path}` is outside what this role may write")
 
 
-def run(room: Room, *words: str, seconds: int = 20, permit: Permit = anything, writes: bool = True) -> ToolResult:
+def run(
+    room: Room, *words: str, seconds: int = 20, permit: Permit = anything, writes: bool = True
+) -> ToolResult:
     outputs = Outputs(room.workspace.root.parent / "task", 3)
     return run_in(room, outputs, Program(words, seconds, permit, writes))
 
 
-def sh(room: Room, script: str, *words: str, permit: Permit = anything, writes: bool = True, seconds: int = 20) -> ToolResult:
+def sh(
+    room: Room, script: str, *words: str, permit: Permit = anything, writes: bool = True, seconds: int = 20
+) -> ToolResult:
     return run(room, "sh", "-c", script, *words, permit=permit, writes=writes, seconds=seconds)
 
 
@@ -102,7 +121,9 @@ def test_the_projects_own_programs_work_and_leave_no_litter(room: Room) -> None:
 def test_there_is_no_network_and_nothing_of_the_person(room: Room, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("mine\n")
     code = (
-        f"import socket, pathlib\ntry: print(pathlib.Path({str(tmp_path / 'secret.txt')!r}).read_text())\nexcept OSError: print('closed')\n"
+        "import socket, pathlib\ntry: "
+        f"print(pathlib.Path({str(tmp_path / 'secret.txt')!r}).read_text())\nexcept OSError: "
+        "print('closed')\n"
     )
     code += "try: socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error: print('no way')\n"
     result = run(room, "python", "-c", code)
@@ -162,7 +183,10 @@ def test_what_a_program_makes_all_the_same_is_taken_away_and_told(room: Room) ->
     place = room.workspace.worktree
     (place / ".circleci").symlink_to("ci")
     room.workspace.snapshot()
-    made = "mkdir .husky && echo x >.husky/pre-commit; echo x >Jenkinsfile; ln -s src .woodpecker; rm .circleci; mkdir .circleci; "
+    made = (
+        "mkdir .husky && echo x >.husky/pre-commit; echo x >Jenkinsfile; ln -s src .woodpecker; rm "
+        ".circleci; mkdir .circleci; "
+    )
     result = sh(room, made + "echo y >src/b.py")
     assert result.ok
     assert not any((place / name).exists() for name in (".husky", "Jenkinsfile", ".woodpecker"))
@@ -173,7 +197,15 @@ def test_what_a_program_makes_all_the_same_is_taken_away_and_told(room: Room) ->
 
 
 @pytest.mark.parametrize(
-    "name", [".git", ".GitHub", "Jenkinsfile.prod", "azure-pipelines-nightly.yml", ".woodpecker.yml", "lefthook-local.yml"]
+    "name",
+    [
+        ".git",
+        ".GitHub",
+        "Jenkinsfile.prod",
+        "azure-pipelines-nightly.yml",
+        ".woodpecker.yml",
+        "lefthook-local.yml",
+    ],
 )
 def test_names_are_guarded_by_pattern_and_in_any_case(name: str, tmp_path: Path) -> None:
     assert is_guarded(f"{name}/x") or is_guarded(name)
@@ -188,7 +220,9 @@ def test_a_path_outside_of_the_roles_limits_takes_every_change_back(room: Room) 
     fine = sh(room, "echo 2 >src/a.py", permit=only_source)
     assert fine.wrote == ("src/a.py",)
     tree = room.workspace.snapshot()
-    result = sh(room, "echo 3 >src/a.py; echo 1 >src/new.py; echo no >tests/test_a.py; echo said", permit=only_source)
+    result = sh(
+        room, "echo 3 >src/a.py; echo 1 >src/new.py; echo no >tests/test_a.py; echo said", permit=only_source
+    )
     assert (result.ok, result.mistake, result.wrote) == (False, "path_limit", ())
     assert "- tests/test_a.py: edit of" in result.text
     assert "said" in result.text
@@ -206,7 +240,9 @@ def test_a_link_that_leads_out_takes_every_change_back(room: Room) -> None:
 
 
 def test_a_program_that_only_reads_cannot_write(room: Room) -> None:
-    result = sh(room, "cat src/a.py; echo x >src/a.py || echo refused; echo x >new || echo refused too", writes=False)
+    result = sh(
+        room, "cat src/a.py; echo x >src/a.py || echo refused; echo x >new || echo refused too", writes=False
+    )
     assert "x = 1" in result.text
     assert "refused too" in result.text
     assert (room.workspace.worktree / "src/a.py").read_text() == "x = 1\n"
@@ -235,8 +271,17 @@ def test_an_opened_directory_is_there_for_a_program_that_names_it(room: Room, tm
     for folder in (shared, drop):
         folder.mkdir()
         (folder / "note.txt").write_text("a note\n")
-    wide = Room(room.workspace, room.sandbox, room.environment, room.base_commit, (Root(shared), Root(drop, write=True)))
-    script = f"cat {shared}/note.txt; echo x >{shared}/note.txt || echo refused; echo y >{drop}/new.txt; mkdir {drop}/.github"
+    wide = Room(
+        room.workspace,
+        room.sandbox,
+        room.environment,
+        room.base_commit,
+        (Root(shared), Root(drop, write=True)),
+    )
+    script = (
+        f"cat {shared}/note.txt; echo x >{shared}/note.txt || echo refused; echo y >{drop}/new.txt; "
+        f"mkdir {drop}/.github"
+    )
     result = sh(wide, script)
     assert "a note" in result.text
     assert "refused" in result.text

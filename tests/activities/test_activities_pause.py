@@ -1,4 +1,6 @@
-"""A pause before the next try of a call: as long as it was asked for, and not a moment longer than the task lives."""
+"""A pause before the next try of a call: as long as it was asked for, and not a moment longer than the task
+lives.
+"""
 
 import threading
 import time

@@ -1,4 +1,6 @@
-"""A role's actions before they are done: allowed, denied, or a person is asked and shown exactly what would happen."""
+"""A role's actions before they are done: allowed, denied, or a person is asked and shown exactly what would
+happen.
+"""
 
 import subprocess
 import time
@@ -71,7 +73,9 @@ class Desk:
     acts: int = 0
 
     def rules(self, **wishes: Any) -> None:  # noqa: ANN401  # whatever can be said
-        self.world.rules = Rules("/projects/pantry", Wishes(**wishes), lambda: NOW, approved=lambda: frozenset(self.approved))
+        self.world.rules = Rules(
+            "/projects/pantry", Wishes(**wishes), lambda: NOW, approved=lambda: frozenset(self.approved)
+        )
 
     def act(self, *actions: tuple[str, dict[str, Json]]) -> Acted:
         reply: Json = {"actions": [{"name": name, "args": args} for name, args in actions]}
@@ -120,8 +124,20 @@ def make_desk(place: Path, *, walls: SandboxName = "bubblewrap", roots: tuple[Ro
         roots=roots,
     )
     run = StageRun("patch", 1, site.base, point="act")
-    state = State("running", "task-1", "net", site.git.head(), site.base, pipeline=resolved.pipeline(), tree=site.base, prepared=True)
-    desk = Desk(world, replace(state, run=run, step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")))
+    state = State(
+        "running",
+        "task-1",
+        "net",
+        site.git.head(),
+        site.base,
+        pipeline=resolved.pipeline(),
+        tree=site.base,
+        prepared=True,
+    )
+    desk = Desk(
+        world,
+        replace(state, run=run, step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")),
+    )
     desk.rules()
     return desk
 
@@ -141,17 +157,27 @@ def test_what_stays_inside_is_done_without_a_word_and_costs_next_to_nothing(desk
     acted = desk.act(("edit_file", EDIT), ("read_file", {"path": "docs/a.md"}))
     assert acted.question is None
     assert all(item.ok for item in acted.results)
-    bridge, bench = bridge_of(desk.world, desk.state), Workbench(desk.world.workspace.worktree, lambda _: pytest.fail("nothing was to run"))
+    bridge, bench = (
+        bridge_of(desk.world, desk.state),
+        Workbench(desk.world.workspace.worktree, lambda _: pytest.fail("nothing was to run")),
+    )
     action = Action("read_file", {"path": "docs/a.md"})
     began = time.process_time()
     for _ in range(2000):
         assert permit(desk.world, desk.state, bridge, action, bench) is None
-    assert time.process_time() - began < 0.5  # a quarter of a millisecond each would be too much; it is a few microseconds
+    assert (
+        time.process_time() - began < 0.5
+    )  # a quarter of a millisecond each would be too much; it is a few microseconds
 
 
 def test_a_strict_task_asks_with_the_exact_diff_and_does_nothing_beyond_it(desk: Desk) -> None:
     desk.rules(strict=True)
-    acted = desk.act(("edit_file", EDIT), ("read_file", {"path": "docs/a.md"}), ("delete_file", {"path": "docs/a.md"}), ("run_tests", {}))
+    acted = desk.act(
+        ("edit_file", EDIT),
+        ("read_file", {"path": "docs/a.md"}),
+        ("delete_file", {"path": "docs/a.md"}),
+        ("run_tests", {}),
+    )
     question = acted.question
     assert question is not None
     assert question.call is not None
@@ -165,7 +191,11 @@ def test_a_strict_task_asks_with_the_exact_diff_and_does_nothing_beyond_it(desk:
     ]
     assert "\n".join(f"  {line}" for line in changed) in question.text
     assert "Risk: medium. You are asked because: strict; medium risk, write." in question.text
-    assert (question.call.tool, question.call.paths, question.call.risk) == ("edit_file", ("shop/price.py",), "medium")
+    assert (question.call.tool, question.call.paths, question.call.risk) == (
+        "edit_file",
+        ("shop/price.py",),
+        "medium",
+    )
     assert [item.mistake for item in acted.results] == ["asked", "", "waits", "waits"]
     assert acted.tree == desk.state.tree
     assert len(acted.seen) == 1  # the one that was done
@@ -193,8 +223,13 @@ def test_a_yes_is_for_this_very_change_and_only_if_the_person_is_of_this_machine
     assert desk.text("shop/price.py") == "def net(price):\n    return price - 1\n"
 
 
-@pytest.mark.parametrize(("said", "words"), [("deny", "denied the call of edit_file shop/price.py"), ("use mul", "They said: use mul")])
-def test_anything_but_a_yes_denies_and_the_same_call_is_not_asked_again(desk: Desk, said: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [("deny", "denied the call of edit_file shop/price.py"), ("use mul", "They said: use mul")],
+)
+def test_anything_but_a_yes_denies_and_the_same_call_is_not_asked_again(
+    desk: Desk, said: str, words: str
+) -> None:
     desk.rules(strict=True)
     desk.took(desk.act(("edit_file", EDIT)))
     (told,) = desk.answer(said)
@@ -215,7 +250,11 @@ def test_where_nobody_is_asked_it_is_denied_and_the_role_hears_why(desk: Desk) -
 
 def test_what_is_critical_is_denied_behind_walls_with_every_flag_and_any_yes(desk: Desk) -> None:
     desk.rules(allow=frozenset({"shell", "network", "files"}), yes=True)
-    calls: tuple[dict[str, Json], ...] = ({"argv": ["sudo", "id"]}, {"argv": ["rm", "-rf", "/"]}, {"argv": ["sh", "-c", "curl x | sh"]})
+    calls: tuple[dict[str, Json], ...] = (
+        {"argv": ["sudo", "id"]},
+        {"argv": ["rm", "-rf", "/"]},
+        {"argv": ["sh", "-c", "curl x | sh"]},
+    )
     acted = desk.act(*[("run_command", args) for args in calls])
     assert [item.mistake for item in acted.results] == ["permission_denied"] * 3
     assert all("critical, which is always blocked" in item.text for item in acted.results)
@@ -232,16 +271,25 @@ def test_without_walls_every_command_is_asked_in_words_that_hide_nothing(tmp_pat
     assert "characters are cut here; the whole is in .agentforge/tasks/task-1/questions/" in question.text
     (whole,) = (desk.world.files.root / "questions").iterdir()
     assert "x" * 5000 in whole.read_text()
-    again = subprocess.run(["bash", "-c", f"printf '%s\\0' {whole.read_text()}"], capture_output=True, text=True, check=True).stdout
+    again = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {whole.read_text()}"], capture_output=True, text=True, check=True
+    ).stdout
     assert again.split("\0")[:-1] == hidden
     assert question.call.command == tuple(hidden)
     assert desk.act(("edit_file", EDIT)).question is None  # a file of the worktree needs no walls
     desk.rules(allow=frozenset({"shell"}))
-    assert desk.act(("run_command", {"argv": ["rm", "x"]})).question is not None  # a flag never covers what is high
+    assert (
+        desk.act(("run_command", {"argv": ["rm", "x"]})).question is not None
+    )  # a flag never covers what is high
 
 
 WRITING: list[tuple[str, dict[str, Json], str, tuple[str, ...]]] = [
-    ("create_file", {"path": "docs/b.md", "content": "three"}, "+++ b/docs/b.md|+three|\\ No newline at end of file", ("docs/b.md",)),
+    (
+        "create_file",
+        {"path": "docs/b.md", "content": "three"},
+        "+++ b/docs/b.md|+three|\\ No newline at end of file",
+        ("docs/b.md",),
+    ),
     ("delete_file", {"path": "docs/a.md"}, "--- a/docs/a.md|+++ /dev/null|-one|-two", ("docs/a.md",)),
     ("move_file", {"source": "docs/a.md", "target": "docs/c.md"}, "-one|+one", ("docs/a.md", "docs/c.md")),
     (
@@ -319,7 +367,17 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
         pack.sync()
     model = f"scripted:{script(tmp_path)}"
     create = Create(
-        "task-1", "net", made.git.head(), made.base, model, "none", catalogue, resolved.pipeline(), Budget(), Price(0, 0), marker="m1"
+        "task-1",
+        "net",
+        made.git.head(),
+        made.base,
+        model,
+        "none",
+        catalogue,
+        resolved.pipeline(),
+        Budget(),
+        Price(0, 0),
+        marker="m1",
     )
     Journal.create(files, create, utc_now).close()
 

@@ -19,7 +19,9 @@ FIRST = StepView(
 
 
 def marked(view: StepView) -> tuple[Block, ...]:
-    return _marked([(block.name, block.text) for block in assemble(view, 8000).blocks if block.name != "system"])
+    return _marked(
+        [(block.name, block.text) for block in assemble(view, 8000).blocks if block.name != "system"]
+    )
 
 
 def test_marks_stand_after_the_inputs_and_after_what_was_computed() -> None:
@@ -29,7 +31,10 @@ def test_marks_stand_after_the_inputs_and_after_what_was_computed() -> None:
 
 def test_what_stands_before_a_mark_is_the_same_at_the_next_step() -> None:
     later = StepView(
-        **{field: getattr(FIRST, field) for field in ("task_id", "goal", "phase", "fence", "system", "stage_prompt", "artifacts")},
+        **{
+            field: getattr(FIRST, field)
+            for field in ("task_id", "goal", "phase", "fence", "system", "stage_prompt", "artifacts")
+        },
         repository_map=FIRST.repository_map,
         facts=FIRST.facts,
         notes="much more",

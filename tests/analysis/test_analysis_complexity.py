@@ -65,7 +65,14 @@ def test_a_long_chain_is_no_trouble() -> None:
 
 
 def test_the_linter_counts_the_same_on_our_own_source() -> None:
-    ruff = [str(Path(sys.executable).parent / "ruff"), "check", "--isolated", "--ignore-noqa", "--no-cache", "--exit-zero"]
+    ruff = [
+        str(Path(sys.executable).parent / "ruff"),
+        "check",
+        "--isolated",
+        "--ignore-noqa",
+        "--no-cache",
+        "--exit-zero",
+    ]
     done = subprocess.run(
         [
             *ruff,
@@ -97,7 +104,9 @@ def test_only_what_is_over_the_limit_and_worse_is_named() -> None:
     assert worse_complexity({"f": 12}, {"f": 12}) == []
     assert worse_complexity({"f": 12}, {"f": 11}) == []
     assert worse_complexity({"f": 3}, {"f": 10}) == []
-    assert worse_complexity({"f": 3}, {"f": 11}) == ["f has complexity 11, it was 3; 10 is the limit: take parts out of it"]
+    assert worse_complexity({"f": 3}, {"f": 11}) == [
+        "f has complexity 11, it was 3; 10 is the limit: take parts out of it"
+    ]
     assert worse_complexity({}, {"f": 11, "g": 12}) == [
         "g has complexity 12, it is new; 10 is the limit: take parts out of it",
         "f has complexity 11, it is new; 10 is the limit: take parts out of it",

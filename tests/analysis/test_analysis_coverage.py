@@ -31,21 +31,36 @@ def tree(tmp_path: Path) -> Path:
     place = tmp_path / "tree"
     (place / "tests").mkdir(parents=True)
     (place / "signs.py").write_text(CODE)
-    (place / "tests" / "test_signs.py").write_text("import signs\n\n\ndef test_plus():\n    assert signs.sign(1) == 'plus'\n")
+    (place / "tests" / "test_signs.py").write_text(
+        "import signs\n\n\ndef test_plus():\n    assert signs.sign(1) == 'plus'\n"
+    )
     return place
 
 
 @pytest.fixture
 def env(tmp_path: Path) -> Environment:
     (tmp_path / "source").mkdir()
-    return Environment(Path(sys.prefix), Path(sys.executable), tmp_path / "source", (".",), (), "test", "", Path(sys.base_prefix))
+    return Environment(
+        Path(sys.prefix),
+        Path(sys.executable),
+        tmp_path / "source",
+        (".",),
+        (),
+        "test",
+        "",
+        Path(sys.base_prefix),
+    )
 
 
 def run(env: Environment, tree: Path, *paths: str, command: tuple[str, ...] = QUICK) -> CoverageRun:
-    return measure(NoSandbox(), env, tree, paths, command=command, scratch=tree.parent / "scratch", timeout_s=60)
+    return measure(
+        NoSandbox(), env, tree, paths, command=command, scratch=tree.parent / "scratch", timeout_s=60
+    )
 
 
-def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_would_have_the_data(tree: Path, env: Environment) -> None:
+def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_would_have_the_data(
+    tree: Path, env: Environment
+) -> None:
     (tree / "pyproject.toml").write_text('[tool.coverage.run]\nomit = ["signs.py"]\ndata_file = "there"\n')
     (tree / "alone.py").write_text("a = 1\nb = 2\n")
     found = run(env, tree, "signs.py", "alone.py")
@@ -55,7 +70,10 @@ def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_wo
     part = covered(found, {"signs.py": CODE}, {"signs.py": [4, 5, 6]})
     assert (part.lines, part.run, part.percent) == (2, 1, 50)
     assert uncovered(part) == [
-        "signs.py: no test runs line 6; tests run 50% of the changed lines, 80% are needed: take out what no test needs"
+        (
+            "signs.py: no test runs line 6; tests run 50% of the changed lines, 80% are needed: take out "
+            "what no test needs"
+        )
     ]
     assert uncovered(covered(found, {"signs.py": CODE}, {"signs.py": [5, 7]})) == []
     assert covered(found, {"signs.py": CODE}).percent == 75
@@ -66,7 +84,9 @@ def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_wo
     assert (part.percent, dict(part.missing)) == (0, {"alone.py": (1, 2)})
 
 
-def test_code_that_only_a_child_process_runs_counts_and_so_do_lines_of_a_test_that_fails(tree: Path, env: Environment) -> None:
+def test_code_that_only_a_child_process_runs_counts_and_so_do_lines_of_a_test_that_fails(
+    tree: Path, env: Environment
+) -> None:
     (tree / "tests" / "test_signs.py").write_text(
         dedent("""
         import subprocess, sys
@@ -76,7 +96,9 @@ def test_code_that_only_a_child_process_runs_counts_and_so_do_lines_of_a_test_th
         """)
     )
     (tree / "more.py").write_text(CODE)
-    (tree / "tests" / "test_more.py").write_text("import more\n\n\ndef test_minus():\n    assert more.sign(-1) == 'x'\n")
+    (tree / "tests" / "test_more.py").write_text(
+        "import more\n\n\ndef test_minus():\n    assert more.sign(-1) == 'x'\n"
+    )
     assert run(env, tree, "signs.py", "more.py").missing == {"signs.py": {7}, "more.py": {7}}
 
 
@@ -94,12 +116,17 @@ def test_without_coverage_nothing_is_configured(tree: Path, env: Environment, tm
 
 
 def test_it_runs_inside_the_walls(tree: Path, env: Environment) -> None:
-    found = measure(choose("auto"), env, tree, ["signs.py"], command=QUICK, scratch=tree.parent / "scratch", timeout_s=60)
+    found = measure(
+        choose("auto"), env, tree, ["signs.py"], command=QUICK, scratch=tree.parent / "scratch", timeout_s=60
+    )
     assert found.missing == {"signs.py": {6}}, found
 
 
 def test_new_lines_are_read_from_a_patch() -> None:
-    patch = b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n\\ No newline at end of file\n@@ -9,0 +11 @@ def f():\n+z\n"
+    patch = (
+        b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n\\ No newline at end of file\n@@ "
+        b"-9,0 +11 @@ def f():\n+z\n"
+    )
     assert added_lines(patch) == {2, 3, 11}
     assert added_lines(b"") == frozenset()
 

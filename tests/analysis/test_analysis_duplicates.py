@@ -50,15 +50,21 @@ def test_short_blocks_do_not_count() -> None:
 
 def test_tables_imports_and_fields_are_not_copies() -> None:
     table = "NAMES = {\n" + "".join(f'    "k{number}": {number},\n' for number in range(30)) + "}\n"
-    fields = "".join(f"@frozen\nclass A{number}:\n    a: int\n    b: str = 'x'\n    c: dict[str, int]\n\n" for number in range(9))
-    imports = "".join(f"import a{number}\nfrom b import (\n    c{number},\n    d,\n)\n" for number in range(9))
+    fields = "".join(
+        f"@frozen\nclass A{number}:\n    a: int\n    b: str = 'x'\n    c: dict[str, int]\n\n"
+        for number in range(9)
+    )
+    imports = "".join(
+        f"import a{number}\nfrom b import (\n    c{number},\n    d,\n)\n" for number in range(9)
+    )
     for text in (table, fields, imports):
         assert duplicates({"a.py": text, "b.py": text}) == ()
 
 
 def test_other_languages_and_broken_python_are_compared_as_text() -> None:
     script = (
-        'function f(a) {\n  // hello\n  let b = 1;\n  if (a > b) {\n    return a + "x";\n  }\n  while (b) { b--; }\n  return g(a);\n}\n'
+        'function f(a) {\n  // hello\n  let b = 1;\n  if (a > b) {\n    return a + "x";\n  }\n  '
+        "while (b) { b--; }\n  return g(a);\n}\n"
     )
     assert [item.lines for item in duplicates({"a.js": script, "b.js": script.replace("a", "z")})] == [8]
     broken = TOTAL + "def (\n"
@@ -68,7 +74,9 @@ def test_other_languages_and_broken_python_are_compared_as_text() -> None:
 def test_only_more_copied_lines_that_touch_the_change_are_worse() -> None:
     before = duplicates({"a.py": TOTAL, "b.py": RENAMED})
     after = duplicates({"a.py": TOTAL, "b.py": RENAMED, "c.py": TOTAL})
-    assert worse_duplicates(before, after, {"c.py"}) == ["c.py:2: 8 lines repeat what stands at a.py:2; let both use one"]
+    assert worse_duplicates(before, after, {"c.py"}) == [
+        "c.py:2: 8 lines repeat what stands at a.py:2; let both use one"
+    ]
     assert worse_duplicates(before, after, {"b.py"}) == []
     assert worse_duplicates(after, before, {"c.py"}) == []
     assert worse_duplicates(before, before, {"a.py", "b.py"}) == []

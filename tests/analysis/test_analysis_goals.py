@@ -51,7 +51,10 @@ def test_everything_else_is_to_be_made(request_text: str) -> None:
     assert classify_goal(request_text)[0] == "implement"
 
 
-@every("request_text", ["Design and implement a cache", "Plan, and then build, a cache", "Specify the format and add a reader"])
+@every(
+    "request_text",
+    ["Design and implement a cache", "Plan, and then build, a cache", "Specify the format and add a reader"],
+)
 def test_a_design_that_is_also_to_be_built_is_to_be_made_and_says_why(request_text: str) -> None:
     pipeline, why = classify_goal(request_text)
     assert pipeline == "implement"

@@ -27,12 +27,21 @@ TESTS = [path for path in FILES if "/test_" in path]
 @every(
     ("changed", "reached"),
     [
-        ("src/app/low/base.py", ["other/test_broken.py", "tests/test_beside.py", "tests/test_core.py", "tests/test_up.py"]),
+        (
+            "src/app/low/base.py",
+            ["other/test_broken.py", "tests/test_beside.py", "tests/test_core.py", "tests/test_up.py"],
+        ),
         ("src/app/up.py", ["tests/test_up.py"]),
-        ("src/app/alone.py", ["tests/test_beside.py", "tests/test_core.py", "tests/test_none.py", "tests/test_up.py"]),
+        (
+            "src/app/alone.py",
+            ["tests/test_beside.py", "tests/test_core.py", "tests/test_none.py", "tests/test_up.py"],
+        ),
         ("tests/support.py", ["tests/test_beside.py"]),
         ("tests/test_none.py", ["tests/test_none.py"]),
-        ("tests/conftest.py", ["tests/test_beside.py", "tests/test_core.py", "tests/test_none.py", "tests/test_up.py"]),
+        (
+            "tests/conftest.py",
+            ["tests/test_beside.py", "tests/test_core.py", "tests/test_none.py", "tests/test_up.py"],
+        ),
         ("README.md", []),
     ],
 )
@@ -48,11 +57,15 @@ def test_cycles_end() -> None:
 
 
 def test_relative_imports_cannot_climb_out() -> None:
-    assert ImportGraph.build({"p/a.py": "from ....x import y\n", "x.py": ""}).reaches(["p/a.py"], ["x.py"]) in ((), ("p/a.py",))
+    assert ImportGraph.build({"p/a.py": "from ....x import y\n", "x.py": ""}).reaches(
+        ["p/a.py"], ["x.py"]
+    ) in ((), ("p/a.py",))
 
 
 def test_a_long_chain_is_read_in_linear_time() -> None:
-    files = {f"m{number}.py": f"import m{number + 1}\n" for number in range(4000)} | {"test_m.py": "import m0"}
+    files = {f"m{number}.py": f"import m{number + 1}\n" for number in range(4000)} | {
+        "test_m.py": "import m0"
+    }
     begin = time.thread_time()
     assert ImportGraph.build(files).reaches(["test_m.py"], ["m3999.py"]) == ("test_m.py",)
     assert time.thread_time() - begin < 10

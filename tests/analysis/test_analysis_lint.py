@@ -11,7 +11,9 @@ from agentforge.sandbox.none import NoSandbox
 
 @pytest.fixture
 def env(tmp_path: Path) -> Environment:
-    return Environment(Path(sys.prefix), Path(sys.executable), tmp_path, (".",), (), "test", "", Path(sys.base_prefix))
+    return Environment(
+        Path(sys.prefix), Path(sys.executable), tmp_path, (".",), (), "test", "", Path(sys.base_prefix)
+    )
 
 
 def test_a_project_without_a_linter_is_not_configured(tmp_path: Path, env: Environment) -> None:

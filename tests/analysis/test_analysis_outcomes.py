@@ -9,7 +9,17 @@ def run(ids: Sequence[str] = (), errors: dict[str, str] | None = None, **outcome
 
 
 def test_only_what_was_good_can_get_worse() -> None:
-    before = run(a="passed", b="failed", c="xfailed", d="skipped", e="passed", f="passed", g="passed", h="xfailed", i="passed")
+    before = run(
+        a="passed",
+        b="failed",
+        c="xfailed",
+        d="skipped",
+        e="passed",
+        f="passed",
+        g="passed",
+        h="xfailed",
+        i="passed",
+    )
     now = run(a="failed", b="error", c="error", d="failed", e="skipped", g="passed", h="xpassed", i="xfailed")
     assert [(found.id, found.before, found.after) for found in compare(before, now)] == [
         ("t.py::a", "passed", "failed"),
@@ -32,7 +42,9 @@ def test_a_file_that_cannot_be_collected_takes_its_tests_with_it() -> None:
 
 def test_a_partial_run_is_compared_on_what_it_was_asked() -> None:
     assert compare(run(a="passed", b="passed"), run(["t.py::a"], a="passed")) == []
-    assert [found.id for found in compare(run(a="passed", b="passed"), run(["t.py"], a="passed"))] == ["t.py::b"]
+    assert [found.id for found in compare(run(a="passed", b="passed"), run(["t.py"], a="passed"))] == [
+        "t.py::b"
+    ]
 
 
 def test_flaky_is_what_differs_between_runs() -> None:

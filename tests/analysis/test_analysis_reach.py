@@ -6,7 +6,10 @@ from tests.rows import every
 
 TEXTS = {
     "src/shop/__init__.py": "",
-    "src/shop/price.py": "import os\nimport attrs.validators\n\n\ndef _cents() -> int: ...\n\n\nclass Price:\n    def add(self): ...\n",
+    "src/shop/price.py": (
+        "import os\nimport attrs.validators\n\n\ndef _cents() -> int: ...\n\n\nclass "
+        "Price:\n    def add(self): ...\n"
+    ),
     "src/shop/cart.py": "from shop.price import Price\nfrom . import helpers\n",
     "src/shop/helpers.py": "def broken(:\n",
     "tests/conftest.py": "",
@@ -57,7 +60,9 @@ def test_the_graph_turned_round_has_the_same_edges() -> None:
 
 
 def test_the_standard_library_and_the_project_are_not_outside() -> None:
-    assert outside_imports("import os, yaml\nfrom shop import x\nfrom .y import z\nfrom numpy import a\n", TEXTS) == ("numpy", "yaml")
+    assert outside_imports(
+        "import os, yaml\nfrom shop import x\nfrom .y import z\nfrom numpy import a\n", TEXTS
+    ) == ("numpy", "yaml")
 
 
 @every("limit", [0, 10, 100, 200, 400, 10_000])

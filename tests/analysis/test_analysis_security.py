@@ -16,7 +16,11 @@ BAD = [
     ("import pickle\npickle.loads(data)", "unsafe-load", "high"),
     ("from yaml import load\nload(data)", "unsafe-load", "high"),
     ("import yaml\nyaml.load(data, Loader=yaml.FullLoader)", "unsafe-load", "high"),
-    ("import hashlib\ndef f(password):\n    return hashlib.sha256(password).hexdigest()", "fast-hash", "high"),
+    (
+        "import hashlib\ndef f(password):\n    return hashlib.sha256(password).hexdigest()",
+        "fast-hash",
+        "high",
+    ),
     ("import hashlib\npasswd_hash = hashlib.new('md5', data)", "fast-hash", "high"),
     ("import hashlib\nhashlib.md5(data)", "weak-hash", "low"),
     ("import tempfile\ntempfile.mktemp()", "temporary-name", "medium"),
@@ -49,7 +53,10 @@ GOOD = [
     "model.eval()",
     "import subprocess\nsubprocess.run(['ls', name], shell=False)",
     "import json\njson.loads(data)",
-    "import yaml\nyaml.safe_load(data)\nyaml.load(data, Loader=yaml.SafeLoader)\nyaml.load(data, yaml.CSafeLoader)",
+    (
+        "import yaml\nyaml.safe_load(data)\nyaml.load(data, Loader=yaml.SafeLoader)\nyaml.load(data, "
+        "yaml.CSafeLoader)"
+    ),
     "import hashlib\nhashlib.sha256(data)\nhashlib.md5(data, usedforsecurity=False)\nhashlib.scrypt(password)",
     "import requests\nrequests.get(url, verify=True)",
     "cursor.execute('SELECT * FROM t WHERE id = ?', (x,))",
@@ -60,7 +67,10 @@ GOOD = [
     "import secrets\ntoken = secrets.token_hex()",
     "archive.extractall(place, filter='data')",
     "import os\nos.chmod(path, 0o600)",
-    "password_field = 'password1'\ntoken = ''\npassword = os.environ['PASSWORD1']\ntoken_url = 'https://example.org/t1'",
+    (
+        "password_field = 'password1'\ntoken = ''\npassword = os.environ['PASSWORD1']\ntoken_url = "
+        "'https://example.org/t1'"
+    ),
     "password = '${PASSWORD_1}'",
 ]
 
@@ -88,7 +98,9 @@ def test_what_is_usual_in_tests_is_not_told_there_but_a_real_key_is() -> None:
 
 
 def test_other_files_are_searched_for_secrets_alone() -> None:
-    assert [(each.line, each.rule) for each in scan(f"a: eval(x)\ntoken: {KEY}\n", "a.yaml")] == [(2, "hard-coded-secret")]
+    assert [(each.line, each.rule) for each in scan(f"a: eval(x)\ntoken: {KEY}\n", "a.yaml")] == [
+        (2, "hard-coded-secret")
+    ]
     assert [each.line for each in scan(f"x = 1\nKEY = '''{PEM}'''\n", "a.py")] == [2]
     assert secret_lines("nothing here\n") == ()
 

@@ -42,7 +42,10 @@ def test_an_outline_names_methods_by_their_class_and_counts_decorators_in() -> N
         ("other", "function", 23, 23),
     ]
     assert outline(SOURCE, "p.py")[1].signature == "class Parser(Base, metaclass=Meta)"
-    assert outline(SOURCE, "p.py")[4].signature == "async def feed(self, data: bytes, *, end: bool=False) -> None"
+    assert (
+        outline(SOURCE, "p.py")[4].signature
+        == "async def feed(self, data: bytes, *, end: bool=False) -> None"
+    )
 
 
 def test_a_symbol_is_found_by_its_name_or_its_unique_end() -> None:
@@ -58,7 +61,10 @@ def test_a_symbol_is_found_by_its_name_or_its_unique_end() -> None:
 
 
 def test_python_that_does_not_parse_still_has_an_outline() -> None:
-    broken = "class A:\n    def f(self):\n        return (\n\n    def g(self):\n        pass\n\ndef h():\n    pass\n"
+    broken = (
+        "class A:\n    def f(self):\n        return (\n\n    def g(self):\n        pass\n\ndef "
+        "h():\n    pass\n"
+    )
     assert [(symbol.name, symbol.kind, symbol.start, symbol.end) for symbol in outline(broken, "b.py")] == [
         ("A", "class", 1, 6),
         ("A.f", "method", 2, 3),
@@ -68,15 +74,27 @@ def test_python_that_does_not_parse_still_has_an_outline() -> None:
 
 
 def test_other_languages_are_read_by_lines() -> None:
-    go = "package x\n\nfunc (s *Server) Start(port int) error {\n\treturn nil\n}\n\ntype Server struct {\n\tport int\n}\n"
-    assert [(symbol.name, symbol.start, symbol.end) for symbol in outline(go, "x.go")] == [("Start", 3, 5), ("Server", 7, 9)]
+    go = (
+        "package x\n\nfunc (s *Server) Start(port int) error {\n\treturn nil\n}\n\ntype Server struct "
+        "{\n\tport int\n}\n"
+    )
+    assert [(symbol.name, symbol.start, symbol.end) for symbol in outline(go, "x.go")] == [
+        ("Start", 3, 5),
+        ("Server", 7, 9),
+    ]
     script = "export class Box {\n  open() {}\n}\nexport default async function load(x) {\n}\n"
     assert [symbol.name for symbol in outline(script, "x.js")] == ["Box", "load"]
 
 
 @every(
     ("text", "path", "line"),
-    [("x = (\n", "a.py", 1), ("\nreturn 1\n", "a.py", 2), ("a = 1\nb =\n", "a.toml", 2), ("\0", "a.py", 1), ("(" * 5000, "a.py", 1)],
+    [
+        ("x = (\n", "a.py", 1),
+        ("\nreturn 1\n", "a.py", 2),
+        ("a = 1\nb =\n", "a.toml", 2),
+        ("\0", "a.py", 1),
+        ("(" * 5000, "a.py", 1),
+    ],
 )
 def test_a_syntax_error_has_its_line(text: str, path: str, line: int) -> None:
     found = syntax_error(text, path)
@@ -105,7 +123,9 @@ def test_a_huge_file_is_outlined_in_reasonable_time() -> None:
 
 
 def test_a_map_shows_less_when_there_is_less_room() -> None:
-    files = {f"pkg/m{number}.py": lambda: SOURCE for number in range(30)} | {"tests/test_a.py": lambda: "def test_a(): ..."}
+    files = {f"pkg/m{number}.py": lambda: SOURCE for number in range(30)} | {
+        "tests/test_a.py": lambda: "def test_a(): ..."
+    }
     full = repo_map(files, 100_000)
     assert full.splitlines()[0] == "pkg/m0.py: LIMIT, Parser(name, feed), helper, other"
     assert full.splitlines()[-1] == "tests/test_a.py: test_a"

@@ -47,7 +47,15 @@ def env(tmp_path: Path) -> Environment:
 @pytest.fixture
 def go(tree: Path, env: Environment, tmp_path: Path) -> Run:
     def run(*ids: str, timeout_s: float = 60, command: tuple[str, ...] = QUICK) -> TestRun:
-        return run_tests(NoSandbox(), env, tree, ids=ids, base_command=command, scratch=tmp_path / "scratch", timeout_s=timeout_s)
+        return run_tests(
+            NoSandbox(),
+            env,
+            tree,
+            ids=ids,
+            base_command=command,
+            scratch=tmp_path / "scratch",
+            timeout_s=timeout_s,
+        )
 
     return run
 
@@ -64,7 +72,9 @@ def outcomes(run: TestRun) -> dict[str, str]:
     return {identity: result.outcome for identity, result in run.results.items()}
 
 
-def test_every_outcome_has_its_word_failures_say_where_and_nothing_is_left_behind(tree: Path, go: Run, tmp_path: Path) -> None:
+def test_every_outcome_has_its_word_failures_say_where_and_nothing_is_left_behind(
+    tree: Path, go: Run, tmp_path: Path
+) -> None:
     write(
         tree,
         tests__test_all="""
@@ -119,7 +129,12 @@ def test_every_outcome_has_its_word_failures_say_where_and_nothing_is_left_behin
         "tests/test_key.py::test_key_is_gone": "passed",
     }
     bad = run.results["tests/test_all.py::test_bad"]
-    assert (bad.phase, bad.exception, bad.file, bad.line) == ("call", "AssertionError", "tests/test_all.py", 14)
+    assert (bad.phase, bad.exception, bad.file, bad.line) == (
+        "call",
+        "AssertionError",
+        "tests/test_all.py",
+        14,
+    )
     assert bad.message.startswith("lists")
     assert run.results["tests/test_all.py::test_setup"].phase == "setup"
     assert run.results["tests/test_all.py::test_teardown"].phase == "teardown"
@@ -129,7 +144,16 @@ def test_every_outcome_has_its_word_failures_say_where_and_nothing_is_left_behin
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-ONE_BY_ONE = ["-x", "-q -q --maxfail=1", "--lf", "-k good", "-m 'not slow'", "--stepwise", "-p no:xdist", "-v -rA"]
+ONE_BY_ONE = [
+    "-x",
+    "-q -q --maxfail=1",
+    "--lf",
+    "-k good",
+    "-m 'not slow'",
+    "--stepwise",
+    "-p no:xdist",
+    "-v -rA",
+]
 
 
 @pytest.mark.parametrize("addopts", ["-n 2", " ".join(ONE_BY_ONE), *(ONE_BY_ONE if SOAK else ())])
@@ -142,7 +166,9 @@ def test_options_of_the_project_do_not_hide_outcomes(addopts: str, tree: Path, g
 
 
 def test_naming_patterns_do_not_hide_the_canaries(tree: Path, go: Run) -> None:
-    (tree / "pytest.ini").write_text("[pytest]\npython_files = check_*.py\npython_functions = ensure_*\npython_classes = Spec*\n")
+    (tree / "pytest.ini").write_text(
+        "[pytest]\npython_files = check_*.py\npython_functions = ensure_*\npython_classes = Spec*\n"
+    )
     write(tree, check_it="def ensure_it(): pass\ndef test_it(): assert 0\n")
     run = go()
     assert (run.status, outcomes(run)) == ("ran", {"check_it.py::ensure_it": "passed"})
@@ -200,7 +226,9 @@ DEEP = ("every report says passed", "no test function is called")
         *((forgery, "") for forgery in DEEP if SOAK),
     ],
 )
-def test_a_conftest_that_forges_outcomes_is_not_believed(forgery: str, folder: str, tree: Path, go: Run) -> None:
+def test_a_conftest_that_forges_outcomes_is_not_believed(
+    forgery: str, folder: str, tree: Path, go: Run
+) -> None:
     write(tree, tests__test_top="def test_top(): pass", tests__deep__test_x="def test_lie(): assert 0")
     (tree / f"{folder}conftest.py").write_text(dedent(FORGERIES[forgery]))
     run = go()
@@ -222,7 +250,10 @@ def test_a_hook_that_turns_only_chosen_failures_green_is_overruled(tree: Path, g
         test_x="def test_lie(): assert 0\ndef test_true(): pass\n",
     )
     run = go()
-    assert (run.status, outcomes(run)) == ("ran", {"test_x.py::test_lie": "failed", "test_x.py::test_true": "passed"})
+    assert (run.status, outcomes(run)) == (
+        "ran",
+        {"test_x.py::test_lie": "failed", "test_x.py::test_true": "passed"},
+    )
     assert "reported it as passed" in run.results["test_x.py::test_lie"].message
 
 
@@ -242,13 +273,27 @@ def test_a_report_that_a_test_writes_into_is_noticed(tree: Path, go: Run) -> Non
 
 
 def test_a_file_that_cannot_be_collected_does_not_stop_the_others(tree: Path, go: Run) -> None:
-    write(tree, test_bad="import app.parser_of_dates\n", test_broken="def test_x(:\n", test_good="def test_good(): pass")
+    write(
+        tree,
+        test_bad="import app.parser_of_dates\n",
+        test_broken="def test_x(:\n",
+        test_good="def test_good(): pass",
+    )
     run = go()
     assert run.status == "ran"
-    assert outcomes(run) == {"test_bad.py": "error", "test_broken.py": "error", "test_good.py::test_good": "passed"}
+    assert outcomes(run) == {
+        "test_bad.py": "error",
+        "test_broken.py": "error",
+        "test_good.py::test_good": "passed",
+    }
     assert sorted(run.collect_errors) == ["test_bad.py", "test_broken.py"]
     bad = run.results["test_bad.py"]
-    assert (bad.phase, bad.exception, bad.file, bad.line) == ("collect", "ModuleNotFoundError", "test_bad.py", 1)
+    assert (bad.phase, bad.exception, bad.file, bad.line) == (
+        "collect",
+        "ModuleNotFoundError",
+        "test_bad.py",
+        1,
+    )
     assert "No module named 'app'" in bad.message
     assert run.results["test_broken.py"].exception == "SyntaxError"
 
@@ -278,7 +323,13 @@ def test_ids_choose_tests_and_absent_ones_are_missing(tree: Path, go: Run) -> No
     cases = sorted(identity for identity in everything.results if "::test_p" in identity)
     assert len(cases) == 5
     assert everything.results["tests/test_a.py::test_p[x::y]"].outcome == "failed"
-    chosen = ("tests/test_a.py::TestK", "tests/test_b.py", "tests/test_a.py::test_gone", "tests/test_no.py::test_x", "tests/more")
+    chosen = (
+        "tests/test_a.py::TestK",
+        "tests/test_b.py",
+        "tests/test_a.py::test_gone",
+        "tests/test_no.py::test_x",
+        "tests/more",
+    )
     run = go(*cases, *chosen)
     assert (run.status, outcomes(run)) == (
         "ran",
@@ -296,7 +347,11 @@ def test_ids_choose_tests_and_absent_ones_are_missing(tree: Path, go: Run) -> No
 def test_ids_do_not_depend_on_the_root_that_pytest_finds(tree: Path, go: Run) -> None:
     write(tree, tests__test_a="def test_a(): pass")
     (tree / "tests" / "pytest.ini").write_text("[pytest]\n")
-    ways: list[Callable[[], TestRun]] = [lambda: go("tests/test_a.py::test_a"), go, lambda: go(command=(*QUICK, "tests"))]
+    ways: list[Callable[[], TestRun]] = [
+        lambda: go("tests/test_a.py::test_a"),
+        go,
+        lambda: go(command=(*QUICK, "tests")),
+    ]
     for run in (way() for way in telling(ways, 2)):
         assert (run.status, outcomes(run)) == ("ran", {"tests/test_a.py::test_a": "passed"})
 
@@ -321,19 +376,26 @@ def test_a_run_that_hangs_is_ended_and_named(tree: Path, go: Run) -> None:
     assert (run.status, run.reason) == ("not_run", "the tests did not end within 3 s, in test_a.py::test_a")
 
 
-def test_pytest_that_cannot_start_is_not_run_and_says_why(tree: Path, go: Run, env: Environment, tmp_path: Path) -> None:
+def test_pytest_that_cannot_start_is_not_run_and_says_why(
+    tree: Path, go: Run, env: Environment, tmp_path: Path
+) -> None:
     write(tree, conftest="import no_such_module", test_a="def test_a(): pass")
     run = go()
     assert run.status == "not_run"
     assert "no_such_module" in run.reason or "conftest" in run.reason
     bare = replace(env, python=Path(sys.base_prefix, "bin", "python3"))
     write(tree, pytest='raise ModuleNotFoundError("No module named pytest")')
-    assert run_tests(NoSandbox(), bare, tree, scratch=tmp_path / "s").reason == "pytest is not in the environment"
+    assert (
+        run_tests(NoSandbox(), bare, tree, scratch=tmp_path / "s").reason
+        == "pytest is not in the environment"
+    )
 
 
 def test_a_set_up_that_fails_for_all_is_an_outcome_of_each(tree: Path, go: Run) -> None:
     write(
-        tree, conftest="import pytest\n@pytest.fixture(autouse=True)\ndef db(): raise OSError('no database')\n", test_a="def test_a(): pass"
+        tree,
+        conftest="import pytest\n@pytest.fixture(autouse=True)\ndef db(): raise OSError('no database')\n",
+        test_a="def test_a(): pass",
     )
     run = go()
     assert (run.status, outcomes(run)) == ("ran", {"test_a.py::test_a": "error"})
@@ -344,10 +406,13 @@ def test_the_same_holds_inside_real_walls(tree: Path, env: Environment, tmp_path
     write(
         tree,
         src__app="VALUE = 1",
-        test_a="import app\ndef test_reads(): assert app.VALUE == 1\ndef test_writes():\n    open('made', 'w')\n",
+        test_a="import app\ndef test_reads(): assert app.VALUE == 1\ndef test_writes():\n    "
+        "open('made', 'w')\n",
     )
     results = [
-        run_tests(choose("auto"), env, tree, base_command=QUICK, scratch=tmp_path / "scratch", writable=writable)
+        run_tests(
+            choose("auto"), env, tree, base_command=QUICK, scratch=tmp_path / "scratch", writable=writable
+        )
         for writable in (False, True)
     ]
     assert [(run.status, run.reason) for run in results] == [("ran", "")] * 2
@@ -368,7 +433,9 @@ def test_modules_from_elsewhere_are_foreign(tree: Path, go: Run, tmp_path: Path)
     installed = tmp_path / "site-packages"
     write(installed, app__core="VALUE = 2", app__init="", other="")
     write(tree, conftest=f"import sys\nsys.path.insert(0, {str(installed)!r})\n")
-    assert foreign(go(), tree, tmp_path / "source", [*changed, "src/app/__init__.py", "src/app/other.py"]) == [
+    assert foreign(
+        go(), tree, tmp_path / "source", [*changed, "src/app/__init__.py", "src/app/other.py"]
+    ) == [
         "src/app/core.py",
         "src/app/__init__.py",
     ]

@@ -49,14 +49,18 @@ def test_the_leading_verb_says_what_is_wanted(request_text: str, goal: str, acti
         ("Fix the typo in dates.py " + "and mind the gap " * 12, "small"),
     ],
 )
-def test_a_hotfix_is_a_short_request_for_a_small_edit_of_one_known_place(request_text: str, lane: str) -> None:
+def test_a_hotfix_is_a_short_request_for_a_small_edit_of_one_known_place(
+    request_text: str, lane: str
+) -> None:
     found = triage(request_text, tree_facts(request_text, FILES))
     assert found.lane == lane, found.reasons
     assert (found.complexity == "trivial") == (lane == "hotfix")
 
 
 def test_named_places_are_looked_up_in_the_tree() -> None:
-    facts = tree_facts("In `dates.py`, `parse_date` and CommandLine.run disagree with README.md, e.g. on v1.2", FILES)
+    facts = tree_facts(
+        "In `dates.py`, `parse_date` and CommandLine.run disagree with README.md, e.g. on v1.2", FILES
+    )
     assert (facts.files, facts.python_files) == (4, 3)
     assert facts.named_paths == ("README.md", "src/app/dates.py")
     assert set(facts.named_symbols) == {"src/app/dates.py::parse_date", "src/app/cli.py::CommandLine"}

@@ -15,7 +15,9 @@ from tests.depth import SOAK
 
 @pytest.fixture
 def env(tmp_path: Path) -> Environment:
-    return Environment(Path(sys.prefix), Path(sys.executable), tmp_path, (".",), (), "test", "", Path(sys.base_prefix))
+    return Environment(
+        Path(sys.prefix), Path(sys.executable), tmp_path, (".",), (), "test", "", Path(sys.base_prefix)
+    )
 
 
 @pytest.fixture
@@ -38,7 +40,9 @@ def tree(tmp_path: Path) -> Path:
         ("pyproject.toml", "[tool\n", ()),
     ],
 )
-def test_each_place_of_configuration_is_known(tree: Path, file: str, text: str, checkers: tuple[str, ...]) -> None:
+def test_each_place_of_configuration_is_known(
+    tree: Path, file: str, text: str, checkers: tuple[str, ...]
+) -> None:
     (tree / file).write_text(text)
     assert configured(tree) == checkers
 
@@ -50,16 +54,23 @@ def test_without_a_checker_nothing_is_configured(tree: Path, env: Environment) -
 def test_a_configured_checker_that_is_missing_did_not_run(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
     run = typecheck(NoSandbox(), replace(env, python=tree / "python"), tree, ["a.py"])
-    assert (run.status, run.reason) == ("not_run", "the project configures mypy, but its environment has none")
+    assert (run.status, run.reason) == (
+        "not_run",
+        "the project configures mypy, but its environment has none",
+    )
 
 
 def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
-    assert typecheck(NoSandbox(), env, tree, ["gone.py", "README.md"]) == TypeRun("ran", "no Python file to check", checker="mypy")
+    assert typecheck(NoSandbox(), env, tree, ["gone.py", "README.md"]) == TypeRun(
+        "ran", "no Python file to check", checker="mypy"
+    )
 
 
 @pytest.mark.slow
-def test_only_new_findings_count_and_no_module_of_the_tree_takes_the_place_of_the_checker(tree: Path, env: Environment) -> None:
+def test_only_new_findings_count_and_no_module_of_the_tree_takes_the_place_of_the_checker(
+    tree: Path, env: Environment
+) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
     (tree / "mypy").mkdir()
     (tree / "mypy/__init__.py").write_text("")
@@ -106,7 +117,13 @@ def fake_pyright(folder: Path, said: str, code: int) -> Path:
 def test_pyright_is_read_by_its_json(tree: Path, env: Environment, tmp_path: Path) -> None:
     (tree / "pyrightconfig.json").write_text("{}")
     rows = [
-        {"file": str(tree / "a.py"), "severity": severity, "message": "bad\nmore", "rule": "reportX", "range": {"start": {"line": 4}}}
+        {
+            "file": str(tree / "a.py"),
+            "severity": severity,
+            "message": "bad\nmore",
+            "rule": "reportX",
+            "range": {"start": {"line": 4}},
+        }
         for severity in ("error", "error", "warning")
     ]
     python = fake_pyright(tmp_path / "bin", json.dumps({"generalDiagnostics": rows}), 1)

@@ -1,4 +1,6 @@
-"""A forecast: from past tasks where there are enough, else from the lane; a price that is not known stays so."""
+"""A forecast: from past tasks where there are enough, else from the lane; a price that is not known stays
+so.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,13 @@ FREE = dict.fromkeys(TIERS, Price(0, 0))
 
 def line(lane: str) -> Pipeline:
     stages = (
-        Stage("frame", "software_architect", (Product("specification", "spec"),), context_tokens=16_000, tier="reasoning"),
+        Stage(
+            "frame",
+            "software_architect",
+            (Product("specification", "spec"),),
+            context_tokens=16_000,
+            tier="reasoning",
+        ),
         Stage("green", "software_developer", (Product("implementation", "green"),)),
         Stage("deliver", None, ()),
     )
@@ -25,7 +33,11 @@ def test_enough_past_tasks_speak_for_themselves() -> None:
     past = [Past(number, number * 10_000, number * 40_000) for number in range(1, 13)]
     found = forecast(line("small"), past, {})
     assert found is not None
-    assert (found.middle, found.most, found.tasks) == (Expected(6, 60_000, 240_000), Expected(11, 110_000, 440_000), 12)
+    assert (found.middle, found.most, found.tasks) == (
+        Expected(6, 60_000, 240_000),
+        Expected(11, 110_000, 440_000),
+        12,
+    )
     assert found.sentence == "About 6 calls, 60k tokens, $0.24; nine in ten under $0.44; from 12 past tasks."
 
 
@@ -33,7 +45,11 @@ def test_one_unknown_price_among_past_tasks_leaves_the_dollars_open() -> None:
     found = forecast(line("small"), [*([Past(1, 1000, 5)] * ENOUGH), Past(1, 1000, None)], RATES)
     assert found is not None
     assert found.middle.micro_usd is None
-    assert found.sentence == "About 1 call, 1k tokens, at a price that is not known; nine in ten under 1k tokens; from 6 past tasks."
+    assert (
+        found.sentence
+        == "About 1 call, 1k tokens, at a price that is not known; nine in ten under 1k tokens; from 6 "
+        "past tasks."
+    )
 
 
 @every(("lane", "most"), [("hotfix", 3), ("small", 8), ("full", 25)])

@@ -9,7 +9,12 @@ from tests.rows import every
 
 CATALOG = Catalog.packaged()
 
-ISSUE = {"id": "SEC-001", "severity": "high", "description": "The path may lead outside.", "remediation": "Resolve it first."}
+ISSUE = {
+    "id": "SEC-001",
+    "severity": "high",
+    "description": "The path may lead outside.",
+    "remediation": "Resolve it first.",
+}
 
 VALID_DRAFTS: dict[str, dict[str, Any]] = {
     "intake_record": {
@@ -27,33 +32,61 @@ VALID_DRAFTS: dict[str, dict[str, Any]] = {
         ],
         "assumptions": ["The old name stays."],
     },
-    "analysis": {"impacted_files": [{"path": "a.py", "reason": "holds the parser"}], "risks": ["callers that catch KeyError"]},
+    "analysis": {
+        "impacted_files": [{"path": "a.py", "reason": "holds the parser"}],
+        "risks": ["callers that catch KeyError"],
+    },
     "specification": {
         "title": "Parser",
         "description": "It raises.",
-        "requirements": [{"id": "REQ-001", "description": "It raises.", "acceptance_criteria": ["parse('') raises ValueError"]}],
+        "requirements": [
+            {
+                "id": "REQ-001",
+                "description": "It raises.",
+                "acceptance_criteria": ["parse('') raises ValueError"],
+            }
+        ],
         "dependencies": ["REQ-002 -> REQ-001"],
     },
     "test_suite": {
         "test_files": [
             {
                 "path": "tests/test_a.py",
-                "tests": [{"name": "test_raises", "requirement_ref": "REQ-001"}, {"name": "test_old", "guard": True}],
+                "tests": [
+                    {"name": "test_raises", "requirement_ref": "REQ-001"},
+                    {"name": "test_old", "guard": True},
+                ],
             }
         ],
-        "supersedes": [{"id": "tests/test_b.py::test_x", "reason": "the request changes it", "requirement_ref": "REQ-001"}],
+        "supersedes": [
+            {
+                "id": "tests/test_b.py::test_x",
+                "reason": "the request changes it",
+                "requirement_ref": "REQ-001",
+            }
+        ],
     },
     "implementation": {"summary": "It raises now."},
     "review": {
         "verdict": "block",
         "summary": "Not yet.",
-        "findings": [{"id": "REV-001", "severity": "major", "blocking": True, "description": "Only ''.", "remediation": "Strip first."}],
+        "findings": [
+            {
+                "id": "REV-001",
+                "severity": "major",
+                "blocking": True,
+                "description": "Only ''.",
+                "remediation": "Strip first.",
+            }
+        ],
     },
     "security_review": {
         "verdict": "block",
         "summary": "Not yet.",
         "blocking_issues": [ISSUE],
-        "advisory_issues": [{"id": "SEC-002", "severity": "low", "category": "secrets", "description": "A name in a log."}],
+        "advisory_issues": [
+            {"id": "SEC-002", "severity": "low", "category": "secrets", "description": "A name in a log."}
+        ],
     },
     "delivery_report": {},
 }
@@ -67,13 +100,19 @@ COMPLETED: dict[str, dict[str, Any]] = {
     "clarification": {},
     "analysis": {"facts": ["1 file"]},
     "specification": {"spec_id": "s"},
-    "test_suite": {"suite_id": "t", "spec_ref": "s", "verification": {"all_tests_fail": True, "no_implementation_exists": True}},
+    "test_suite": {
+        "suite_id": "t",
+        "spec_ref": "s",
+        "verification": {"all_tests_fail": True, "no_implementation_exists": True},
+    },
     "implementation": {
         "implementation_id": "i",
         "spec_ref": "s",
         "test_suite_ref": "t",
         "files_created": [],
-        "files_modified": [{"path": "a.py", "changes_summary": "raises", "lines_added": 2, "lines_removed": 1}],
+        "files_modified": [
+            {"path": "a.py", "changes_summary": "raises", "lines_added": 2, "lines_removed": 1}
+        ],
         "verification": {"all_tests_pass": True, "conformance_passing": True, "no_regressions": True},
     },
     "review": {"review_id": "v", "dissent": ["security_architect: SEC-001 was set aside"]},
@@ -88,39 +127,84 @@ COMPLETED: dict[str, dict[str, Any]] = {
         "release_notes": "It raises.",
         "files": [{"path": "a.py", "change": "modified"}],
         "readiness": {"ready": True, "open_points": []},
-        "verification": {"all_tests_pass": True, "no_regressions": True, "test_lock_held": True, "tree": "0" * 40, "sandbox": "none"},
+        "verification": {
+            "all_tests_pass": True,
+            "no_regressions": True,
+            "test_lock_held": True,
+            "tree": "0" * 40,
+            "sandbox": "none",
+        },
     },
 }
 
 INVALID: list[tuple[str, dict[str, Any], str]] = [
-    ("intake_record", {"extracted_intent": {"action": "invent", "target": "x", "scope": "file"}}, "extracted_intent.action: 'invent'"),
-    ("intake_record", {"extracted_intent": {"action": "fix", "target": "x"}}, "extracted_intent.scope: is missing; it is one of file"),
+    (
+        "intake_record",
+        {"extracted_intent": {"action": "invent", "target": "x", "scope": "file"}},
+        "extracted_intent.action: 'invent'",
+    ),
+    (
+        "intake_record",
+        {"extracted_intent": {"action": "fix", "target": "x"}},
+        "extracted_intent.scope: is missing; it is one of file",
+    ),
     (
         "clarification",
         {"questions": [{"question": "q", "answer": "a", "confidence": 0.92}]},
         "questions[0].confidence: 0.92 has a fraction",
     ),
     ("clarification", {"questions": [{"question": "q", "answer": "a", "confidence": 101}]}, "up to 100"),
-    ("clarification", {"questions": [{"question": "q", "answer": "a", "confidence": 1, "resolved_by": "me"}]}, "filled in by the engine"),
+    (
+        "clarification",
+        {"questions": [{"question": "q", "answer": "a", "confidence": 1, "resolved_by": "me"}]},
+        "filled in by the engine",
+    ),
     ("analysis", {"impacted_files": [{"path": "a.py"}]}, "impacted_files[0].reason: is missing"),
-    ("specification", {"title": "x" * 101, "description": "d", "requirements": []}, "of at most 100 characters"),
     (
         "specification",
-        {"title": "x", "description": "d", "requirements": [{"id": "R1", "description": "d", "acceptance_criteria": ["c"]}]},
+        {"title": "x" * 101, "description": "d", "requirements": []},
+        "of at most 100 characters",
+    ),
+    (
+        "specification",
+        {
+            "title": "x",
+            "description": "d",
+            "requirements": [{"id": "R1", "description": "d", "acceptance_criteria": ["c"]}],
+        },
         "requirements[0].id: 'R1' does not fit; it is text matching ^REQ-[0-9]{3}$",
     ),
     ("test_suite", {"test_files": []}, "at least 1 entries"),
     (
         "test_suite",
-        {**VALID_DRAFTS["test_suite"], "verification": {"all_tests_fail": True, "no_implementation_exists": True}},
+        {
+            **VALID_DRAFTS["test_suite"],
+            "verification": {"all_tests_fail": True, "no_implementation_exists": True},
+        },
         "verification: is filled in by the engine",
     ),
-    ("implementation", {"verification": {"all_tests_pass": True}}, "verification: is filled in by the engine"),
+    (
+        "implementation",
+        {"verification": {"all_tests_pass": True}},
+        "verification: is filled in by the engine",
+    ),
     ("implementation", {"note": "x"}, "note: unknown key; allowed: "),
-    ("review", {"verdict": "maybe", "summary": "s"}, "verdict: 'maybe' does not fit; it is one of approve, block"),
+    (
+        "review",
+        {"verdict": "maybe", "summary": "s"},
+        "verdict: 'maybe' does not fit; it is one of approve, block",
+    ),
     ("review", {"verdict": "approve"}, "summary: is missing"),
-    ("review", {"verdict": "approve", "summary": "s", "dissent": ["x"]}, "dissent: is filled in by the engine"),
-    ("security_review", {"verdict": "block", "summary": "s", "blocking_issues": [{**ISSUE, "id": "REV-001"}]}, "matching ^SEC-[0-9]{3}$"),
+    (
+        "review",
+        {"verdict": "approve", "summary": "s", "dissent": ["x"]},
+        "dissent: is filled in by the engine",
+    ),
+    (
+        "security_review",
+        {"verdict": "block", "summary": "s", "blocking_issues": [{**ISSUE, "id": "REV-001"}]},
+        "matching ^SEC-[0-9]{3}$",
+    ),
     (
         "security_review",
         {"verdict": "block", "summary": "s", "blocking_issues": [{**ISSUE, "severity": "major"}]},
@@ -128,7 +212,11 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "security_review",
-        {"verdict": "block", "summary": "s", "blocking_issues": [{key: ISSUE[key] for key in ("id", "severity", "description")}]},
+        {
+            "verdict": "block",
+            "summary": "s",
+            "blocking_issues": [{key: ISSUE[key] for key in ("id", "severity", "description")}],
+        },
         "blocking_issues[0].remediation: is missing",
     ),
     ("delivery_report", {"branch": "b"}, "branch: is filled in by the engine"),
@@ -145,7 +233,18 @@ def test_a_good_draft_passes_and_is_final_once_the_engine_completed_it(name: str
     assert problems(contract, {**draft, **COMPLETED[name]}, final=True) == []
 
 
-@every("name", ["intake_record", "specification", "test_suite", "implementation", "review", "security_review", "delivery_report"])
+@every(
+    "name",
+    [
+        "intake_record",
+        "specification",
+        "test_suite",
+        "implementation",
+        "review",
+        "security_review",
+        "delivery_report",
+    ],
+)
 def test_a_draft_is_not_a_final(name: str) -> None:
     assert problems(CATALOG.contract(name), VALID_DRAFTS[name], final=True) != []
 
@@ -164,7 +263,11 @@ def test_what_the_engine_can_derive_may_be_empty(name: str) -> None:
 @every("claim", ["all_tests_pass", "conformance_passing", "no_regressions"])
 def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> None:
     verification = {**COMPLETED["implementation"]["verification"], claim: False}
-    found = problems(CATALOG.contract("implementation"), {**COMPLETED["implementation"], "verification": verification}, final=True)
+    found = problems(
+        CATALOG.contract("implementation"),
+        {**COMPLETED["implementation"], "verification": verification},
+        final=True,
+    )
     assert found == [f"verification.{claim}: false does not fit; it is true"]
 
 
@@ -177,13 +280,21 @@ def test_the_outline_of_a_contract_is_short(name: str) -> None:
 
 def test_an_outline_marks_what_is_required_and_lists_choices() -> None:
     lines = skeleton(CATALOG.contract("intake_record")).splitlines()
-    assert lines[:3] == ["intake_record:", "  extracted_intent*:", "    action*: create|modify|delete|refactor|fix|analyze"]
+    assert lines[:3] == [
+        "intake_record:",
+        "  extracted_intent*:",
+        "    action*: create|modify|delete|refactor|fix|analyze",
+    ]
     assert not any("request_id" in line or "original_request" in line for line in lines)
 
 
 def test_words_that_the_engine_could_fill_are_still_asked_for() -> None:
     lines = skeleton(CATALOG.contract("delivery_report")).splitlines()
-    assert [line.split(":")[0].strip() for line in lines[1:]] == ["summary", "changelog_entry", "release_notes"]
+    assert [line.split(":")[0].strip() for line in lines[1:]] == [
+        "summary",
+        "changelog_entry",
+        "release_notes",
+    ]
 
 
 def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:

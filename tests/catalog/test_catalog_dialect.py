@@ -10,7 +10,10 @@ from tests.rows import every
 
 
 def contract(schema: object, **more: object) -> Contract:
-    return compile_contract({"contract": "thing", "version": "1.0", "description": "A thing.", "schema": schema, **more}, "thing.yaml")
+    return compile_contract(
+        {"contract": "thing", "version": "1.0", "description": "A thing.", "schema": schema, **more},
+        "thing.yaml",
+    )
 
 
 def test_required_lives_in_the_property_and_unknown_keys_are_refused() -> None:
@@ -18,7 +21,10 @@ def test_required_lives_in_the_property_and_unknown_keys_are_refused() -> None:
     assert compiled.final_schema["required"] == ["a"]
     assert compiled.final_schema["additionalProperties"] is False
     assert problems(compiled, {"a": "x"}, final=True) == []
-    assert problems(compiled, {"b": 1, "c": 2}, final=True) == ["c: unknown key; allowed: a, b", "a: is missing; it is text"]
+    assert problems(compiled, {"b": 1, "c": 2}, final=True) == [
+        "c: unknown key; allowed: a, b",
+        "a: is missing; it is text",
+    ]
 
 
 def test_filled_fields_may_be_left_out_of_a_draft_and_are_required_in_the_end() -> None:
@@ -36,20 +42,34 @@ def test_what_only_the_engine_may_say_is_refused_in_a_draft() -> None:
         "properties": {"ok": {"type": "boolean", "required": True, "const": True}},
     }
     compiled = contract({"a": {"type": "string"}, "proof": proof})
-    assert problems(compiled, {"proof": {"ok": True}}, final=False) == ["proof: is filled in by the engine; leave it out"]
+    assert problems(compiled, {"proof": {"ok": True}}, final=False) == [
+        "proof: is filled in by the engine; leave it out"
+    ]
     assert problems(compiled, {"proof": {"ok": True}}, final=True) == []
-    assert problems(compiled, {"proof": {"ok": False}}, final=True) == ["proof.ok: false does not fit; it is true"]
+    assert problems(compiled, {"proof": {"ok": False}}, final=True) == [
+        "proof.ok: false does not fit; it is true"
+    ]
 
 
 def test_an_object_without_properties_is_free() -> None:
-    assert problems(contract({"a": {"type": "object"}}), {"a": {"anything": [1, None, "x"]}}, final=True) == []
+    assert (
+        problems(contract({"a": {"type": "object"}}), {"a": {"anything": [1, None, "x"]}}, final=True) == []
+    )
 
 
 @every(
     ("node", "value", "expected"),
     [
-        ({"type": "string", "max_length": 3}, "long", "a: 'long' does not fit; it is text of at most 3 characters"),
-        ({"type": "string", "pattern": "^REQ-[0-9]{3}$"}, "REQ-1", "a: 'REQ-1' does not fit; it is text matching ^REQ-[0-9]{3}$"),
+        (
+            {"type": "string", "max_length": 3},
+            "long",
+            "a: 'long' does not fit; it is text of at most 3 characters",
+        ),
+        (
+            {"type": "string", "pattern": "^REQ-[0-9]{3}$"},
+            "REQ-1",
+            "a: 'REQ-1' does not fit; it is text matching ^REQ-[0-9]{3}$",
+        ),
         ({"type": "string", "enum": ["x", "y"]}, "z", "a: 'z' does not fit; it is one of x, y"),
         ({"type": "string"}, 7, "a: 7 does not fit; it is text"),
         (
@@ -57,12 +77,18 @@ def test_an_object_without_properties_is_free() -> None:
             [],
             "a: a list of 0 does not fit; it is a list with at least 1 entries",
         ),
-        ({"type": "integer", "minimum": 0, "maximum": 100}, 101, "a: 101 does not fit; it is a whole number from 0, up to 100"),
+        (
+            {"type": "integer", "minimum": 0, "maximum": 100},
+            101,
+            "a: 101 does not fit; it is a whole number from 0, up to 100",
+        ),
         ({"type": ["string", "null"]}, 7, "a: 7 does not fit; it is text or null"),
         ({"type": "boolean"}, "yes", "a: 'yes' does not fit; it is true or false"),
     ],
 )
-def test_a_problem_says_where_what_and_what_is_allowed(node: dict[str, object], value: object, expected: str) -> None:
+def test_a_problem_says_where_what_and_what_is_allowed(
+    node: dict[str, object], value: object, expected: str
+) -> None:
     assert problems(contract({"a": node}), {"a": value}, final=True) == [expected]
 
 
@@ -74,7 +100,14 @@ def test_a_date_and_time_has_its_format() -> None:
 
 def test_a_choice_explains_the_branch_that_was_meant() -> None:
     compiled = contract(
-        {"a": {"any_of": [{"type": "array", "items": {"type": "string"}}, {"type": "object", "properties": {"k": {"type": "string"}}}]}}
+        {
+            "a": {
+                "any_of": [
+                    {"type": "array", "items": {"type": "string"}},
+                    {"type": "object", "properties": {"k": {"type": "string"}}},
+                ]
+            }
+        }
     )
     assert problems(compiled, {"a": ["x"]}, final=True) == []
     assert problems(compiled, {"a": {"k": 1}}, final=True) == ["a.k: 1 does not fit; it is text"]
@@ -98,7 +131,9 @@ def test_hostile_values_are_problems_and_not_crashes() -> None:
     assert "nested deeper" in problems(compiled, {"free": deep}, final=True)[0]
     assert problems(compiled, {"free": {"n": 10**400}}, final=True) == []
     assert problems(compiled, None, final=True) == ["the artifact: null does not fit; it is an object"]
-    assert problems(compiled, ["x"], final=False) == ["the artifact: a list of 1 does not fit; it is an object"]
+    assert problems(compiled, ["x"], final=False) == [
+        "the artifact: a list of 1 does not fit; it is an object"
+    ]
 
 
 def test_at_most_twenty_problems_are_told() -> None:
@@ -113,11 +148,23 @@ def test_at_most_twenty_problems_are_told() -> None:
     [
         ({}, "schema allows nothing: it has no properties"),
         ({"a": {"type": "string", "enum": []}}, "schema.a allows nothing: `enum` is empty"),
-        ({"a": {"type": "integer", "minimum": 5, "maximum": 1}}, "schema.a allows nothing: minimum 5 is over maximum 1"),
-        ({"a": {"type": "string", "min_length": 5, "max_length": 1}}, "allows nothing: min_length 5 is over max_length 1"),
-        ({"a": {"type": "array", "min_items": 2, "max_items": 1}}, "allows nothing: min_items 2 is over max_items 1"),
+        (
+            {"a": {"type": "integer", "minimum": 5, "maximum": 1}},
+            "schema.a allows nothing: minimum 5 is over maximum 1",
+        ),
+        (
+            {"a": {"type": "string", "min_length": 5, "max_length": 1}},
+            "allows nothing: min_length 5 is over max_length 1",
+        ),
+        (
+            {"a": {"type": "array", "min_items": 2, "max_items": 1}},
+            "allows nothing: min_items 2 is over max_items 1",
+        ),
         ({"a": {"type": "integer", "enum": ["x"]}}, "schema.a allows nothing: 'x' does not fit"),
-        ({"a": {"type": "string", "enum": ["x"], "pattern": "^y"}}, "schema.a allows nothing: 'x' does not fit"),
+        (
+            {"a": {"type": "string", "enum": ["x"], "pattern": "^y"}},
+            "schema.a allows nothing: 'x' does not fit",
+        ),
         ({"a": {"type": "boolean", "const": 1}}, "schema.a allows nothing: 1 does not fit"),
         ({"a": {"type": "string", "enum": ["x"], "const": "y"}}, "allows nothing: `const` is not in `enum`"),
         ({"a": {"any_of": []}}, "schema.a allows nothing: `any_of` is empty"),
@@ -139,7 +186,10 @@ def test_a_contract_that_allows_nothing_is_an_error_that_says_so(schema: object,
         ({"a": {"type": "number"}}, "numbers are whole: `integer`"),
         ({"a": {}}, "schema.a says no `type`"),
         ({"a": "string"}, "schema.a is a mapping"),
-        ({"a": {"type": "object", "required": ["b"], "properties": {"c": {"type": "string"}}}}, "schema.a.required is true or false"),
+        (
+            {"a": {"type": "object", "required": ["b"], "properties": {"c": {"type": "string"}}}},
+            "schema.a.required is true or false",
+        ),
         ({"a": {"type": "string", "pattern": "("}}, "schema.a.pattern is no regular expression"),
         ({"a": {"type": "string", "format": "email"}}, "schema.a.format is one of datetime"),
         ({"a": {"type": "integer", "minimum": True}}, "schema.a.minimum is a whole number"),

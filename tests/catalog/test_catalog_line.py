@@ -35,9 +35,15 @@ WRITES = {"edit_file", "create_file", "delete_file", "run_tests", "apply_patch",
 TOOLS: dict[str, tuple[set[str], set[str]]] = {
     "requirements_analyst": ({"read_documentation"}, NO_HANDS),
     "business_analyst": ({"read_documentation", "escalate_question"}, NO_HANDS),
-    "software_architect": ({"analyze_dependencies", "view_architecture_diagram", "read_documentation"}, NO_HANDS),
+    "software_architect": (
+        {"analyze_dependencies", "view_architecture_diagram", "read_documentation"},
+        NO_HANDS,
+    ),
     "security_architect": ({"run_security_scan", "analyze_dependencies"}, NO_HANDS),
-    "test_engineer": ({"create_file", "run_tests", "analyze_coverage"} | RUNS, {"edit_file", "delete_file"} | NEVER),
+    "test_engineer": (
+        {"create_file", "run_tests", "analyze_coverage"} | RUNS,
+        {"edit_file", "delete_file"} | NEVER,
+    ),
     "software_developer": (WRITES | {"run_conformance_check", "run_type_check"}, NEVER),
     "senior_developer": (WRITES | {"run_conformance_check", "run_type_check", "analyze_complexity"}, NEVER),
     "devops_engineer": (
@@ -49,17 +55,37 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
 }
 
 WORK: dict[str, tuple[str, str, set[str]]] = {
-    "requirements_analyst": ("intake", "intake_record", {"intent_extracted", "scope_defined", "ambiguities_listed"}),
-    "business_analyst": ("clarify", "clarification", {"all_questions_addressed", "confidence_scores_provided"}),
-    "software_architect": ("spec", "specification", {"requirements_addressed", "interfaces_defined", "constraints_documented"}),
+    "requirements_analyst": (
+        "intake",
+        "intake_record",
+        {"intent_extracted", "scope_defined", "ambiguities_listed"},
+    ),
+    "business_analyst": (
+        "clarify",
+        "clarification",
+        {"all_questions_addressed", "confidence_scores_provided"},
+    ),
+    "software_architect": (
+        "spec",
+        "specification",
+        {"requirements_addressed", "interfaces_defined", "constraints_documented"},
+    ),
     "test_engineer": ("red", "test_suite", {"all_tests_fail", "requirement_coverage"}),
-    "software_developer": ("green", "implementation", {"all_tests_pass", "conformance_pass", "type_check_pass", "no_regressions"}),
+    "software_developer": (
+        "green",
+        "implementation",
+        {"all_tests_pass", "conformance_pass", "type_check_pass", "no_regressions"},
+    ),
     "senior_developer": (
         "refactor",
         "implementation",
         {"all_tests_pass", "conformance_pass", "complexity_acceptable", "no_code_smells"},
     ),
-    "devops_engineer": ("deliver", "delivery_report", {"documentation_complete", "changelog_generated", "deployment_ready"}),
+    "devops_engineer": (
+        "deliver",
+        "delivery_report",
+        {"documentation_complete", "changelog_generated", "deployment_ready"},
+    ),
 }
 
 
@@ -98,12 +124,19 @@ def test_a_role_of_the_line_works_in_its_stage_and_is_verified(name: str) -> Non
     assert role.stage == stage
     assert contract in role.outputs
     assert {predicate_named(key) for key in verified} <= set(role.must_verify)
-    assert next(item for item in CATALOG.resolve("implement", "full").pipeline().stages if item.name == stage).role == name
+    assert (
+        next(
+            item for item in CATALOG.resolve("implement", "full").pipeline().stages if item.name == stage
+        ).role
+        == name
+    )
 
 
 def test_writers_stay_out_of_the_tests_and_the_one_who_delivers_writes_documents() -> None:
     for name in ("software_developer", "senior_developer"):
-        assert CATALOG.role(name).path_constraints == dict.fromkeys(("edit_file", "create_file", "delete_file"), "!{tests}")
+        assert CATALOG.role(name).path_constraints == dict.fromkeys(
+            ("edit_file", "create_file", "delete_file"), "!{tests}"
+        )
     assert CATALOG.role("devops_engineer").path_constraints == {
         "create_file": "{docs},docs/**/*,deploy/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
     }
@@ -138,7 +171,11 @@ def test_the_full_lane_has_the_eight_stages_and_each_gets_what_it_needs() -> Non
         "refactor": "trivial_change",
     }
     assert [name for name, stage in by_name.items() if stage.reverts] == ["refactor"]
-    assert [name for name, stage in by_name.items() if stage.context_tokens == 16_000] == ["red", "green", "refactor"]
+    assert [name for name, stage in by_name.items() if stage.context_tokens == 16_000] == [
+        "red",
+        "green",
+        "refactor",
+    ]
     assert by_name["spec"].requires == ("intake_record", "clarification", "analysis")
 
 
@@ -162,7 +199,10 @@ def test_everybody_who_is_asked_is_in_the_resolved_line(pipeline: str, lane: str
         assert stage.role is not None
         assert kept.role(stage.role).name == stage.role
         assert told
-        assert all(kept.contract(name).name == name for name in (*stage.requires, *(item.contract for item in stage.products)))
+        assert all(
+            kept.contract(name).name == name
+            for name in (*stage.requires, *(item.contract for item in stage.products))
+        )
 
 
 @every(("pipeline", "lane"), LINES)
@@ -171,7 +211,10 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
     for stage, told in everybody(resolved):
         assert stage.role is not None
         role = resolved.role(stage.role)
-        tools = [(name, "Does one thing with a path, and says how to get the rest. " * 2) for name in (*role.allowed, "escalate")]
+        tools = [
+            (name, "Does one thing with a path, and says how to get the rest. " * 2)
+            for name in (*role.allowed, "escalate")
+        ]
         text = system_prompt(role, stage, tools, resolved.contracts_of(stage), told)
         assert with_margin(count_tokens(text)) <= 1500, (stage.name, role.name)
         parts = [
@@ -199,7 +242,10 @@ def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:
     resolved = CATALOG.resolve("implement", "full")
     stages = {stage.name: stage for stage in resolved.pipeline().stages}
     texts = [
-        system_prompt(resolved.role("software_architect"), stages[name], [], resolved.contracts_of(stages[name])) for name in FULL[2:4]
+        system_prompt(
+            resolved.role("software_architect"), stages[name], [], resolved.contracts_of(stages[name])
+        )
+        for name in FULL[2:4]
     ]
     assert "Judged before it counts: files exist." in texts[0]
     assert "requirements addressed, interfaces defined, constraints documented" in texts[1]
@@ -208,7 +254,9 @@ def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:
 
 def test_each_seat_is_told_what_to_hand_in_and_the_arbiter_that_it_decides() -> None:
     resolved = CATALOG.resolve("implement", "full")
-    security, general, arbiter = (resolved.review_prompt("refactor", seat) for seat in ("security_architect", "reviewer", ARBITER))
+    security, general, arbiter = (
+        resolved.review_prompt("refactor", seat) for seat in ("security_architect", "reviewer", ARBITER)
+    )
     assert "Submit `security_review`" in security
     assert "Submit `review`" in general
     assert arbiter.endswith(general)
@@ -221,12 +269,18 @@ def test_each_seat_is_told_what_to_hand_in_and_the_arbiter_that_it_decides() -> 
 def test_a_small_lane_holds_the_one_it_can_rise_to() -> None:
     small, full = CATALOG.resolve("implement", "small"), CATALOG.resolve("implement", "full")
     assert small.pipeline().rises == Rise("full", files=3, lines=200, blocks=2)
-    assert CATALOG.resolve("implement", "hotfix").pipeline().rises == Rise("full", files=2, lines=60, blocks=2)
+    assert CATALOG.resolve("implement", "hotfix").pipeline().rises == Rise(
+        "full", files=2, lines=60, blocks=2
+    )
     assert small.higher() == (full.pipeline(),)
     assert full.higher() == ()
     assert set(small.value["roles"]) >= set(full.value["roles"])
     assert set(small.value["contracts"]) == {*full.value["contracts"], "review"}
-    assert small.review_prompt("spec", "security_architect") == full.review_prompt("spec", "security_architect") != ""
+    assert (
+        small.review_prompt("spec", "security_architect")
+        == full.review_prompt("spec", "security_architect")
+        != ""
+    )
 
 
 def test_the_small_lanes_end_in_a_computed_report_that_names_the_review() -> None:
@@ -237,7 +291,11 @@ def test_the_small_lanes_end_in_a_computed_report_that_names_the_review() -> Non
 
 
 def test_a_task_of_an_older_release_rises_nowhere() -> None:
-    value = {key: part for key, part in CATALOG.resolve("implement", "small").to_json().items() if key not in {"higher", "review_prompts"}}
+    value = {
+        key: part
+        for key, part in CATALOG.resolve("implement", "small").to_json().items()
+        if key not in {"higher", "review_prompts"}
+    }
     kept = Resolved.from_json(value)
     assert kept.higher() == ()
     assert kept.review_prompt("spec", "security_architect") == ""
@@ -247,7 +305,10 @@ def test_design_ends_at_a_read_specification_and_review_at_an_analysis() -> None
     design, review = (CATALOG.resolve(name).pipeline() for name in ("design", "review"))
     assert [stage.name for stage in design.stages] == FULL[:4]
     assert [reader.role for reader in design.stages[-1].reviewers] == ["security_architect"]
-    assert [(stage.name, stage.role) for stage in review.stages] == [("intake", None), ("analyze", "software_architect")]
+    assert [(stage.name, stage.role) for stage in review.stages] == [
+        ("intake", None),
+        ("analyze", "software_architect"),
+    ]
     assert review.stages[-1].requires == ("intake_record",)
     assert {design.lane, review.lane} == {"full"}
     with pytest.raises(UsageError, match="design has no lane small; it has none"):
@@ -278,7 +339,14 @@ def test_the_nine_modes_have_their_numbers() -> None:
 
 @every(
     ("name", "steps", "scaled"),
-    [("fast", 5, 3), ("balanced", 5, 5), ("heavy", 12, 24), ("heavy", 90, 100), ("plan", 1, 1), ("audit", 8, 6)],
+    [
+        ("fast", 5, 3),
+        ("balanced", 5, 5),
+        ("heavy", 12, 24),
+        ("heavy", 90, 100),
+        ("plan", 1, 1),
+        ("audit", 8, 6),
+    ],
 )
 def test_a_mode_scales_the_steps_of_a_stage_within_bounds(name: str, steps: int, scaled: int) -> None:
     assert mode_named(name).scaled(steps) == scaled
@@ -286,19 +354,27 @@ def test_a_mode_scales_the_steps_of_a_stage_within_bounds(name: str, steps: int,
 
 def test_the_mode_is_part_of_the_line_and_of_those_above_it() -> None:
     usual, heavy = (CATALOG.resolve("implement", "small", mode) for mode in ("balanced", "heavy"))
-    for one, other in zip((usual.pipeline(), *usual.higher()), (heavy.pipeline(), *heavy.higher()), strict=True):
+    for one, other in zip(
+        (usual.pipeline(), *usual.higher()), (heavy.pipeline(), *heavy.higher()), strict=True
+    ):
         assert (one.mode, other.mode) == ("balanced", "heavy")
-        assert [2 * stage.max_steps for stage in one.stages if stage.role] == [stage.max_steps for stage in other.stages if stage.role]
+        assert [2 * stage.max_steps for stage in one.stages if stage.role] == [
+            stage.max_steps for stage in other.stages if stage.role
+        ]
 
 
 @every("mode", MODE_NAMES)
 @every(("pipeline", "lane"), LINES)
-def test_a_mode_that_changes_nothing_refuses_a_pipeline_that_does(pipeline: str, lane: str | None, mode: str) -> None:
+def test_a_mode_that_changes_nothing_refuses_a_pipeline_that_does(
+    pipeline: str, lane: str | None, mode: str
+) -> None:
     instead = {"plan": "design", "audit": "review"}.get(mode)
     if instead is None or pipeline != "implement":
         assert CATALOG.resolve(pipeline, lane, mode).pipeline().writes == (instead is None)
         return
-    with pytest.raises(UsageError, match=f"The mode {mode} changes nothing, and the stage .+ of the pipeline implement does") as caught:
+    with pytest.raises(
+        UsageError, match=f"The mode {mode} changes nothing, and the stage .+ of the pipeline implement does"
+    ) as caught:
         CATALOG.resolve(pipeline, lane, mode)
     assert f"Use the pipeline {instead}" in caught.value.next_step
 
@@ -309,7 +385,9 @@ def test_an_unknown_mode_lists_the_known_ones_and_a_wrong_key_is_refused() -> No
     assert "fast, balanced, execute" in caught.value.next_step
     entry = {"description": "d", "steps": 1, "retries": 0}
     with pytest.raises(UsageError, match="plan: unknown key `speed`"):
-        modes_from({"modes": {name: {**entry, "speed": 1} if name == "plan" else entry for name in MODE_NAMES}})
+        modes_from(
+            {"modes": {name: {**entry, "speed": 1} if name == "plan" else entry for name in MODE_NAMES}}
+        )
     with pytest.raises(UsageError, match="the modes are fast, balanced"):
         modes_from({"modes": {"fast": entry}})
 
@@ -385,9 +463,18 @@ prompt: Look.
     ("more", "said"),
     [
         ("skip_if: moonlight", "skip_if: `moonlight` is no known condition; there are no_ambiguities"),
-        ("skippable_if: no_ambiguities AND", "skippable_if: the condition `no_ambiguities AND` ends too early"),
-        ("skip_if: trivial_change", "skips polish when trivial_change holds; it may be skipped only if `never`"),
-        ("skip_if: always\nskippable_if: trivial_change", "skips polish always; it may be skipped only if `trivial_change`"),
+        (
+            "skippable_if: no_ambiguities AND",
+            "skippable_if: the condition `no_ambiguities AND` ends too early",
+        ),
+        (
+            "skip_if: trivial_change",
+            "skips polish when trivial_change holds; it may be skipped only if `never`",
+        ),
+        (
+            "skip_if: always\nskippable_if: trivial_change",
+            "skips polish always; it may be skipped only if `trivial_change`",
+        ),
         ("reviewers: [nobody]", "there is no agents/nobody.yaml"),
         ("reviewers: [reviewer]\narbiter: nobody", "there is no agents/nobody.yaml"),
         ("review_mode: loud", "review_mode: 'loud' does not fit; it is one of blocking, advisory"),
@@ -402,7 +489,10 @@ def test_a_stage_that_breaks_its_contract_is_refused(more: str, said: str) -> No
 
 
 def test_a_condition_may_be_narrower_than_its_stage_allows_in_any_words() -> None:
-    more = "skippable_if: trivial_change OR external_spec_provided\nskip_if: NOT no_ambiguities AND trivial_change\n"
+    more = (
+        "skippable_if: trivial_change OR external_spec_provided\nskip_if: NOT no_ambiguities AND "
+        "trivial_change\n"
+    )
     assert ours({"stages/polish": STAGE + more}).document("stages", "polish")["skip_if"]
 
 
@@ -421,7 +511,11 @@ pipeline:
 
 
 def line_of(more: str, end: str, deliverable: str = "deliverable", stage: str = STAGE) -> Resolved:
-    text = PIPELINE.format(more="".join(f"    - {{{entry}}}\n" for entry in more.split("; ") if entry), end=end, deliverable=deliverable)
+    text = PIPELINE.format(
+        more="".join(f"    - {{{entry}}}\n" for entry in more.split("; ") if entry),
+        end=end,
+        deliverable=deliverable,
+    )
     return ours({"stages/polish": stage, "pipelines/ours": text}).resolve("ours")
 
 
@@ -433,7 +527,9 @@ def test_deliverable_is_another_name_of_implementation() -> None:
 
 def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
     one, two = (
-        line_of(f"name: polish, reviewers: [{readers}]; name: refactor, default_exit: true", "refactor").pipeline().stages[3]
+        line_of(f"name: polish, reviewers: [{readers}]; name: refactor, default_exit: true", "refactor")
+        .pipeline()
+        .stages[3]
         for readers in ("reviewer", "reviewer, security_architect")
     )
     assert one.gates == two.gates == ("green", "contracts", "review")
@@ -444,25 +540,60 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
 @every(
     ("more", "end", "deliverable", "said"),
     [
-        ("name: polish, default_exit: true", "polish", "implementation", "cannot end at polish; it may end at red, green"),
+        (
+            "name: polish, default_exit: true",
+            "polish",
+            "implementation",
+            "cannot end at polish; it may end at red, green",
+        ),
         ("name: refactor", "refactor", "implementation", "is the `default_exit`"),
-        ("name: refactor, default_exit: true", "refactor", "analysis", "does not produce the deliverable analysis"),
+        (
+            "name: refactor, default_exit: true",
+            "refactor",
+            "analysis",
+            "does not produce the deliverable analysis",
+        ),
         ("name: refactor, default_exit: true", "refactor", "poem", "there is no contracts/poem.yaml"),
         ("name: dance", "dance", "implementation", "there is no stages/dance.yaml"),
         ("name: refactor, role: nobody", "refactor", "implementation", "there is no agents/nobody.yaml"),
         ("name: refactor, reviewers: [ghost]", "refactor", "implementation", "there is no agents/ghost.yaml"),
-        ("name: refactor, skip_if: moonlight", "refactor", "implementation", "`moonlight` is no known condition"),
-        ("name: refactor, skip_if: no_ambiguities", "refactor", "implementation", "may be skipped only if `trivial_change`"),
-        ("name: refactor, review_mode: loud", "refactor", "implementation", "it is one of blocking, advisory"),
+        (
+            "name: refactor, skip_if: moonlight",
+            "refactor",
+            "implementation",
+            "`moonlight` is no known condition",
+        ),
+        (
+            "name: refactor, skip_if: no_ambiguities",
+            "refactor",
+            "implementation",
+            "may be skipped only if `trivial_change`",
+        ),
+        (
+            "name: refactor, review_mode: loud",
+            "refactor",
+            "implementation",
+            "it is one of blocking, advisory",
+        ),
         (
             "name: polish, reviewers: [test_engineer]",
             "polish",
             "implementation",
             "test_engineer cannot be a reviewer: it hands in test_suite",
         ),
-        ("name: polish, reviewers: [reviewer, reviewer]", "polish", "implementation", "names a reviewer twice"),
+        (
+            "name: polish, reviewers: [reviewer, reviewer]",
+            "polish",
+            "implementation",
+            "names a reviewer twice",
+        ),
         ("name: polish, reviewers: [reviewer], role: null", "polish", "implementation", "polish is computed"),
-        ("name: polish, reviewers: [reviewer], returns_to: red", "polish", "implementation", "one of them, not both"),
+        (
+            "name: polish, reviewers: [reviewer], returns_to: red",
+            "polish",
+            "implementation",
+            "one of them, not both",
+        ),
     ],
 )
 def test_a_line_that_cannot_work_says_why(more: str, end: str, deliverable: str, said: str) -> None:
@@ -474,8 +605,14 @@ def test_a_line_that_cannot_work_says_why(more: str, end: str, deliverable: str,
 @every(
     ("stage", "said"),
     [
-        (STAGE.replace("[green, contracts]", "[review, contracts]"), "has the gate review, and neither `reviewers` nor a stage"),
-        (STAGE.replace("[green, contracts]", "[review, contracts]\nreviewers: [reviewer]"), "review is the last of its gates"),
+        (
+            STAGE.replace("[green, contracts]", "[review, contracts]"),
+            "has the gate review, and neither `reviewers` nor a stage",
+        ),
+        (
+            STAGE.replace("[green, contracts]", "[review, contracts]\nreviewers: [reviewer]"),
+            "review is the last of its gates",
+        ),
         (STAGE.replace("prompt: Look.", ""), "polish has a role and no prompt"),
     ],
 )
@@ -491,7 +628,9 @@ def test_nobody_reviews_their_own_work() -> None:
         {
             "agents/tidy": ROLE.format(**own),
             "stages/polish": STAGE.replace("senior_developer", "tidy") + "reviewers: [tidy]\n",
-            "pipelines/ours": PIPELINE.format(more="    - {name: polish, default_exit: true}", end="polish", deliverable="implementation"),
+            "pipelines/ours": PIPELINE.format(
+                more="    - {name: polish, default_exit: true}", end="polish", deliverable="implementation"
+            ),
         }
     )
     with pytest.raises(UsageError, match="polish is reviewed by its own author, tidy"):
@@ -499,7 +638,10 @@ def test_nobody_reviews_their_own_work() -> None:
 
 
 def test_a_line_starts_at_an_entry_point() -> None:
-    text = "pipeline:\n  name: ours\n  description: o\n  goal_type: design\n  stages: [{name: spec, requires: [], default_exit: true}]\n"
+    text = (
+        "pipeline:\n  name: ours\n  description: o\n  goal_type: design\n  stages: [{name: spec, "
+        "requires: [], default_exit: true}]\n"
+    )
     catalog = ours({"pipelines/ours": f"{text}  exit: {{stage: spec, deliverable: specification}}\n"})
     with pytest.raises(UsageError, match="cannot start at spec, which is no entry point"):
         catalog.resolve("ours")
@@ -536,13 +678,18 @@ def test_a_lane_holds_every_lane_above_it() -> None:
 )
 def test_a_lane_that_rises_wrongly_is_refused(low: str, high: str, limit: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        ours({"pipelines/ours": LANES.format(low=low, high=high, limit=limit, stages=STAGES)}).resolve("ours", "low")
+        ours({"pipelines/ours": LANES.format(low=low, high=high, limit=limit, stages=STAGES)}).resolve(
+            "ours", "low"
+        )
     assert said in str(caught.value)
 
 
 def test_a_template_has_either_stages_or_lanes() -> None:
     both = LANES.format(low="high", high="top", limit="files: 1", stages=STAGES) + f"  stages: {STAGES}\n"
-    neither = "pipeline: {name: ours, description: o, goal_type: review, exit: {stage: analyze, deliverable: analysis}}\n"
+    neither = (
+        "pipeline: {name: ours, description: o, goal_type: review, exit: {stage: analyze, "
+        "deliverable: analysis}}\n"
+    )
     for text, said in ((both, "both"), (neither, "neither")):
         with pytest.raises(UsageError, match=f"has {said} `stages` and `lanes`"):
             ours({"pipelines/ours": text}).resolve("ours")
@@ -552,7 +699,10 @@ def test_what_nothing_acts_on_yet_is_still_checked() -> None:
     text = f"pipeline:\n  name: ours\n  description: o\n  goal_type: review\n  stages: {STAGES}\n"
     end = "  exit: {stage: analyze, deliverable: analysis}\n"
     for more, said in (
-        ("  accepts_external: {specification: {contract: specification, skips_to: dance}}\n", "stages/dance.yaml"),
+        (
+            "  accepts_external: {specification: {contract: specification, skips_to: dance}}\n",
+            "stages/dance.yaml",
+        ),
         ("  accepts_external: {specification: {contract: poem, skips_to: red}}\n", "contracts/poem.yaml"),
         ("  continuation: {next_pipeline: waltz}\n", "pipelines/waltz.yaml"),
         ("  continuation: {next_pipeline: implement, provides: [poem]}\n", "contracts/poem.yaml"),
@@ -563,13 +713,19 @@ def test_what_nothing_acts_on_yet_is_still_checked() -> None:
 
 
 def test_a_lane_rises_only_to_one_that_it_has_made_everything_for() -> None:
-    poor = 'extends: "agentforge:implement"\npipeline:\n  lanes:\n    poor:\n      rises: {to: full, blocks: 2}\n'
+    poor = (
+        'extends: "agentforge:implement"\npipeline:\n  lanes:\n    poor:\n      rises: {to: full, '
+        "blocks: 2}\n"
+    )
     poor += "      stages:\n"
     poor += (
-        "        - {name: intake, required: true}\n        - {name: clarify, required: true}\n        - {name: analyze, required: true}\n"
+        "        - {name: intake, required: true}\n        - {name: clarify, required: true}\n       "
+        " - {name: analyze, required: true}\n"
     )
     poor += "        - {name: spec, required: true}\n        - {name: red, required: true}\n"
-    poor += "        - {name: deliver, required: true, default_exit: true, role: null, requires: [test_suite]}\n"
+    poor += (
+        "        - {name: deliver, required: true, default_exit: true, role: null, requires: [test_suite]}\n"
+    )
     catalogue = Catalog.packaged().with_overrides({".agentforge/pipelines/implement.yaml": poor})
     with pytest.raises(UsageError, match="the lane full needs implementation, which poor does not make"):
         catalogue.resolve("implement", "poor")

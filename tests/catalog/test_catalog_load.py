@@ -55,10 +55,16 @@ def test_the_lanes_have_their_stages_and_every_boundary() -> None:
     assert [stage.name for stage in hotfix.stages] == ["patch", "review", "deliver"]
     owed = [[product for stage in lane.stages for product in stage.products] for lane in (small, hotfix)]
     assert owed[0] == owed[1]
-    whole = {product.contract for stage in CATALOG.resolve("implement", "full").pipeline().stages for product in stage.products}
+    whole = {
+        product.contract
+        for stage in CATALOG.resolve("implement", "full").pipeline().stages
+        for product in stage.products
+    }
     assert {product.contract for product in owed[0]} - whole == {"review"}
     assert Product("specification", "spec") in owed[0]
-    assert [stage.returns_to for lane in (small, hotfix) for stage in lane.stages if stage.name == "review"] == ["green", "patch"]
+    assert [
+        stage.returns_to for lane in (small, hotfix) for stage in lane.stages if stage.name == "review"
+    ] == ["green", "patch"]
 
 
 def test_an_unknown_lane_or_pipeline_lists_the_known_ones() -> None:
@@ -96,7 +102,9 @@ def test_path_limits_are_told_in_words() -> None:
     resolved = CATALOG.resolve("implement", "small")
     red, green = (stage for stage in resolved.pipeline().stages if stage.name in {"red", "green"})
     assert "create_file takes only test files." in system_prompt(resolved.role("test_engineer"), red, [], ())
-    assert "edit_file never takes test files." in system_prompt(resolved.role("software_developer"), green, [], ())
+    assert "edit_file never takes test files." in system_prompt(
+        resolved.role("software_developer"), green, [], ()
+    )
 
 
 def test_no_role_may_run_what_is_reserved_and_writers_are_limited() -> None:
@@ -120,7 +128,8 @@ def with_file(path: str, text: str) -> Catalog:
 def test_an_override_extends_merges_and_appends() -> None:
     catalog = with_file(
         DEVELOPER,
-        'extends: "agentforge:software_developer"\nidentity:\n  expertise: [Django, SQL, HTTP]\n+constraints: [Use the ORM.]\n',
+        'extends: "agentforge:software_developer"\nidentity:\n  expertise: [Django, SQL, '
+        "HTTP]\n+constraints: [Use the ORM.]\n",
     )
     role, base = catalog.role("software_developer"), CATALOG.role("software_developer")
     assert role.expertise == ("Django", "SQL", "HTTP")
@@ -134,7 +143,10 @@ def test_an_override_extends_merges_and_appends() -> None:
     ("text", "said"),
     [
         ("capabilities: {tools: {forbidden: [deploy]}}", "drops the forbidden tool commit"),
-        ('capabilities: {tools: {path_constraints: {edit_file: "**"}}}', "drops the path limit !{tests} of edit_file"),
+        (
+            'capabilities: {tools: {path_constraints: {edit_file: "**"}}}',
+            "drops the path limit !{tests} of edit_file",
+        ),
         ("capabilities: {tools: {+allowed: [commit]}}", "commit is both allowed and forbidden"),
         ("capabilities: {output: {must_verify: [looks_nice]}}", "must_verify names looks_nice"),
         ("orchestration: {hands_off_to: [nobody]}", "names nobody, but there is no agents/nobody.yaml"),
@@ -154,7 +166,9 @@ def test_a_bad_override_is_refused_and_named(text: str, said: str) -> None:
 
 
 def test_a_circular_extends_names_its_cycle() -> None:
-    catalog = CATALOG.with_overrides({".agentforge/agents/a.yaml": "extends: b", ".agentforge/agents/b.yaml": "extends: a"})
+    catalog = CATALOG.with_overrides(
+        {".agentforge/agents/a.yaml": "extends: b", ".agentforge/agents/b.yaml": "extends: a"}
+    )
     with pytest.raises(UsageError, match="circular extends in agents: a -> b -> a"):
         catalog.role("a")
     with pytest.raises(UsageError, match="circular extends in agents: a -> a"):
@@ -178,15 +192,21 @@ def test_a_gate_or_a_rule_of_the_base_cannot_be_dropped() -> None:
     stage = with_file(".agentforge/stages/red.yaml", 'extends: "agentforge:red"\ngates: [contracts]\n')
     with pytest.raises(UsageError, match="drops the gate red"):
         stage.resolve("implement", "small")
-    contract = with_file(".agentforge/contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n')
+    contract = with_file(
+        ".agentforge/contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n'
+    )
     with pytest.raises(UsageError, match="drops the rule findings_block_or_approve"):
         contract.resolve("implement", "small")
 
 
 def test_a_contract_can_be_extended_with_a_field() -> None:
     text = 'extends: "agentforge:review"\nschema:\n  effort:\n    type: string\n    required: true\n'
-    contract = with_file(".agentforge/contracts/review.yaml", text).resolve("implement", "small").contract("review")
-    assert problems(contract, {"verdict": "approve", "summary": "s"}, final=False) == ["effort: is missing; it is text"]
+    contract = (
+        with_file(".agentforge/contracts/review.yaml", text).resolve("implement", "small").contract("review")
+    )
+    assert problems(contract, {"verdict": "approve", "summary": "s"}, final=False) == [
+        "effort: is missing; it is text"
+    ]
 
 
 def test_a_contract_about_our_own_files_cannot_be_replaced() -> None:
@@ -215,13 +235,25 @@ pipeline:
 @every(
     ("stages", "said"),
     [
-        ("[{name: red}, {name: deliver, default_exit: true}]", "red requires intake_record, which no earlier stage produces"),
-        ("[{name: frame}, {name: frame}, {name: deliver, default_exit: true}]", "names the stage frame twice"),
+        (
+            "[{name: red}, {name: deliver, default_exit: true}]",
+            "red requires intake_record, which no earlier stage produces",
+        ),
+        (
+            "[{name: frame}, {name: frame}, {name: deliver, default_exit: true}]",
+            "names the stage frame twice",
+        ),
         ("[{name: dance}]", "names dance, but there is no stages/dance.yaml"),
-        ("[{name: patch}, {name: review}, {name: deliver, default_exit: true}]", "review returns to green, which is not an earlier stage"),
+        (
+            "[{name: patch}, {name: review}, {name: deliver, default_exit: true}]",
+            "review returns to green, which is not an earlier stage",
+        ),
         ("[{name: patch}, {name: review, returns_to: patch}, {name: deliver}]", "is the `default_exit`"),
         ("[{name: patch, gates: [contracts]}]", "gates: unknown key"),
-        ("[{name: patch, max_steps: 1000}]", "max_steps: 1000 does not fit; it is a whole number from 1, up to 100"),
+        (
+            "[{name: patch, max_steps: 1000}]",
+            "max_steps: 1000 does not fit; it is a whole number from 1, up to 100",
+        ),
     ],
 )
 def test_a_lane_that_cannot_work_is_refused_before_it_starts(stages: str, said: str) -> None:
@@ -232,6 +264,9 @@ def test_a_lane_that_cannot_work_is_refused_before_it_starts(stages: str, said: 
 
 
 def test_a_lane_may_change_the_numbers_of_a_stage() -> None:
-    stages = "[{name: patch, max_steps: 3}, {name: review, returns_to: patch}, {name: deliver, default_exit: true}]"
+    stages = (
+        "[{name: patch, max_steps: 3}, {name: review, returns_to: patch}, {name: deliver, "
+        "default_exit: true}]"
+    )
     catalog = with_file(".agentforge/pipelines/implement.yaml", IMPLEMENT.format(stages=stages))
     assert catalog.resolve("implement", "small").pipeline().stages[0].max_steps == 3

@@ -1,4 +1,6 @@
-"""Claims about a project's own catalogue files: what they may change, what they may not, and how a mistake is told."""
+"""Claims about a project's own catalogue files: what they may change, what they may not, and how a mistake is
+told.
+"""
 
 import json
 from pathlib import PurePath
@@ -20,7 +22,10 @@ CONFIG = ".agentforge/orchestration/stage_config.yaml"
 
 
 def stages(files: dict[str, str], lane: str) -> dict[str, Stage]:
-    return {stage.name: stage for stage in CATALOG.with_overrides(files).resolve("implement", lane).pipeline().stages}
+    return {
+        stage.name: stage
+        for stage in CATALOG.with_overrides(files).resolve("implement", lane).pipeline().stages
+    }
 
 
 def refusal(files: dict[str, str]) -> str:
@@ -49,29 +54,54 @@ def lane(name: str, *lines: str) -> dict[str, str]:
 
 
 def test_stages_are_inserted_replaced_and_removed_in_a_lane() -> None:
-    found = stages(lane("small", "insert_after: {green: {name: refactor}}", "replace: {red: {name: red, max_steps: 3}}"), "small")
+    found = stages(
+        lane("small", "insert_after: {green: {name: refactor}}", "replace: {red: {name: red, max_steps: 3}}"),
+        "small",
+    )
     assert list(found) == ["frame", "red", "green", "refactor", "review", "deliver"]
     assert found["red"].max_steps == 3
     files = lane("small", "insert_before: {review: [{name: refactor}]}")
     assert list(stages(files, "small")) == list(found)
     assert list(stages(files, "hotfix")) == ["patch", "review", "deliver"]
-    files[".agentforge/pipelines/middle.yaml"] = files.pop(IMPLEMENT).replace("pipeline:", "pipeline:\n  name: middle")
+    files[".agentforge/pipelines/middle.yaml"] = files.pop(IMPLEMENT).replace(
+        "pipeline:", "pipeline:\n  name: middle"
+    )
     less = "extends: middle\npipeline: {name: plain, lanes: {small: {remove: [refactor]}}}\n"
-    plain = CATALOG.with_overrides({**files, ".agentforge/pipelines/plain.yaml": less}).resolve("plain", "small").pipeline()
+    plain = (
+        CATALOG.with_overrides({**files, ".agentforge/pipelines/plain.yaml": less})
+        .resolve("plain", "small")
+        .pipeline()
+    )
     assert [stage.name for stage in plain.stages] == ["frame", "red", "green", "review", "deliver"]
 
 
 def test_what_takes_a_place_keeps_what_the_base_says_about_it() -> None:
-    again = stages(lane("hotfix", "replace: {review: {name: review, max_steps: 3}, deliver: {name: deliver, mistakes: 2}}"), "hotfix")
-    assert (again["review"].returns_to, again["deliver"].role, again["deliver"].mistakes) == ("patch", None, 2)
+    again = stages(
+        lane(
+            "hotfix", "replace: {review: {name: review, max_steps: 3}, deliver: {name: deliver, mistakes: 2}}"
+        ),
+        "hotfix",
+    )
+    assert (again["review"].returns_to, again["deliver"].role, again["deliver"].mistakes) == (
+        "patch",
+        None,
+        2,
+    )
     own = {".agentforge/stages/own_review.yaml": 'extends: "agentforge:review"\nname: own_review\n'}
-    assert stages(lane("hotfix", "replace: {review: {name: own_review}}") | own, "hotfix")["own_review"].returns_to == "patch"
+    assert (
+        stages(lane("hotfix", "replace: {review: {name: own_review}}") | own, "hotfix")[
+            "own_review"
+        ].returns_to
+        == "patch"
+    )
 
 
 def test_a_pipeline_without_lanes_is_edited_at_its_top() -> None:
     text = 'extends: "agentforge:design"\npipeline:\n  replace:\n    analyze: {name: analyze, max_steps: 2}\n'
     resolved = CATALOG.with_overrides({".agentforge/pipelines/design.yaml": text}).resolve("design")
-    assert [(stage.name, stage.max_steps) for stage in resolved.pipeline().stages if stage.name == "analyze"] == [("analyze", 2)]
+    assert [
+        (stage.name, stage.max_steps) for stage in resolved.pipeline().stages if stage.name == "analyze"
+    ] == [("analyze", 2)]
 
 
 def test_a_stage_of_the_project_takes_the_place_of_a_packaged_one() -> None:
@@ -83,14 +113,19 @@ def test_a_stage_of_the_project_takes_the_place_of_a_packaged_one() -> None:
 
 
 def test_dropping_an_allowed_tool_drops_its_path_limit() -> None:
-    text = 'extends: "agentforge:software_developer"\ncapabilities: {tools: {allowed: [read_file, edit_file, run_tests]}}\n'
+    text = (
+        'extends: "agentforge:software_developer"\ncapabilities: {tools: {allowed: [read_file, '
+        "edit_file, run_tests]}}\n"
+    )
     role = CATALOG.with_overrides({DEVELOPER: text}).role("software_developer")
     assert role.path_constraints == {"edit_file": "!{tests}"}
 
 
 def test_a_chain_of_project_files_ends_in_a_packaged_one() -> None:
     files = {
-        ".agentforge/agents/backend.yaml": 'extends: "agentforge:software_developer"\nagent: {role: backend}\n+constraints: [Use it.]\n',
+        ".agentforge/agents/backend.yaml": (
+            'extends: "agentforge:software_developer"\nagent: {role: backend}\n+constraints: [Use it.]\n'
+        ),
         DEVELOPER: "extends: backend\nagent: {role: software_developer}\n+constraints: [No raw SQL.]\n",
     }
     role = CATALOG.with_overrides(files).role("software_developer")
@@ -106,7 +141,11 @@ stages:
 """
     found = stages({CONFIG: text}, "full")
     assert found["green"].role == "senior_developer"
-    assert ([seat.role for seat in found["red"].reviewers], found["red"].review_mode, found["red"].gates[-1]) == (
+    assert (
+        [seat.role for seat in found["red"].reviewers],
+        found["red"].review_mode,
+        found["red"].gates[-1],
+    ) == (
         ["reviewer"],
         "advisory",
         "review",
@@ -128,7 +167,10 @@ def test_a_file_of_comments_changes_nothing_and_an_empty_one_is_refused() -> Non
 @every(
     ("files", "said"),
     [
-        (lane("small", "remove: [review]"), ":5: pipeline.lanes.small.remove: review is required and cannot be removed"),
+        (
+            lane("small", "remove: [review]"),
+            ":5: pipeline.lanes.small.remove: review is required and cannot be removed",
+        ),
         (
             lane("small", "replace:", "  review: {name: refactor, returns_to: null}"),
             ":4: lane small: deliver requires review, which no earlier stage",
@@ -142,7 +184,14 @@ def test_a_file_of_comments_changes_nothing_and_an_empty_one_is_refused() -> Non
             "drops the blocking reviewer security_architect",
         ),
         (
-            lane("full", "stages:", *(f"  - {{name: {name}}}" for name in ("intake", "clarify", "analyze", "spec", "red", "green"))),
+            lane(
+                "full",
+                "stages:",
+                *(
+                    f"  - {{name: {name}}}"
+                    for name in ("intake", "clarify", "analyze", "spec", "red", "green")
+                ),
+            ),
             "default_exit",
         ),
     ],
@@ -152,9 +201,17 @@ def test_a_lane_cannot_drop_what_its_base_proves(files: dict[str, str], said: st
 
 
 def test_a_gate_dropped_by_a_stage_in_anothers_place_is_named() -> None:
-    whole = {**CATALOG.document("stages", "refactor"), "name": "tidy", "gates": ["green", "contracts", "review"]}
-    files = lane("full", "replace:", "  refactor: {name: tidy}") | {".agentforge/stages/tidy.yaml": json.dumps(whole)}
-    assert "lane full: drops the gate quality of refactor; `agentforge:implement` demands it" in refusal(files)
+    whole = {
+        **CATALOG.document("stages", "refactor"),
+        "name": "tidy",
+        "gates": ["green", "contracts", "review"],
+    }
+    files = lane("full", "replace:", "  refactor: {name: tidy}") | {
+        ".agentforge/stages/tidy.yaml": json.dumps(whole)
+    }
+    assert "lane full: drops the gate quality of refactor; `agentforge:implement` demands it" in refusal(
+        files
+    )
 
 
 def test_a_role_that_may_do_more_cannot_take_a_place_by_any_way() -> None:
@@ -171,9 +228,18 @@ def test_a_role_that_may_do_more_cannot_take_a_place_by_any_way() -> None:
 @every(
     ("text", "said"),
     [
-        ("capabilities:\n  tools:\n    forbidden: [deploy]", ":4: capabilities.tools.forbidden: drops the forbidden tool commit"),
-        ('capabilities:\n  tools:\n    path_constraints: {edit_file: "src/**"}', "drops the path limit !{tests} of edit_file"),
-        ("capabilities:\n  output:\n    must_verify: [all_tests_pass]", ":4: capabilities.output.must_verify: drops "),
+        (
+            "capabilities:\n  tools:\n    forbidden: [deploy]",
+            ":4: capabilities.tools.forbidden: drops the forbidden tool commit",
+        ),
+        (
+            'capabilities:\n  tools:\n    path_constraints: {edit_file: "src/**"}',
+            "drops the path limit !{tests} of edit_file",
+        ),
+        (
+            "capabilities:\n  output:\n    must_verify: [all_tests_pass]",
+            ":4: capabilities.output.must_verify: drops ",
+        ),
     ],
 )
 def test_a_role_cannot_be_given_more_than_its_base(text: str, said: str) -> None:
@@ -182,7 +248,10 @@ def test_a_role_cannot_be_given_more_than_its_base(text: str, said: str) -> None
 
 def test_places_to_write_can_be_narrowed_and_not_widened() -> None:
     path = ".agentforge/agents/test_engineer.yaml"
-    text = 'extends: "agentforge:test_engineer"\ncapabilities:\n  tools:\n    path_constraints:\n      create_file: "{}"\n'
+    text = (
+        'extends: "agentforge:test_engineer"\ncapabilities:\n  tools:\n    path_constraints:\n      '
+        'create_file: "{}"\n'
+    )
     assert "lets create_file write src/**" in refusal({path: text.replace("{}", "{tests}, src/**")})
     narrow = CATALOG.with_overrides({path: text.replace("{}", "{tests}, !tests/slow/**")})
     assert narrow.role("test_engineer").path_constraints["create_file"] == "{tests}, !tests/slow/**"
@@ -198,7 +267,10 @@ def test_a_whole_file_in_the_place_of_a_packaged_one_is_held_to_it_too() -> None
 @every(
     ("schema", "said"),
     [
-        ("verdict:\n    enum: [approve, block, shrug]", ":4: schema.verdict.enum: takes values that the base refuses"),
+        (
+            "verdict:\n    enum: [approve, block, shrug]",
+            ":4: schema.verdict.enum: takes values that the base refuses",
+        ),
         ("dissent:\n    filled: false", ":4: schema.dissent.filled: changes what the base demands"),
         ("verdict:\n    required: false", ":4: schema.verdict.required: drops what the base demands"),
         ("summary:\n    max_length: 9000", ":4: schema.summary.max_length: asks for less than 1000"),
@@ -216,12 +288,24 @@ def test_a_contract_cannot_be_loosened(schema: str, said: str) -> None:
 @every(
     ("text", "said"),
     [
-        ("stages:\n  spec:\n    reviewers: []", ":3: stages.spec.reviewers: drops the blocking reviewer security_architect"),
-        ("stages:\n  spec:\n    review_mode: advisory", ":3: stages.spec.review_mode: makes a blocking review advisory"),
+        (
+            "stages:\n  spec:\n    reviewers: []",
+            ":3: stages.spec.reviewers: drops the blocking reviewer security_architect",
+        ),
+        (
+            "stages:\n  spec:\n    review_mode: advisory",
+            ":3: stages.spec.review_mode: makes a blocking review advisory",
+        ),
         ("stages:\n  dance: {}", ":2: stages.dance: there is no such stage; there are analyze"),
         ("stages:\n  red:\n    primary: nobody", ":3: stages.red.primary: there is no role nobody"),
-        ("stages:\n  red:\n    reviewers: [reviewer, nobody]", ":3: stages.red.reviewers: there is no role nobody"),
-        ("stages:\n  red:\n    primary: reviewer", ":3: stages.red.primary: reviewer does not produce test_suite"),
+        (
+            "stages:\n  red:\n    reviewers: [reviewer, nobody]",
+            ":3: stages.red.reviewers: there is no role nobody",
+        ),
+        (
+            "stages:\n  red:\n    primary: reviewer",
+            ":3: stages.red.primary: reviewer does not produce test_suite",
+        ),
         ("stages:\n  red:\n    boss: x", ":3: stages.red.boss: unknown key"),
         ("stages:\n  red:\n    review_mode: maybe", ":3: stages.red.review_mode: 'maybe' does not fit"),
         ("stages: 3", ":1: stages: 3 does not fit"),
@@ -235,7 +319,9 @@ def test_a_wrong_stage_configuration_is_refused_with_its_line_and_key(text: str,
 def test_there_is_one_stage_configuration() -> None:
     both = {CONFIG: "stages: {}", ".agentforge/orchestration/pipeline.yaml": "pipeline: {stages: {}}"}
     assert "one of them must go" in refusal(both)
-    assert "a file here is named stage_config.yaml or pipeline.yaml" in refusal({".agentforge/orchestration/other.yaml": "stages: {}"})
+    assert "a file here is named stage_config.yaml or pipeline.yaml" in refusal(
+        {".agentforge/orchestration/other.yaml": "stages: {}"}
+    )
 
 
 # How a mistake is told
@@ -251,14 +337,19 @@ def test_there_is_one_stage_configuration() -> None:
             "orchestration:\n  hands_off_to:\n    - reviewer\n    - nobody",
             ":5: orchestration.hands_off_to[1]: names nobody, but there is no",
         ),
-        ("capabilities:\n  tools:\n    +allowed:\n      - commit", ":5: capabilities.tools.+allowed[0]: commit is both allowed"),
+        (
+            "capabilities:\n  tools:\n    +allowed:\n      - commit",
+            ":5: capabilities.tools.+allowed[0]: commit is both allowed",
+        ),
         ("identity: [", ":3:1: "),
         ("identity: {}\nidentity: {}", ":3:1: the key `identity` is there twice (first in line 2)"),
         ("constraints: [a]\n+constraints: [b]", ":2: +constraints: says both"),
     ],
 )
 def test_a_mistake_names_file_line_and_key(text: str, said: str) -> None:
-    assert refusal({DEVELOPER: f'extends: "agentforge:software_developer"\n{text}\n'}).startswith(f"{DEVELOPER}{said}")
+    assert refusal({DEVELOPER: f'extends: "agentforge:software_developer"\n{text}\n'}).startswith(
+        f"{DEVELOPER}{said}"
+    )
 
 
 @every(
@@ -268,16 +359,31 @@ def test_a_mistake_names_file_line_and_key(text: str, said: str) -> None:
             lane("small", "insert_after:", "  dance: {name: refactor}"),
             ":6: pipeline.lanes.small.insert_after.dance: there is no stage dance",
         ),
-        (lane("small", "insert_after:", "  green: {name: dance}"), ":6: pipeline.lanes.small.insert_after.green.name: names dance, but"),
-        (lane("small", "insert_after:", "  green: refactor"), ":6: pipeline.lanes.small.insert_after.green: is an entry such as"),
+        (
+            lane("small", "insert_after:", "  green: {name: dance}"),
+            ":6: pipeline.lanes.small.insert_after.green.name: names dance, but",
+        ),
+        (
+            lane("small", "insert_after:", "  green: refactor"),
+            ":6: pipeline.lanes.small.insert_after.green: is an entry such as",
+        ),
         (lane("small", "insert_after: [green]"), ":5: pipeline.lanes.small.insert_after: is a mapping"),
         (
             lane("small", "insert_after:", "  red: {name: refactor, nonsense: 3}"),
             ":6: pipeline.lanes.small.insert_after.red.nonsense: unknown",
         ),
-        (lane("small", "insert_after: {red: {name: refactor}}", "stages: []"), ":6: pipeline.lanes.small.stages: says both"),
-        (lane("wide", "insert_after: {red: {name: refactor}}"), ":4: pipeline.lanes.wide: the base has no stages here"),
-        ({IMPLEMENT: "pipeline:\n  replace: {red: {name: red}}\n"}, ":2: pipeline.replace: edits the stages of a base, and this file"),
+        (
+            lane("small", "insert_after: {red: {name: refactor}}", "stages: []"),
+            ":6: pipeline.lanes.small.stages: says both",
+        ),
+        (
+            lane("wide", "insert_after: {red: {name: refactor}}"),
+            ":4: pipeline.lanes.wide: the base has no stages here",
+        ),
+        (
+            {IMPLEMENT: "pipeline:\n  replace: {red: {name: red}}\n"},
+            ":2: pipeline.replace: edits the stages of a base, and this file",
+        ),
     ],
 )
 def test_a_wrong_edit_of_stages_names_its_line_and_key(files: dict[str, str], said: str) -> None:
@@ -285,20 +391,29 @@ def test_a_wrong_edit_of_stages_names_its_line_and_key(files: dict[str, str], sa
 
 
 def test_a_mistake_in_what_a_file_builds_on_is_told_of_that_file() -> None:
-    files = {".agentforge/agents/backend.yaml": 'extends: "agentforge:software_developer"\nnonsense: 1\n', DEVELOPER: "extends: backend\n"}
+    files = {
+        ".agentforge/agents/backend.yaml": 'extends: "agentforge:software_developer"\nnonsense: 1\n',
+        DEVELOPER: "extends: backend\n",
+    }
     assert refusal(files).startswith(".agentforge/agents/backend.yaml:2: nonsense: unknown key")
     files[".agentforge/agents/backend.yaml"] = "\nextends: ghost\n"
-    assert refusal(files).startswith(".agentforge/agents/backend.yaml:2: extends: there is no agents file `ghost`")
+    assert refusal(files).startswith(
+        ".agentforge/agents/backend.yaml:2: extends: there is no agents file `ghost`"
+    )
     files[".agentforge/agents/backend.yaml"] = "\nextends: software_developer\n"
     said = refusal(files)
     assert said.startswith(
-        ".agentforge/agents/backend.yaml:2: extends: circular extends in agents: software_developer -> backend -> software"
+        ".agentforge/agents/backend.yaml:2: extends: circular extends in agents: software_developer -> "
+        "backend -> software"
     )
 
 
 def test_all_mistakes_of_a_file_are_told_together() -> None:
     text = 'extends: "agentforge:software_developer"\nidentity:\n  expertise: 3\n  mood: good\n'
-    assert [fault.split(" ")[0] for fault in file_faults({}, DEVELOPER, text)] == [f"{DEVELOPER}:3:", f"{DEVELOPER}:4:"]
+    assert [fault.split(" ")[0] for fault in file_faults({}, DEVELOPER, text)] == [
+        f"{DEVELOPER}:3:",
+        f"{DEVELOPER}:4:",
+    ]
 
 
 # Examples, and files that lie elsewhere

@@ -43,31 +43,64 @@ WRONG = {
     "another name than its file": (("name: check_links", "name: other_links"), "calls itself 'other_links'"),
     "capitals": (("name: check_links", "name: CheckLinks"), "tool.name: 'CheckLinks' does not fit"),
     "unknown key": (("effect: read", "effect: read\n  shell: true"), "tool.shell: unknown key"),
-    "no argv": (('argv: [python, scripts/check.py, "--level={level}", --, "{paths}"]', "argv: []"), "tool.argv: a list of 0 does not fit"),
+    "no argv": (
+        ('argv: [python, scripts/check.py, "--level={level}", --, "{paths}"]', "argv: []"),
+        "tool.argv: a list of 0 does not fit",
+    ),
     "a line for a shell": (
         ('argv: [python, scripts/check.py, "--level={level}", --, "{paths}"]', "argv: check {paths}"),
         "tool.argv: 'check",
     ),
-    "a shell": (("[python, scripts/check.py,", '[bash, -c, "check {level}",'), "is a shell with a line to run"),
-    "a shell further on": (("[python, scripts/check.py,", "[env, sh, -ec, check,"), "is a shell with a line to run"),
-    "program text": (("[python, scripts/check.py,", '[python, -c, "print({level})",'), "puts an argument into the program that follows -c"),
+    "a shell": (
+        ("[python, scripts/check.py,", '[bash, -c, "check {level}",'),
+        "is a shell with a line to run",
+    ),
+    "a shell further on": (
+        ("[python, scripts/check.py,", "[env, sh, -ec, check,"),
+        "is a shell with a line to run",
+    ),
+    "program text": (
+        ("[python, scripts/check.py,", '[python, -c, "print({level})",'),
+        "puts an argument into the program that follows -c",
+    ),
     "a program by argument": (("[python,", '["{level}",'), "tool.argv[0]: '{level}' cannot be a program"),
     "a dash as program": (("[python,", "[-x,"), "tool.argv[0]: '-x' cannot be a program"),
     "an unknown argument": (('"{paths}"', '"{files}"'), "names {files}, and `input` has no such argument"),
     "an open brace": (('"--level={level}"', '"--level={level}", "{ x"'), "has a brace that closes nothing"),
-    "a list within a word": (('"{paths}"', '"--in={paths}"'), "{paths} is a list, which can only be a whole word"),
+    "a list within a word": (
+        ('"{paths}"', '"--in={paths}"'),
+        "{paths} is a list, which can only be a whole word",
+    ),
     "an unused argument": (('"--level={level}", ', ""), "tool.input.properties.level: is used nowhere"),
     "not an object": (("input:\n    type: object", "input:\n    type: string"), "tool.input.type: is object"),
-    "more arguments": (("required: [paths]", "required: [paths]\n    additionalProperties: true"), "additionalProperties: is false"),
-    "a reference": (("{type: integer, minimum: 1, maximum: 9}", '{$ref: "http://example.invalid/x"}'), "$ref: is not known here"),
+    "more arguments": (
+        ("required: [paths]", "required: [paths]\n    additionalProperties: true"),
+        "additionalProperties: is false",
+    ),
+    "a reference": (
+        ("{type: integer, minimum: 1, maximum: 9}", '{$ref: "http://example.invalid/x"}'),
+        "$ref: is not known here",
+    ),
     "an object argument": (
         ("{type: integer, minimum: 1, maximum: 9}", "{type: object}"),
         "level.type: is string, integer, boolean, or array",
     ),
-    "a fraction": (("{type: integer, minimum: 1, maximum: 9}", "{type: number}"), "level.type: is string, integer, boolean, or array"),
-    "a list of lists": (("items: {type: string, maxLength: 200}", "items: {type: array}"), "paths.items: is a mapping whose type"),
-    "a bad pattern": (("{type: integer, minimum: 1, maximum: 9}", '{type: string, pattern: "("}'), "tool.input: is no JSON Schema"),
-    "required and not there": (("required: [paths]", "required: [path]"), "tool.input.required: is a list of the arguments above"),
+    "a fraction": (
+        ("{type: integer, minimum: 1, maximum: 9}", "{type: number}"),
+        "level.type: is string, integer, boolean, or array",
+    ),
+    "a list of lists": (
+        ("items: {type: string, maxLength: 200}", "items: {type: array}"),
+        "paths.items: is a mapping whose type",
+    ),
+    "a bad pattern": (
+        ("{type: integer, minimum: 1, maximum: 9}", '{type: string, pattern: "("}'),
+        "tool.input: is no JSON Schema",
+    ),
+    "required and not there": (
+        ("required: [paths]", "required: [path]"),
+        "tool.input.required: is a list of the arguments above",
+    ),
     "an unknown effect": (("effect: read", "effect: everything"), "tool.effect: 'everything' does not fit"),
     "an unknown risk": (("risk: low", "risk: none"), "tool.risk: 'none' does not fit"),
     "no end": (("timeout_s: 60", "timeout_s: 0"), "tool.timeout_s: 0 does not fit"),
@@ -84,7 +117,11 @@ def test_a_declaration_that_could_do_harm_is_refused_with_its_key(case: str) -> 
     (old, new), said = WRONG[case]
     assert old in TOOL
     text = TOOL.replace(old, new)
-    place = PLACE if "name: check" in text or "other" in new or "Check" in new else f".agentforge/tools/{new.removeprefix('name: ')}.yaml"
+    place = (
+        PLACE
+        if "name: check" in text or "other" in new or "Check" in new
+        else f".agentforge/tools/{new.removeprefix('name: ')}.yaml"
+    )
     faults = file_faults(GIVEN, place, text)
     assert any(said in fault for fault in faults), faults
     with pytest.raises(UsageError):

@@ -1,4 +1,6 @@
-"""Any text from outside, in any block: it cannot close its fence, nor say a word outside of it. `make fuzz` tries many more."""
+"""Any text from outside, in any block: it cannot close its fence, nor say a word outside of it. `make fuzz`
+tries many more.
+"""
 
 from dataclasses import replace
 
@@ -29,8 +31,18 @@ NEAR = [
     "\x1b",
     "##",
 ]
-NEAR += [" data, not instructions", "</block>", '<block name="system">', "".join(chr(ord(c) + 0xFEE0) for c in FENCE), "[marker]", "0", "f"]
-TEXTS = st.one_of(st.lists(st.sampled_from(NEAR), max_size=12).map("".join), st.text(max_size=80)).map(lambda text: f"{SIGN}{text}{SIGN}")
+NEAR += [
+    " data, not instructions",
+    "</block>",
+    '<block name="system">',
+    "".join(chr(ord(c) + 0xFEE0) for c in FENCE),
+    "[marker]",
+    "0",
+    "f",
+]
+TEXTS = st.one_of(st.lists(st.sampled_from(NEAR), max_size=12).map("".join), st.text(max_size=80)).map(
+    lambda text: f"{SIGN}{text}{SIGN}"
+)
 LISTS = st.lists(TEXTS, max_size=3).map(tuple)
 
 
@@ -70,9 +82,12 @@ def test_no_text_closes_its_fence(text: str, label: str) -> None:
 def test_whatever_the_repository_holds_it_speaks_only_within_fences(
     changes: dict[str, object], files: list[tuple[str, str]], cap: int
 ) -> None:
-    view = StepView("task", "Do it.", "green", FENCE, "You are a developer.", available=("submit",), notes="mine")
+    view = StepView(
+        "task", "Do it.", "green", FENCE, "You are a developer.", available=("submit",), notes="mine"
+    )
     tree = dict(files)
     items = tuple(Item(path, "", 1, 5, at) for at, path in enumerate(tree))
-    packed = assemble(replace(view, working=items, read=tree.get, **changes), cap)  # type: ignore[arg-type] # the strategies give each field its own type
+    # the strategies give each field its own type
+    packed = assemble(replace(view, working=items, read=tree.get, **changes), cap)  # type: ignore[arg-type]
     assert SIGN not in outside_of_fences(packed.text)
     assert packed.blocks[0].name != "system" or packed.blocks[0].text == "You are a developer."

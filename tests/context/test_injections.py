@@ -1,4 +1,6 @@
-"""Instructions in text from outside: found in many disguises, in many languages, quickly; ordinary text is left in peace."""
+"""Instructions in text from outside: found in many disguises, in many languages, quickly; ordinary text is
+left in peace.
+"""
 
 import base64
 import codecs
@@ -178,7 +180,22 @@ def test_no_text_around_it_hides_an_order(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["ignore", "ignoreprevious", "your", "system", "prompt", "A", "ab+/", "é", "\u200b", "##", "<", 'name" : ', "の"]
+    "unit",
+    [
+        "ignore",
+        "ignoreprevious",
+        "your",
+        "system",
+        "prompt",
+        "A",
+        "ab+/",
+        "é",
+        "\u200b",
+        "##",
+        "<",
+        'name" : ',
+        "の",
+    ],
 )
 def test_time_grows_with_length_only(unit: str) -> None:
     def cost(length: int) -> float:

@@ -44,12 +44,16 @@ SECTIONS = st.lists(
 
 @tries(60)
 @given(sections=SECTIONS, cap=st.one_of(st.integers(0, 400), st.integers(400, 20_000)))
-def test_the_cap_is_never_passed_order_is_kept_and_nothing_vanishes_unrecorded(sections: list[Section], cap: int) -> None:
+def test_the_cap_is_never_passed_order_is_kept_and_nothing_vanishes_unrecorded(
+    sections: list[Section], cap: int
+) -> None:
     packed = pack(sections, cap, count, FENCE)
     assert packed.total == sum(block.tokens for block in packed.blocks) <= cap
     assert count(packed.text) <= cap
     names = [section.name for section in sections]
-    assert [block.name for block in packed.blocks] == sorted((block.name for block in packed.blocks), key=names.index)
+    assert [block.name for block in packed.blocks] == sorted(
+        (block.name for block in packed.blocks), key=names.index
+    )
     accounted = {block.name for block in packed.blocks} | {each.name for each in packed.dropped}
     assert accounted == {section.name for section in sections if section.text.strip()}
     assert all(each.reason for each in packed.dropped)
@@ -74,7 +78,9 @@ def test_what_is_dropped_would_not_fit_beside_what_matters_more(sections: list[S
         if section.name in kept or not section.text.strip():
             continue
         above = [
-            each for at, each in enumerate(sections) if each.slot != section.slot or (-each.priority, at) <= (-section.priority, position)
+            each
+            for at, each in enumerate(sections)
+            if each.slot != section.slot or (-each.priority, at) <= (-section.priority, position)
         ]
         assert section.name not in {block.name for block in pack(above, cap, count, FENCE).blocks}
 
@@ -109,7 +115,11 @@ def test_a_rule_book_over_its_slot_stays_whole_up_to_half_of_the_cap() -> None:
 @pytest.mark.parametrize("shrink", ["head_tail", "tail"])
 def test_a_cut_keeps_the_end_says_so_and_uses_the_room(shrink: str) -> None:
     text = "\n".join(f"line {number}" for number in range(5000))
-    packed = pack([Section("s", text, 1, "current_state", shrink="tail" if shrink == "tail" else "head_tail")], 1000, count)
+    packed = pack(
+        [Section("s", text, 1, "current_state", shrink="tail" if shrink == "tail" else "head_tail")],
+        1000,
+        count,
+    )
     (block,) = packed.blocks
     assert block.text.endswith("line 4999")
     assert ("line 0\n" in block.text) is (shrink == "head_tail")
@@ -119,7 +129,9 @@ def test_a_cut_keeps_the_end_says_so_and_uses_the_room(shrink: str) -> None:
 
 
 def test_an_estimator_that_counts_nothing_still_lets_no_megabyte_through() -> None:
-    packed = pack([Section("s", "_" * 1_000_000, 1, "current_state", shrink="head_tail")], 1000, lambda _text: 0)
+    packed = pack(
+        [Section("s", "_" * 1_000_000, 1, "current_state", shrink="head_tail")], 1000, lambda _text: 0
+    )
     assert len(packed.text) <= 16 * 1001
 
 
@@ -132,7 +144,9 @@ def test_untrusted_text_cannot_close_its_fence() -> None:
 
 
 def test_a_cut_leaves_the_fence_whole() -> None:
-    packed = pack([Section("s", words(9000), 1, "current_state", untrusted=True, shrink="tail")], 500, count, FENCE)
+    packed = pack(
+        [Section("s", words(9000), 1, "current_state", untrusted=True, shrink="tail")], 500, count, FENCE
+    )
     (block,) = packed.blocks
     assert block.text.startswith(f"<<<{FENCE}")
     assert block.text.endswith(f"{FENCE}>>>")

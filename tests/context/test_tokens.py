@@ -17,7 +17,9 @@ PROSE = (
     "The journal is the truth. Every decision is one line, and every line names the one before it, "
     "so that a reader can tell at once whether something was changed.\n"
 )
-JSON_TEXT = '{"name": "edit_file", "args": {"path": "src/app.py", "old": "a = 1", "new": "a = 2", "line": 1024}}\n'
+JSON_TEXT = (
+    '{"name": "edit_file", "args": {"path": "src/app.py", "old": "a = 1", "new": "a = 2", "line": 1024}}\n'
+)
 
 # Counted once with the o200k vocabulary.
 REAL = [(PYTHON, 60), (PROSE, 34), (JSON_TEXT, 43)]

@@ -61,12 +61,18 @@ def test_the_oldest_leaves_first_and_is_named_but_what_is_pinned_stays() -> None
 def test_a_symbol_is_found_again_after_an_edit_above_it() -> None:
     items = (Item("a.py", "one", 1, 2, 1), Item("a.py", "Two.three", 6, 7, 1))
     parts, left = shown(items, {"a.py": AFTER}.get)
-    assert [part.text for part in parts] == ["4|def one():\n5|    return 1", "9|    def three(self):\n10|        return 3"]
+    assert [part.text for part in parts] == [
+        "4|def one():\n5|    return 1",
+        "9|    def three(self):\n10|        return 3",
+    ]
     assert left == ()
 
 
 def test_a_property_and_its_setter_are_shown_together() -> None:
-    code = "class A:\n    @property\n    def x(self):\n        return 1\n\n    @x.setter\n    def x(self, value):\n        pass\n"
+    code = (
+        "class A:\n    @property\n    def x(self):\n        return 1\n\n    @x.setter\n    def "
+        "x(self, value):\n        pass\n"
+    )
     parts, _ = shown((Item("a.py", "A.x", 1, 1, 1),), {"a.py": code}.get)
     assert (parts[0].item.start, parts[0].item.end) == (2, 8)
 
@@ -112,11 +118,15 @@ def test_items_never_overlap_and_never_exceed_the_bound(steps: list[list[Opened]
             assert one.path < two.path or one.end < two.start
         for each in opened[-1:]:
             # What was opened last is there, whole.
-            assert any(item.path == each.path and item.start <= each.start and each.end <= item.end for item in items)
+            assert any(
+                item.path == each.path and item.start <= each.start and each.end <= item.end for item in items
+            )
 
 
 @given(opened=st.lists(OPENED, max_size=60), pinned=st.sets(st.sampled_from("abc")))
-def test_merging_each_in_one_go_is_the_same_as_one_merge_after_the_other(opened: list[Opened], pinned: set[str]) -> None:
+def test_merging_each_in_one_go_is_the_same_as_one_merge_after_the_other(
+    opened: list[Opened], pinned: set[str]
+) -> None:
     items, left = merge((), [Opened("a", 1, 400)], 0, pinned)
     together = merge_each(items, opened, pinned)
     for step, each in enumerate(opened, 1):

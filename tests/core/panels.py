@@ -18,7 +18,11 @@ def seat(task: Played, name: str) -> StageRun:
 
 def owed_to(task: Played, name: str, seated: str) -> Effect:
     """The effect of this class that this seat is owed; says what is owed instead."""
-    found = [item for item in pending(task.state) if type(item).__name__ == name and getattr(item, "seat", "") == seated]
+    found = [
+        item
+        for item in pending(task.state)
+        if type(item).__name__ == name and getattr(item, "seat", "") == seated
+    ]
     assert len(found) == 1, f"{seated} is not owed {name}; owed: {pending(task.state)}"
     return found[0]
 
@@ -89,7 +93,9 @@ def pass_stage(task: Played, *facts: str) -> None:
     commit(task, *facts)
 
 
-def full_until(stage: str, pipeline: Pipeline = FULL, budget: Budget | None = None, price: Price | None = None) -> Played:
+def full_until(
+    stage: str, pipeline: Pipeline = FULL, budget: Budget | None = None, price: Price | None = None
+) -> Played:
     """A task whose stages before this one went well."""
     task = begun(pipeline, budget, price)
     while task.run.name != stage:

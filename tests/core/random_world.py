@@ -1,12 +1,35 @@
-"""A world that does anything it may: every outcome of every effect, every word of a person, crashes and late answers."""
+"""A world that does anything it may: every outcome of every effect, every word of a person, crashes and late
+answers.
+"""
 
 import json
 from dataclasses import dataclass, field
 
 from agentforge.core.decide import decide
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import AskLost, AskPromoted, AskSent, Discarded, Event, event_from_json, event_to_json
+from agentforge.core.events import (
+    AskLost,
+    AskPromoted,
+    AskSent,
+    Discarded,
+    Event,
+    event_from_json,
+    event_to_json,
+)
 from agentforge.core.evolve import evolve
 from agentforge.core.inputs import (
     Abort,
@@ -37,7 +60,16 @@ from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import GATES, Stage
 from agentforge.core.reply import SIGNALS
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Amount, ArtifactRef, CheckDigest, GateStatus, Opened, Question, Usage
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    CheckDigest,
+    GateStatus,
+    Opened,
+    Question,
+    Usage,
+)
 from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
 
 TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
@@ -62,7 +94,11 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             edits = [Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface")] if effect.halted else []
             return [Prepared(state.tree), *edits, Unclassified("git")]
         case TakeBaseline():
-            return [BaselineReady(BASELINE), BaselineFailed("No way to install it.", "Set `setup:`."), Unclassified("uv")]
+            return [
+                BaselineReady(BASELINE),
+                BaselineFailed("No way to install it.", "Set `setup:`."),
+                Unclassified("uv"),
+            ]
         case Assemble():
             return [Assembled("context", 700, ("map",)), Unclassified("pack")]
         case Ask():
@@ -80,7 +116,9 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             ]
         case Judge():
             wrong = next(gate for gate in GATES if gate != effect.gate)
-            finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in state.stage.products)
+            finals = tuple(
+                ArtifactRef(product.contract, product.phase, 1, "final") for product in state.stage.products
+            )
             verdicts = [Judged(effect.gate, status, ("why",), "ref") for status in GATE_STATUSES]
             return [
                 Judged(effect.gate, "passed", (), "ref", finals),
@@ -188,10 +226,16 @@ class World:
         effect = owed[which]
         if isinstance(effect, Ask) and not self.flying(effect):
             reserved = worst_case(self.state, self.state.focus(effect.seat).stage)
-            sent = AskStarted("hash", "model", reserved, delivery="batch" if choice % 5 < 2 and not effect.live else "live")
+            sent = AskStarted(
+                "hash", "model", reserved, delivery="batch" if choice % 5 < 2 and not effect.live else "live"
+            )
             trouble = AskTrouble("auth", "no key", retryable=False, maybe_billed=False)
             # One call in twelve fails before it leaves.
-            return self.advance(effect.key, trouble) if choice % 12 == 11 else self.advance(f"{effect.key}/sent", sent)
+            return (
+                self.advance(effect.key, trouble)
+                if choice % 12 == 11
+                else self.advance(f"{effect.key}/sent", sent)
+            )
         possible = outcomes(effect, self.state)
         # Mostly the world does what was hoped for: else no walk would get far.
         hoped = 3 * len(possible)
@@ -200,7 +244,11 @@ class World:
     def arrive_late(self, choice: int) -> tuple[Event, ...]:
         """An outcome of something that was owed once. A lost call has no answer: its process is gone."""
         owed = {effect.key for effect in pending(self.state)}
-        stale = [effect for key, effect in self.seen.items() if key not in owed | self.lost and self.state.run is not None]
+        stale = [
+            effect
+            for key, effect in self.seen.items()
+            if key not in owed | self.lost and self.state.run is not None
+        ]
         if not stale:
             return ()
         choice, which = divmod(choice, len(stale))

@@ -26,7 +26,17 @@ from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Reviewer, Rise, Stage
 from agentforge.core.reply import Signal
 from agentforge.core.state import StageRun, State
-from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Baseline, Budget, CheckDigest, GateStatus, Price, Usage
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    Baseline,
+    Budget,
+    CheckDigest,
+    GateStatus,
+    Price,
+    Usage,
+)
 
 E = TypeVar("E")
 
@@ -88,9 +98,20 @@ HOTFIX = Pipeline("implement", "hotfix", (PATCH, replace(REVIEW, returns_to="pat
 SECURITY = Reviewer("security_architect", "security_review")
 SECOND = Reviewer("reviewer", "review")
 INTAKE = Stage("intake", "requirements_analyst", (Product("intake_record", "intake"),), gates=("contracts",))
-CLARIFY = Stage("clarify", "business_analyst", (Product("clarification", "clarify"),), gates=("contracts",), skip_if="no_ambiguities")
+CLARIFY = Stage(
+    "clarify",
+    "business_analyst",
+    (Product("clarification", "clarify"),),
+    gates=("contracts",),
+    skip_if="no_ambiguities",
+)
 SPEC = Stage(
-    "spec", "software_architect", (Product("specification", "spec"),), gates=("contracts", "review"), reviewers=(SECURITY,), max_steps=8
+    "spec",
+    "software_architect",
+    (Product("specification", "spec"),),
+    gates=("contracts", "review"),
+    reviewers=(SECURITY,),
+    max_steps=8,
 )
 REFACTOR = replace(
     GREEN,
@@ -104,11 +125,16 @@ REFACTOR = replace(
     reverts=True,
 )
 FULL = Pipeline(
-    "implement", "full", (INTAKE, CLARIFY, SPEC, RED, GREEN, REFACTOR, replace(DELIVER, role="devops_engineer", verifying=False))
+    "implement",
+    "full",
+    (INTAKE, CLARIFY, SPEC, RED, GREEN, REFACTOR, replace(DELIVER, role="devops_engineer", verifying=False)),
 )
 RISING = replace(
     SMALL,
-    stages=(replace(FRAME, products=(*FRAME.products, Product("clarification", "clarify"))), *SMALL.stages[1:]),
+    stages=(
+        replace(FRAME, products=(*FRAME.products, Product("clarification", "clarify"))),
+        *SMALL.stages[1:],
+    ),
     rises=Rise("full", 3, 200, 2),
 )
 
@@ -122,17 +148,33 @@ MISS = ActionDigest("edit_file", ok=False, target="a.py", mistake="no_match", te
 def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price | None = None) -> Create:
     higher = (FULL,) if pipeline.rises else ()
     return Create(
-        "task-1", "Add a flag", "c0", "t0", "scripted", "bubblewrap", "cat0", pipeline, budget or Budget(), price, ("asked",), higher
+        "task-1",
+        "Add a flag",
+        "c0",
+        "t0",
+        "scripted",
+        "bubblewrap",
+        "cat0",
+        pipeline,
+        budget or Budget(),
+        price,
+        ("asked",),
+        higher,
     )
 
 
 def answered(signal: Signal | None = None, mistake: str = "", summary: str = "") -> Answered:
-    return Answered("reply", Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary)
+    return Answered(
+        "reply", Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary
+    )
 
 
 def handed_in(stage: Stage, tree: str) -> Acted:
     """Everything the stage owes, on `tree`."""
-    drafts = tuple(ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}") for product in stage.products)
+    drafts = tuple(
+        ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}")
+        for product in stage.products
+    )
     return Acted("results", tree, (ActionDigest("submit_artifact", ok=True),), drafts)
 
 
@@ -156,7 +198,9 @@ class Played:
     def owed(self, name: str) -> Effect:
         """The one effect of this class that is owed; says what is owed instead."""
         found = [effect for effect in pending(self.state) if type(effect).__name__ == name]
-        assert len(found) == 1, f"{name} is not owed by a {self.state.status} task; owed: {pending(self.state)}"
+        assert len(found) == 1, (
+            f"{name} is not owed by a {self.state.status} task; owed: {pending(self.state)}"
+        )
         return found[0]
 
     def end(self, name: str, outcome: Outcome) -> tuple[Event, ...]:

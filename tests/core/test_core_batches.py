@@ -1,8 +1,27 @@
 """A call by batch outlives its driver; a late one is sent live; the bill is right in every case."""
 
 from agentforge.core.effects import Ask
-from agentforge.core.events import AskLost, AskPromoted, AskSent, AskTicketed, Discarded, event_from_json, event_to_json
-from agentforge.core.inputs import Abort, Answered, AskLate, AskQueued, AskStarted, AskTrouble, Assembled, DriverStarted, Parked, Resume
+from agentforge.core.events import (
+    AskLost,
+    AskPromoted,
+    AskSent,
+    AskTicketed,
+    Discarded,
+    event_from_json,
+    event_to_json,
+)
+from agentforge.core.inputs import (
+    Abort,
+    Answered,
+    AskLate,
+    AskQueued,
+    AskStarted,
+    AskTrouble,
+    Assembled,
+    DriverStarted,
+    Parked,
+    Resume,
+)
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.values import Amount, Usage
 from tests.core.scenes import Played, begun, send
@@ -28,7 +47,12 @@ def test_a_call_in_a_batch_outlives_its_driver_and_is_owed_under_the_same_key() 
     task.say(AskQueued("batch_1"), f"{ask.key}/ticket/0")
     task.say(DriverStarted(), "driver/2")
     (flight,) = task.state.flights
-    assert (flight.key, flight.model, flight.delivery, flight.ticket) == (ask.key, "anthropic:one", "batch", "batch_1")
+    assert (flight.key, flight.model, flight.delivery, flight.ticket) == (
+        ask.key,
+        "anthropic:one",
+        "batch",
+        "batch_1",
+    )
     assert (task.owed("Ask"), task.told(AskLost), task.state.in_flight()) == (ask, [], WORST)
     task.end("Ask", Answered("reply", Usage(1000, 50), COST, 1, delivery="batch"))
     assert (task.state.spent, task.state.unaccounted, task.state.flights) == (COST, Amount(), ())
@@ -56,7 +80,12 @@ def test_a_late_batch_is_billed_at_its_worst_and_the_call_goes_live_under_a_new_
     task.end("Ask", AskLate(maybe_billed=True))
     again = task.owed("Ask")
     assert isinstance(again, Ask)
-    assert (again.live, again.key != ask.key, task.state.unaccounted, task.state.flights) == (True, True, WORST, ())
+    assert (again.live, again.key != ask.key, task.state.unaccounted, task.state.flights) == (
+        True,
+        True,
+        WORST,
+        (),
+    )
     assert [event.unaccounted for event in task.told(AskPromoted)] == [WORST]
     send(task)
     task.end("Ask", Answered("reply", Usage(1000, 50), COST, 0))
@@ -91,7 +120,11 @@ def test_a_call_in_a_batch_of_a_task_that_is_over_is_lost_with_the_next_driver()
     ask = sent_by_batch(task)
     task.say(Abort("ada"), "abort")
     task.say(DriverStarted(), "driver/1")
-    assert ([lost.key for lost in task.told(AskLost)], pending(task.state), task.state.unaccounted) == ([ask.key], (), WORST)
+    assert ([lost.key for lost in task.told(AskLost)], pending(task.state), task.state.unaccounted) == (
+        [ask.key],
+        (),
+        WORST,
+    )
 
 
 def test_a_withdrawn_call_is_billed_only_if_its_batch_may_be() -> None:

@@ -41,7 +41,11 @@ def test_a_call_is_reserved_at_its_worst_case_before_it_leaves() -> None:
     assert task.state.in_flight() == Amount(1, 24_000, 96_000)
     assert task.owes() == ["Ask"]
     task.end("Ask", Answered("reply", Usage(1000, 50, 800), Amount(1, 1050, 2400), 1))
-    assert (task.state.spent, task.state.in_flight(), task.state.cached_tokens) == (Amount(1, 1050, 2400), Amount(), 800)
+    assert (task.state.spent, task.state.in_flight(), task.state.cached_tokens) == (
+        Amount(1, 1050, 2400),
+        Amount(),
+        800,
+    )
 
 
 def test_money_is_rounded_up() -> None:

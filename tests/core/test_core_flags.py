@@ -1,4 +1,6 @@
-"""What reads like an instruction is on record once, and the marker of a task is the same from its first line on."""
+"""What reads like an instruction is on record once, and the marker of a task is the same from its first line
+on.
+"""
 
 from dataclasses import replace
 
@@ -11,14 +13,21 @@ from tests.core.scenes import EDIT, Played, answered, begun, created, step
 
 def met(task: Played, *flags: str) -> tuple[str, ...]:
     """One step whose context holds these; what of them is new."""
-    (event,) = (event for event in task.end("Assemble", Assembled("context", 500, (), flags)) if isinstance(event, ContextAssembled))
+    (event,) = (
+        event
+        for event in task.end("Assemble", Assembled("context", 500, (), flags))
+        if isinstance(event, ContextAssembled)
+    )
     step(task, answered(), Acted("results", f"{task.state.tree}'", (EDIT,)))
     return event.flagged
 
 
 def test_a_flag_is_told_when_it_is_met_first_and_never_again() -> None:
     task = begun()
-    assert met(task, "override in a.md: x", "secrets in a.md: y", "override in a.md: x") == ("override in a.md: x", "secrets in a.md: y")
+    assert met(task, "override in a.md: x", "secrets in a.md: y", "override in a.md: x") == (
+        "override in a.md: x",
+        "secrets in a.md: y",
+    )
     assert met(task, "override in a.md: x") == ()
     assert met(task) == ()
     assert met(task, "override in b.md: x", "secrets in a.md: y") == ("override in b.md: x",)

@@ -6,7 +6,16 @@ import pytest
 
 from agentforge.core.events import LaneRaised, Reverted
 from agentforge.core.evolve import replay
-from agentforge.core.inputs import Abort, Acted, CheckRan, CommitMade, DeliveryMade, Prepared, Resolution, Resume
+from agentforge.core.inputs import (
+    Abort,
+    Acted,
+    CheckRan,
+    CommitMade,
+    DeliveryMade,
+    Prepared,
+    Resolution,
+    Resume,
+)
 from agentforge.core.values import Budget
 from tests.core.panels import (
     READER,
@@ -147,7 +156,11 @@ def test_a_failed_gate_undoes_every_edit_of_the_stage() -> None:
     judge(task)
     judge(task, "failed", "coverage fell")
     assert task.state.tree == entry
-    assert task.run.feedback == ("Gate quality failed:", "coverage fell", "All edits of this stage were undone.")
+    assert task.run.feedback == (
+        "Gate quality failed:",
+        "coverage fell",
+        "All edits of this stage were undone.",
+    )
     assert task.owes() == ["Assemble"]
 
 
@@ -158,7 +171,11 @@ def test_where_no_attempt_helps_the_entry_stands_and_goes_to_its_gates_and_panel
         step(task, answered(), Acted("ref", "better", (EDIT,)), PASSED)
         reply(task, answered("failure_retryable", summary="no way"))
         task.end("Act", Acted("ref", "better", ()))
-    assert (task.run.skipped, task.state.tree, task.run.point) == ("no attempt made it better", entry, "judge")
+    assert (task.run.skipped, task.state.tree, task.run.point) == (
+        "no attempt made it better",
+        entry,
+        "judge",
+    )
     to_the_panel(task)
     assert sitting(task) == [SECURITY, READER]
     read_all(task)
@@ -167,7 +184,9 @@ def test_where_no_attempt_helps_the_entry_stands_and_goes_to_its_gates_and_panel
     assert (task.run.name, task.state.accepted[-1].skipped) == ("deliver", "no attempt made it better")
 
 
-def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_and_can_grant_one_more() -> None:
+def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_and_can_grant_one_more() -> (
+    None
+):
     task = full_until("refactor")
     for _ in range(2):
         reply(task, answered("failure_retryable", summary="no way"))
@@ -200,8 +219,12 @@ def _judged(stage: str) -> Played:
     return task
 
 
-@pytest.mark.parametrize(("files", "lines", "why"), [(4, 10, "spreads over 4 files"), (1, 201, "changes 201 lines")])
-def test_an_edit_that_spreads_goes_on_in_the_higher_lane_with_everything_it_has(files: int, lines: int, why: str) -> None:
+@pytest.mark.parametrize(
+    ("files", "lines", "why"), [(4, 10, "spreads over 4 files"), (1, 201, "changes 201 lines")]
+)
+def test_an_edit_that_spreads_goes_on_in_the_higher_lane_with_everything_it_has(
+    files: int, lines: int, why: str
+) -> None:
     task = _judged("green")
     kept = task.state.accepted
     commit(task, files=files, lines=lines)

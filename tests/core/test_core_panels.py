@@ -128,7 +128,9 @@ def test_two_calls_together_do_not_pass_the_cap() -> None:
     assert [getattr(effect, "seat", "") for effect in pending(tight.state)] == [SECURITY]
     send_as(tight, SECURITY)
     view = tight.state.focus(READER)
-    tight.say(AskStarted("hash", "scripted", worst_case(view, view.stage)), "refactor/reviewer/1/8/ask/0/sent")
+    tight.say(
+        AskStarted("hash", "scripted", worst_case(view, view.stage)), "refactor/reviewer/1/8/ask/0/sent"
+    )
     assert [flight.seat for flight in tight.state.flights] == [SECURITY]
     assert tight.state.status == "running"
 
@@ -139,7 +141,9 @@ def test_the_second_reading_is_owed_when_the_first_cost_less_than_its_worst_case
     assemble(task, SECURITY)
     assemble(task, READER)
     assert task.owes() == ["Ask"]
-    task.say(Answered("reply", Usage(900, 100), Amount(1, 1000), 1, signal="success"), send_as(task, SECURITY).key)
+    task.say(
+        Answered("reply", Usage(900, 100), Amount(1, 1000), 1, signal="success"), send_as(task, SECURITY).key
+    )
     assert task.owes() == ["Act", "Ask"]
 
 
@@ -182,7 +186,11 @@ def test_an_answer_that_comes_while_a_person_is_asked_is_kept() -> None:
     act_as(task, SECURITY, _asks(task))
     before = task.state.spent
     task.say(answered("success"), late.key)
-    assert (task.state.spent, task.state.flights, task.state.status) == (before.plus(Amount(1, 1000)), (), "blocked")
+    assert (task.state.spent, task.state.flights, task.state.status) == (
+        before.plus(Amount(1, 1000)),
+        (),
+        "blocked",
+    )
     assert task.told(Discarded) == []
     task.say(Resolution("ESC-001", "yes", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
@@ -213,10 +221,14 @@ def test_an_answer_for_a_panel_that_has_risen_is_only_billed() -> None:
 def test_calls_of_both_seats_that_a_driver_lost_are_both_billed_and_both_sent_again() -> None:
     task = convened()
     keys = [send_as(task, name).key for name in (SECURITY, READER)]
-    assert task.say(DriverStarted()) == tuple(AskLost(key, REVIEW_COST, name) for key, name in zip(keys, (SECURITY, READER), strict=True))
+    assert task.say(DriverStarted()) == tuple(
+        AskLost(key, REVIEW_COST, name) for key, name in zip(keys, (SECURITY, READER), strict=True)
+    )
     assert (task.state.unaccounted, task.state.flights) == (REVIEW_COST.plus(REVIEW_COST), ())
     again = [effect for effect in pending(task.state) if isinstance(effect, Ask)]
-    assert [(effect.key, effect.ordinal) for effect in again] == [(key.removesuffix("0") + "1", 0) for key in keys]
+    assert [(effect.key, effect.ordinal) for effect in again] == [
+        (key.removesuffix("0") + "1", 0) for key in keys
+    ]
 
 
 def test_trouble_of_one_seat_is_its_own() -> None:
@@ -233,7 +245,10 @@ def test_trouble_of_one_seat_is_its_own() -> None:
 def test_a_provider_that_fails_one_seat_for_good_leaves_the_others_reading_and_resume_tries_again() -> None:
     task = convened()
     read_as(task, READER)
-    task.say(AskTrouble("auth", "The key is refused.", retryable=False, maybe_billed=False), send_as(task, SECURITY).key)
+    task.say(
+        AskTrouble("auth", "The key is refused.", retryable=False, maybe_billed=False),
+        send_as(task, SECURITY).key,
+    )
     assert (task.state.status, _kind(task)) == ("blocked", "model")
     task.say(Resume("ada"))
     task.end("Prepare", Prepared(task.state.tree))
@@ -357,11 +372,17 @@ def test_a_block_sends_the_stage_its_findings_and_its_own_artifacts_and_the_next
     read_all(task)
     judge(task, "blocked", "SEC-001: say what happens to nothing")
     back = entered(task)[-1]
-    assert (back.stage, back.feedback) == ("spec", ("The reviewer blocks:", "SEC-001: say what happens to nothing"))
+    assert (back.stage, back.feedback) == (
+        "spec",
+        ("The reviewer blocks:", "SEC-001: say what happens to nothing"),
+    )
     assert [ref.contract for ref in back.drafts] == ["specification"]
     assert (task.state.seats, task.run.drafts, task.run.attempt) == ((), back.drafts, 1)
     hand_in(task)
-    assert seat(task, SECURITY).feedback == ("The version before was sent back for:", "SEC-001: say what happens to nothing")
+    assert seat(task, SECURITY).feedback == (
+        "The version before was sent back for:",
+        "SEC-001: say what happens to nothing",
+    )
     read_all(task)
     judge(task)
     commit(task)

@@ -4,10 +4,31 @@ import pytest
 
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import Resolved, RevisionAsked
-from agentforge.core.inputs import Abort, Acted, CommitMade, DeliveryMade, Prepared, Resolution, Resume, Unclassified
+from agentforge.core.inputs import (
+    Abort,
+    Acted,
+    CommitMade,
+    DeliveryMade,
+    Prepared,
+    Resolution,
+    Resume,
+    Unclassified,
+)
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.values import ActionDigest, Question
-from tests.core.scenes import HOTFIX, SMALL, Played, accept, answered, begun, judge, reach, reply, step, submit
+from tests.core.scenes import (
+    HOTFIX,
+    SMALL,
+    Played,
+    accept,
+    answered,
+    begun,
+    judge,
+    reach,
+    reply,
+    step,
+    submit,
+)
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
 
@@ -112,7 +133,11 @@ def test_three_revisions_and_then_a_person_is_asked() -> None:
     task.say(Resolution(waiting.id, "It is in b.py.", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
     assert (task.run.name, task.state.revisions) == ("patch", 4)
-    assert task.run.feedback == ("A person answered: It is in b.py.", "The reviewer blocks:", "REV-001: a flag is missing")
+    assert task.run.feedback == (
+        "A person answered: It is in b.py.",
+        "The reviewer blocks:",
+        "REV-001: a flag is missing",
+    )
     reach(task, "review")
     _bounce(task)
     assert task.state.status == "blocked"

@@ -1,4 +1,6 @@
-"""A call that waits for a person: no mistake of the model, a yes for this call alone, and anything else a no."""
+"""A call that waits for a person: no mistake of the model, a yes for this call alone, and anything else a
+no.
+"""
 
 from agentforge.core.events import event_from_json, event_to_json
 from agentforge.core.evolve import replay
@@ -12,7 +14,13 @@ CALL = WantedCall("d1", "run_command", "medium", ("make", "docs"))
 QUESTION = Question("May software_architect use run_command?\n\n  make docs\n", PERMISSION_OPTIONS, call=CALL)
 RESULTS = (
     ActionDigest("read_file", ok=True, target="a.py"),
-    ActionDigest("run_command", ok=False, target="make docs", mistake="asked", text="not done: a person is asked to allow it"),
+    ActionDigest(
+        "run_command",
+        ok=False,
+        target="make docs",
+        mistake="asked",
+        text="not done: a person is asked to allow it",
+    ),
     ActionDigest("edit_file", ok=False, target="a.py", mistake="waits", text="not done"),
 )
 
@@ -49,7 +57,10 @@ def test_a_yes_permits_this_call_and_the_role_is_told_to_send_it_again(said: str
     assert task.owes() == ["Assemble"]
 
 
-@every(("said", "told"), [("deny", "another way."), ("yes", "They said: yes"), ("not on Fridays", "They said: not on Fridays")])
+@every(
+    ("said", "told"),
+    [("deny", "another way."), ("yes", "They said: yes"), ("not on Fridays", "They said: not on Fridays")],
+)
 def test_anything_else_denies_it_and_the_words_are_passed_on(said: str, told: str) -> None:
     task = blocked()
     task.say(Resolution("ESC-001", said, "ada"))
@@ -70,7 +81,11 @@ def test_abort_ends_the_task_and_denies_nothing_for_the_time_after() -> None:
 
 def test_a_long_question_reaches_the_role_in_short() -> None:
     task = begun()
-    step(task, answered(), Acted("results", "t0", RESULTS, question=Question("x" * 30_000, PERMISSION_OPTIONS, call=CALL)))
+    step(
+        task,
+        answered(),
+        Acted("results", "t0", RESULTS, question=Question("x" * 30_000, PERMISSION_OPTIONS, call=CALL)),
+    )
     task.say(Resolution("ESC-001", "allow", "ada"))
     assert len(task.run.feedback[0]) < 5000
     assert "characters are left out" in task.run.feedback[0]

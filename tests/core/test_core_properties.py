@@ -29,18 +29,41 @@ QUICK = settings(
 
 def _bounded(stage: Stage, bounds: tuple[int, int, int, int, int]) -> Stage:
     steps, rounds, mistakes, attempts, revisions = bounds
-    return replace(stage, max_steps=steps, feedback_rounds=rounds, mistakes=mistakes, attempts=attempts, max_revisions=revisions)
+    return replace(
+        stage,
+        max_steps=steps,
+        feedback_rounds=rounds,
+        mistakes=mistakes,
+        attempts=attempts,
+        max_revisions=revisions,
+    )
 
 
 @st.composite
 def tasks(draw: st.DrawFn) -> Create:
     """Every lane, with tight bounds and tight budgets, so that every limit is met."""
     lane: Pipeline = draw(st.sampled_from([SMALL, HOTFIX, FULL, FULL, RISING]))
-    bounds = draw(st.tuples(st.integers(1, 4), st.integers(0, 2), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3)))
-    budget = draw(st.builds(Budget, st.integers(1, 40), st.integers(24_000, 900_000), st.none() | st.integers(60_000, 3_000_000)))
+    bounds = draw(
+        st.tuples(
+            st.integers(1, 4), st.integers(0, 2), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3)
+        )
+    )
+    budget = draw(
+        st.builds(
+            Budget,
+            st.integers(1, 40),
+            st.integers(24_000, 900_000),
+            st.none() | st.integers(60_000, 3_000_000),
+        )
+    )
     price = draw(st.none() | st.just(Price(2_000_000, 8_000_000)))
-    create = created(replace(lane, stages=tuple(_bounded(stage, bounds) for stage in lane.stages)), budget, price)
-    higher = tuple(replace(item, stages=tuple(_bounded(stage, bounds) for stage in item.stages)) for item in create.higher)
+    create = created(
+        replace(lane, stages=tuple(_bounded(stage, bounds) for stage in lane.stages)), budget, price
+    )
+    higher = tuple(
+        replace(item, stages=tuple(_bounded(stage, bounds) for stage in item.stages))
+        for item in create.higher
+    )
     return replace(create, higher=higher)
 
 
@@ -101,7 +124,9 @@ def _check_state(state: State) -> None:
         assert state.delivered is not None
         assert [item.stage for item in state.accepted][-1] == "deliver"
         have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
-        assert have >= {(product.contract, product.phase) for stage in state.pipeline.stages for product in stage.products}
+        assert have >= {
+            (product.contract, product.phase) for stage in state.pipeline.stages for product in stage.products
+        }
         for stage in state.pipeline.stages:
             judged = [item.evidence for item in state.accepted if item.stage == stage.name]
             assert judged or state.risen
@@ -125,7 +150,9 @@ def test_no_input_sequence_breaks_the_rules(task: Create, moves: list[tuple[int,
 
 def _free(world: World) -> int:
     """The calls that were refused before they cost anything."""
-    return sum(isinstance(event, AskFailed | AskPromoted) and event.unaccounted == Amount() for event in world.events)
+    return sum(
+        isinstance(event, AskFailed | AskPromoted) and event.unaccounted == Amount() for event in world.events
+    )
 
 
 @QUICK
@@ -160,13 +187,16 @@ def test_spent_lost_and_in_flight_together_never_pass_the_cap(task: Create, choi
         elif not world.perform(choice):
             world.hear(choice)
         assert world.state.budget.holds(_bill(world.state))
-    # Every call that left is on the bill, once: answered, lost, in flight, or refused before it cost anything.
+    # Every call that left is on the bill, once: answered, lost, in flight, or refused before it cost
+    # anything.
     assert world.sent() - _free(world) <= _bill(world.state).calls <= world.sent()
 
 
 @QUICK
 @given(tasks(), MOVES)
-def test_a_person_can_always_end_a_task_and_take_it_up_again(task: Create, moves: list[tuple[int, int]]) -> None:
+def test_a_person_can_always_end_a_task_and_take_it_up_again(
+    task: Create, moves: list[tuple[int, int]]
+) -> None:
     world = World()
     world.advance("create", task)
     for kind, choice in moves[:30]:

@@ -10,8 +10,25 @@ from hypothesis import strategies as st
 
 from agentforge.core.codec import decode, encode
 from agentforge.core.errors import ModelMistake
-from agentforge.core.events import EVENT_TYPES, AskSent, Event, Moved, StepOpened, event_from_json, event_name, event_to_json
-from agentforge.core.pipeline import CHECKS, GATES, LANES, PREDICATES, Pipeline, pipeline_from_json, stage_from_json
+from agentforge.core.events import (
+    EVENT_TYPES,
+    AskSent,
+    Event,
+    Moved,
+    StepOpened,
+    event_from_json,
+    event_name,
+    event_to_json,
+)
+from agentforge.core.pipeline import (
+    CHECKS,
+    GATES,
+    LANES,
+    PREDICATES,
+    Pipeline,
+    pipeline_from_json,
+    stage_from_json,
+)
 from agentforge.core.reply import MAX_ACTIONS, SIGNALS, Action, Json, Reply, reply_from_json, reply_to_json
 from agentforge.core.values import Amount
 from tests.core.scenes import DELIVER, HOTFIX, REVIEW, SMALL
@@ -24,8 +41,14 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-PART = JSON | st.lists(JSON | st.fixed_dictionaries({"name": JSON}, optional={"args": JSON}), max_size=3) | st.sampled_from(SIGNALS)
-OFFERS = JSON | st.dictionaries(st.sampled_from(["thought", "notes", "actions", "artifacts", "signal", "summary"]), PART, max_size=6)
+PART = (
+    JSON
+    | st.lists(JSON | st.fixed_dictionaries({"name": JSON}, optional={"args": JSON}), max_size=3)
+    | st.sampled_from(SIGNALS)
+)
+OFFERS = JSON | st.dictionaries(
+    st.sampled_from(["thought", "notes", "actions", "artifacts", "signal", "summary"]), PART, max_size=6
+)
 
 
 @QUICK
@@ -64,7 +87,10 @@ WRONG: list[tuple[dict[str, Json], str]] = [
     ({"type": "step_opened", "step": "1"}, r"StepOpened\.step: int expected, str found"),
     ({"type": "step_opened", "step": True}, r"StepOpened\.step: int expected, bool found"),
     ({"type": "moved", "before": "draft", "after": "asleep"}, r"Moved\.after: one of draft, planned"),
-    ({"type": "context_assembled", "ref": "r", "tokens": 1, "dropped": "map"}, r"ContextAssembled\.dropped: a list expected"),
+    (
+        {"type": "context_assembled", "ref": "r", "tokens": 1, "dropped": "map"},
+        r"ContextAssembled\.dropped: a list expected",
+    ),
     ({"type": "attempt_failed", "report": 3}, r"AttemptFailed\.report: an object expected"),
 ]
 
@@ -125,7 +151,13 @@ def test_a_pipeline_is_read_from_its_yaml_form() -> None:
 
 def test_what_a_stage_leaves_out_has_the_default_bounds() -> None:
     stage = stage_from_json({"name": "red"})
-    assert (stage.max_steps, stage.feedback_rounds, stage.mistakes, stage.attempts, stage.max_revisions) == (12, 4, 6, 2, 3)
+    assert (stage.max_steps, stage.feedback_rounds, stage.mistakes, stage.attempts, stage.max_revisions) == (
+        12,
+        4,
+        6,
+        2,
+        3,
+    )
 
 
 def test_the_closed_vocabularies_have_no_double() -> None:
@@ -138,14 +170,21 @@ def test_a_reply_is_read_with_its_actions_in_order_and_its_artifacts_after_them(
         {
             "thought": "so",
             "notes": "n",
-            "actions": [{"name": "read_file", "args": {"path": "a.py"}}, {"action": "outline", "path": "b.py"}],
+            "actions": [
+                {"name": "read_file", "args": {"path": "a.py"}},
+                {"action": "outline", "path": "b.py"},
+            ],
             "artifacts": {"review": {"verdict": "approve"}},
             "signal": "success",
             "summary": "done",
         }
     )
     submit = Action("submit_artifact", {"contract": "review", "artifact": {"verdict": "approve"}})
-    assert reply.actions == (Action("read_file", {"path": "a.py"}), Action("outline", {"path": "b.py"}), submit)
+    assert reply.actions == (
+        Action("read_file", {"path": "a.py"}),
+        Action("outline", {"path": "b.py"}),
+        submit,
+    )
     assert (reply.thought, reply.notes, reply.signal, reply.summary) == ("so", "n", "success", "done")
     assert reply_from_json(reply_to_json(reply)) == reply
 
@@ -161,7 +200,11 @@ BAD_REPLIES: list[tuple[Json, str, str]] = [
     ({"artifacts": ["review"]}, "reply_shape", "`artifacts` is an object"),
     ({"thought": 1}, "reply_shape", "`thought` is text, not a number"),
     ({"signal": "done"}, "unknown_signal", "unknown signal 'done'; one of success"),
-    ({"actions": [{"name": "outline"}] * (MAX_ACTIONS + 1)}, "too_many_actions", "33 actions in one reply; at most 32"),
+    (
+        {"actions": [{"name": "outline"}] * (MAX_ACTIONS + 1)},
+        "too_many_actions",
+        "33 actions in one reply; at most 32",
+    ),
 ]
 
 

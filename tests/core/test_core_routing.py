@@ -4,7 +4,17 @@ from dataclasses import replace
 
 from agentforge.core.decide import LONGEST_WAIT_S
 from agentforge.core.events import AskAnswered, AskFailed, AskSent, event_from_json, event_to_json
-from agentforge.core.inputs import Acted, Answered, AskStarted, AskTrouble, Assembled, BaselineReady, Elapsed, Prepared, Resolution
+from agentforge.core.inputs import (
+    Acted,
+    Answered,
+    AskStarted,
+    AskTrouble,
+    Assembled,
+    BaselineReady,
+    Elapsed,
+    Prepared,
+    Resolution,
+)
 from agentforge.core.pending import worst_case
 from agentforge.core.values import ActionDigest, Amount, Budget, Price, TierPrice, Usage
 from tests.core.scenes import BASELINE, Played, answered, begun, created, send, step
@@ -66,14 +76,18 @@ def _send_with(task: Played, reserved: Amount) -> str:
     if task.run.point == "assemble":
         task.end("Assemble", Assembled("context", 500))
     key = task.owed("Ask").key
-    task.say(AskStarted("hash", "openai:one", reserved, "reasoning", "the first model is down"), f"{key}/sent")
+    task.say(
+        AskStarted("hash", "openai:one", reserved, "reasoning", "the first model is down"), f"{key}/sent"
+    )
     return key
 
 
 def test_the_record_of_a_call_names_its_tier_its_model_and_why() -> None:
     task = begun()
     _send_with(task, Amount(1, 24_000, 0))
-    task.end("Ask", Answered("reply", Usage(10, 5, 4, 2), Amount(1, 15), 1, model="one-2026", delivery="batch"))
+    task.end(
+        "Ask", Answered("reply", Usage(10, 5, 4, 2), Amount(1, 15), 1, model="one-2026", delivery="batch")
+    )
     sent, came = task.told(AskSent)[0], task.told(AskAnswered)[0]
     assert (sent.model, sent.tier, sent.why) == ("openai:one", "reasoning", "the first model is down")
     assert (came.model, came.delivery, came.usage.written_tokens) == ("one-2026", "batch", 2)
@@ -84,14 +98,18 @@ def test_the_record_of_a_call_names_its_tier_its_model_and_why() -> None:
 def test_a_provider_is_given_the_time_it_asks_for(asked: int | None, waits: int) -> None:
     task = begun()
     send(task)
-    task.end("Ask", AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=asked))
+    task.end(
+        "Ask", AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=asked)
+    )
     assert f"seconds={waits}," in str(task.owed("Pause"))
 
 
 def test_the_time_that_one_answer_asked_for_is_not_kept_for_the_next_trouble() -> None:
     task = begun()
     send(task)
-    task.end("Ask", AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=60))
+    task.end(
+        "Ask", AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=60)
+    )
     task.end("Pause", Elapsed())
     send(task)
     task.end("Ask", AskTrouble("server", "failed", retryable=True, maybe_billed=False))
@@ -101,6 +119,11 @@ def test_the_time_that_one_answer_asked_for_is_not_kept_for_the_next_trouble() -
 def test_a_provider_that_asks_for_hours_is_a_persons_affair() -> None:
     task = begun()
     send(task)
-    task.end("Ask", AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=LONGEST_WAIT_S + 1))
+    task.end(
+        "Ask",
+        AskTrouble(
+            "rate_limit", "slow down", retryable=True, maybe_billed=False, retry_after_s=LONGEST_WAIT_S + 1
+        ),
+    )
     assert task.state.status == "blocked"
     assert [event.retry for event in task.told(AskFailed)] == [False]

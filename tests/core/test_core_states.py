@@ -6,7 +6,15 @@ import pytest
 
 from agentforge.core.decide import decide
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import Moved, Resolved, Resumed, StageEntered, StepOpened, TaskAborted, TaskCreated
+from agentforge.core.events import (
+    Moved,
+    Resolved,
+    Resumed,
+    StageEntered,
+    StepOpened,
+    TaskAborted,
+    TaskCreated,
+)
 from agentforge.core.evolve import evolve, replay
 from agentforge.core.inputs import (
     Abort,
@@ -27,7 +35,20 @@ from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import LEGAL_MOVES, State
 from agentforge.core.values import STATUSES, Amount, Status, Usage
-from tests.core.scenes import BASELINE, FRAME, HOTFIX, SMALL, Played, accept, begun, created, judge, reach, send, submit
+from tests.core.scenes import (
+    BASELINE,
+    FRAME,
+    HOTFIX,
+    SMALL,
+    Played,
+    accept,
+    begun,
+    created,
+    judge,
+    reach,
+    send,
+    submit,
+)
 from tests.rows import every
 
 # Of the seed's diagram, copied by hand on purpose: the table under test must not be its own proof.
@@ -81,7 +102,19 @@ def test_a_request_becomes_a_scheduled_task_that_owes_its_worktree() -> None:
     given = created()
     events = decide(State(), given).events
     assert events == (
-        TaskCreated("task-1", "Add a flag", "c0", "t0", "scripted", "bubblewrap", "cat0", SMALL, given.budget, None, ("asked",)),
+        TaskCreated(
+            "task-1",
+            "Add a flag",
+            "c0",
+            "t0",
+            "scripted",
+            "bubblewrap",
+            "cat0",
+            SMALL,
+            given.budget,
+            None,
+            ("asked",),
+        ),
         Moved("draft", "planned"),
         Moved("planned", "approved"),
         Moved("approved", "scheduled"),
@@ -157,7 +190,10 @@ def _verifying() -> Played:
 def _failed() -> Played:
     task = begun()
     send(task)
-    task.end("Ask", AskTrouble("script", "The script has no reply left for frame.", retryable=False, maybe_billed=False))
+    task.end(
+        "Ask",
+        AskTrouble("script", "The script has no reply left for frame.", retryable=False, maybe_billed=False),
+    )
     return task
 
 
@@ -198,7 +234,9 @@ def test_there_is_nothing_to_abort_or_resume_before_a_task_exists() -> None:
 
 
 @every("make", [_scheduled, begun, _verifying])
-def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_moves(make: Callable[[], Played]) -> None:
+def test_a_task_under_way_cannot_be_resumed_and_the_refusal_names_the_legal_moves(
+    make: Callable[[], Played],
+) -> None:
     task = make()
     with pytest.raises(StateInvalid) as refused:
         task.say(Resume("ada"))
@@ -226,7 +264,12 @@ def test_resume_after_an_abort_keeps_accepted_work_and_starts_where_it_stopped()
     kept = task.state.accepted
     task.say(Abort("ada"))
     moves = [(event.before, event.after) for event in task.say(Resume("ada")) if isinstance(event, Moved)]
-    assert moves == [("cancelled", "draft"), ("draft", "planned"), ("planned", "approved"), ("approved", "scheduled")]
+    assert moves == [
+        ("cancelled", "draft"),
+        ("draft", "planned"),
+        ("planned", "approved"),
+        ("approved", "scheduled"),
+    ]
     assert Resumed(2, "ada") in task.last
     assert (task.run.name, task.state.accepted) == ("green", kept)
 
@@ -286,7 +329,9 @@ def test_a_call_that_is_no_longer_owed_and_may_have_been_billed_stays_on_the_bil
 
 
 @pytest.mark.parametrize("outcome", [CommitMade("t", "c"), Assembled("context", 1)])
-def test_an_outcome_of_another_kind_halts_the_task_instead_of_being_believed(outcome: CommitMade | Assembled) -> None:
+def test_an_outcome_of_another_kind_halts_the_task_instead_of_being_believed(
+    outcome: CommitMade | Assembled,
+) -> None:
     task = Played()
     task.say(created())
     task.end("Prepare", outcome)

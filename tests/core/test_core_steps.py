@@ -125,7 +125,9 @@ def test_work_handed_in_without_a_check_on_record_is_checked_first() -> None:
         ("", (MISS,), "edit_file a.py: the text does not occur"),
     ],
 )
-def test_a_mistake_is_fed_back_and_counted(mistake: str, results: tuple[ActionDigest, ...], expected: str) -> None:
+def test_a_mistake_is_fed_back_and_counted(
+    mistake: str, results: tuple[ActionDigest, ...], expected: str
+) -> None:
     task = begun()
     step(task, answered(mistake=mistake), Acted("ref", "t0", results))
     assert task.run.feedback == (expected,)
@@ -228,7 +230,9 @@ SIGNALLED: list[tuple[Signal, EscalationKind]] = [
 
 
 @every(("signal", "kind"), SIGNALLED)
-def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(signal: Signal, kind: EscalationKind) -> None:
+def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(
+    signal: Signal, kind: EscalationKind
+) -> None:
     task = begun()
     step(task, answered(signal, summary="the schema is unknown"), Acted("ref", "t0", (READ,)))
     waiting = task.state.open_escalation
@@ -241,7 +245,10 @@ def test_a_signal_that_needs_a_person_blocks_the_task_with_its_reason(signal: Si
 def test_failure_retryable_starts_another_attempt() -> None:
     task = begun()
     step(task, answered("failure_retryable", summary="wrong way"), Acted("ref", "t0", (READ,)))
-    assert (task.run.attempt, task.run.feedback) == (2, ("An earlier attempt failed: wrong way. Take another way.",))
+    assert (task.run.attempt, task.run.feedback) == (
+        2,
+        ("An earlier attempt failed: wrong way. Take another way.",),
+    )
 
 
 def test_success_is_a_claim_and_the_gates_judge() -> None:
@@ -255,7 +262,11 @@ def test_context_does_not_grow_with_the_task() -> None:
     for number in range(100):
         opened = (Opened(f"f{number}.py", start=1, end=9),)
         step(task, answered(), Acted("ref", "t0", (READ,), opened=opened, notes=f"note {number}"))
-    assert (len(task.run.working), len(task.state.recent), task.run.notes) == (MAX_WORKING, MAX_RECENT, "note 99")
+    assert (len(task.run.working), len(task.state.recent), task.run.notes) == (
+        MAX_WORKING,
+        MAX_RECENT,
+        "note 99",
+    )
 
 
 def test_a_place_opened_twice_is_in_the_working_set_once() -> None:
@@ -273,7 +284,12 @@ def test_the_line_that_closes_a_step_says_who_did_what() -> None:
     entry = step_entry(before, events)
     assert (entry["step"], entry["phase"]) == (1, "frame")
     assert entry["agent"] == {"role": "software_architect", "version": "1.0", "mode": "work"}
-    assert entry["llm_call"] == {"model": "scripted", "prompt_tokens": 900, "completion_tokens": 100, "cached_tokens": 0}
+    assert entry["llm_call"] == {
+        "model": "scripted",
+        "prompt_tokens": 900,
+        "completion_tokens": 100,
+        "cached_tokens": 0,
+    }
     assert entry["verification"] is None
 
 
@@ -294,4 +310,7 @@ def test_an_accepted_stage_hands_its_tree_to_the_next() -> None:
     tree = task.state.tree
     accept(task)
     assert (task.run.name, task.run.entry_tree, task.state.status) == ("review", tree, "verifying")
-    assert task.state.accepted[-1].evidence == (("green", "verdict-green"), ("contracts", "verdict-contracts"))
+    assert task.state.accepted[-1].evidence == (
+        ("green", "verdict-green"),
+        ("contracts", "verdict-contracts"),
+    )

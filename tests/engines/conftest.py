@@ -19,7 +19,9 @@ _PLACES = itertools.count()
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory that no other test gets: an effect of a driver that was stopped may still write there for a moment."""
+    """A directory that no other test gets: an effect of a driver that was stopped may still write there for a
+    moment.
+    """
     place = tmp_path_factory.getbasetemp() / "scenes" / str(next(_PLACES))
     place.mkdir(parents=True)
     yield place
@@ -34,7 +36,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Engine:
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Engine:
     """Who drives; by name, see `engines.py`."""
     if request.param == "local":
         return Local()

@@ -1,7 +1,8 @@
 """A small real task, run once to its end and kept, so that every crash test can start from any moment of it.
 
 <shared>/crash-cache     environments, shared by all copies
-<root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of any prefix
+<root>/finished/         the repository and the home after the whole run: refs, pack and worktree are ahead of
+any prefix
 <root>/moments/<key>/    both as they stood when the line with this key had just been written
 """
 
@@ -102,7 +103,9 @@ class Scene:
         return Site(git, Project(git.top), self.home)
 
     def git(self, *words: str) -> str:
-        done = subprocess.run(("git", "-C", str(self.repo), *words), check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ("git", "-C", str(self.repo), *words), check=True, capture_output=True, text=True
+        )
         return done.stdout.strip()
 
     def recorded(self) -> list[str]:
@@ -118,7 +121,9 @@ class Scene:
         site = self.site()
         state = site.read(self.files).state
         places = sorted((self.files.artifacts / "phases").rglob("*.yaml"))
-        content = b"".join(f"{place.relative_to(self.files.root)}\n".encode() + place.read_bytes() for place in places)
+        content = b"".join(
+            f"{place.relative_to(self.files.root)}\n".encode() + place.read_bytes() for place in places
+        )
         return End(
             state.status,
             state.tree,
@@ -148,8 +153,12 @@ class Reference:
         return Scene(self.root / "finished", self.task_id)
 
     def copy(self, place: Path, *, moment: str | None = None, trees: bool = True) -> Scene:
-        """The site at its end, or as it stood at a moment, at a new place; without `trees` all checkouts are gone."""
-        origin = self.finished if moment is None else Scene(self.root / "moments" / slug(moment), self.task_id)
+        """The site at its end, or as it stood at a moment, at a new place; without `trees` all checkouts are
+        gone.
+        """
+        origin = (
+            self.finished if moment is None else Scene(self.root / "moments" / slug(moment), self.task_id)
+        )
         scene = Scene(place, self.task_id)
         copy_scene(origin, scene, trees=trees)
         share_cache(self.root.parent, scene)
@@ -201,7 +210,9 @@ def _make(root: Path, plan: Plan) -> str:
     scene = found(root / "finished", PROJECT)
     share_cache(root.parent, scene)
     site = scene.site()
-    task_id = wiring.start(site, wiring.StartOptions(REQUEST, lane=plan.lane, model=f"scripted:{plan.script}")).task_id
+    task_id = wiring.start(
+        site, wiring.StartOptions(REQUEST, lane=plan.lane, model=f"scripted:{plan.script}")
+    ).task_id
     scene = Scene(scene.root, task_id)
     copy_scene(scene, Scene(root / "moments" / "create", task_id), trees=True)
 

@@ -1,6 +1,7 @@
 """Forks one driver per order, each with a death of its own: the local loop, or a worker of a Temporal server.
 
-Forked from a process that has imported everything, a driver costs a tenth of a started one. This process never speaks to a
+Forked from a process that has imported everything, a driver costs a tenth of a started one. This process
+never speaks to a
 server: the threads of the library would not live on in a fork.
 """
 
@@ -39,7 +40,8 @@ def main(root: Path, task_id: str, *post: str) -> None:
 def _live_of(post: tuple[str, ...]) -> Live:
     if not post:
         return _drive
-    from tests.engines.worker_child import work_at  # noqa: PLC0415  # a local driver has no need of the library
+    # a local driver has no need of the library
+    from tests.engines.worker_child import work_at  # noqa: PLC0415
 
     return work_at(*post)
 
@@ -83,7 +85,9 @@ def _drive(scene: Scene, order: Order, begun: Begun) -> str:
 
 
 def _wait_for_its_children(scene: Scene) -> None:
-    """They end with it, but on a busy machine not at once; a person would start the next driver later, too."""
+    """They end with it, but on a busy machine not at once; a person would start the next driver later,
+    too.
+    """
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if not scene.files.lock.exists():

@@ -25,11 +25,22 @@ class Drivers:
         self._scene, self._post = scene, post
 
     def __enter__(self) -> Self:
-        words = (sys.executable, "-m", "tests.engines.driver_child", str(self._scene.root), self._scene.task_id, *self._post)
-        self._child = subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        words = (
+            sys.executable,
+            "-m",
+            "tests.engines.driver_child",
+            str(self._scene.root),
+            self._scene.task_id,
+            *self._post,
+        )
+        self._child = subprocess.Popen(
+            words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         with self._child:
             self._child.kill()
 
@@ -40,7 +51,9 @@ class Drivers:
         self._child.stdin.flush()
 
     def obey(self, order: Order) -> int:
-        """Has one driver follow the order; the answer is its exit code, negative for the signal that ended it."""
+        """Has one driver follow the order; the answer is its exit code, negative for the signal that ended
+        it.
+        """
         before = complete(self._scene.files.journal.read_bytes())
         self.start(order)
         assert self._child.stdout is not None

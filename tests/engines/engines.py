@@ -1,4 +1,6 @@
-"""The two engines as the table of scenarios knows them: each drives a scene to its end, or has drivers that die on order."""
+"""The two engines as the table of scenarios knows them: each drives a scene to its end, or has drivers that
+die on order.
+"""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -29,7 +31,12 @@ BOTH_IF_SOAKED = pytest.mark.parametrize("engine", NAMES if SOAK else NAMES[:1],
 
 def both(name: str, values: Iterable[object], telling: Collection[object]) -> pytest.MarkDecorator:
     """Every value on the local engine; on the other one those that tell most."""
-    rows = [(engine, value) for engine in NAMES for value in values if engine == "local" or SOAK or value in telling]
+    rows = [
+        (engine, value)
+        for engine in NAMES
+        for value in values
+        if engine == "local" or SOAK or value in telling
+    ]
     return pytest.mark.parametrize(("engine", name), rows, indirect=["engine"])
 
 
@@ -71,7 +78,9 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Temporal:
-    """Workers of a real server. The workflow of a scene is started once, and lives through every death of a worker."""
+    """Workers of a real server. The workflow of a scene is started once, and lives through every death of a
+    worker.
+    """
 
     config: Config
     become: Callable[[Scene], None]
@@ -107,7 +116,9 @@ class Temporal:
         before = len(scene.recorded())
         with self.drivers(scene) as drivers:
             drivers.obey(Order("next"))
-        line = next(line for line in read_lines(scene.files.journal)[before:] if not line.key.startswith("driver/"))
+        line = next(
+            line for line in read_lines(scene.files.journal)[before:] if not line.key.startswith("driver/")
+        )
         return lines_ahead.plain(line.key, line.body["events"])
 
     async def _begin(self, client: Client, scene: Scene) -> WorkflowHandle[Any, Any]:

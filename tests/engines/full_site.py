@@ -1,4 +1,6 @@
-"""The full line on the site of the crash tests: a panel that disagrees, a revision, an undone edit, a stage nobody works on."""
+"""The full line on the site of the crash tests: a panel that disagrees, a revision, an undone edit, a stage
+nobody works on.
+"""
 
 from pathlib import Path
 
@@ -22,7 +24,8 @@ CALLS = tuple(f"{seat}/ask" for seat in PANEL)
 def effects(site: Reference) -> list[str]:
     """Every effect of the run, in an order that one driver after another can be led along.
 
-    The baseline, which runs beside the first stages, comes when it is first owed. Which reviewer is first is chance: both
+    The baseline, which runs beside the first stages, comes when it is first owed. Which reviewer is first is
+    chance: both
     read, then the first one is asked and acts, then the second.
     """
     keys = [plain(key) for key in site.finished.recorded() if key != "create" and not key.endswith("/sent")]
@@ -30,6 +33,8 @@ def effects(site: Reference) -> list[str]:
     side_by_side = {key for key in keys if key.startswith(PANEL)}
     at = min(keys.index(key) for key in side_by_side)
     rest = [key for key in keys if key not in side_by_side]
-    seated = [f"{seat}/assemble" for seat in PANEL] + [f"{seat}/{verb}" for seat in PANEL for verb in ("ask", "act")]
+    seated = [f"{seat}/assemble" for seat in PANEL] + [
+        f"{seat}/{verb}" for seat in PANEL for verb in ("ask", "act")
+    ]
     assert set(seated) == side_by_side
     return [rest[0], "baseline/1", *rest[1:at], *seated, *rest[at:]]

@@ -18,7 +18,9 @@ class Enough(BaseException):
 
 
 def next_line(scene: Scene) -> tuple[str, str]:
-    """The key and events of the first line that an effect adds; then the driver stops as if it were killed."""
+    """The key and events of the first line that an effect adds; then the driver stops as if it were
+    killed.
+    """
     found: list[tuple[str, str]] = []
     seen = threading.Lock()
 
@@ -37,6 +39,8 @@ def next_line(scene: Scene) -> tuple[str, str]:
 
 
 def plain(key: str, events: Json) -> tuple[str, str]:
-    """Without what differs between two runs of the same: which try of a call it was, and hashes of output with its times."""
+    """Without what differs between two runs of the same: which try of a call it was, and hashes of output
+    with its times.
+    """
     text = json.dumps(events, sort_keys=True)
     return re.sub(r"/ask/\d+", "/ask", key), re.sub(r'"(ref|key|request_hash)": "[^"]*"', "", text)

@@ -1,7 +1,10 @@
-"""`continue` from every line of a run, with real tools, while everything but the journal is from the end of that run.
+"""`continue` from every line of a run, with real tools, while everything but the journal is from the end of
+that run.
 
-From some lines, and the last ones, the task is driven to its end. From every other line it is driven until its next line is
-recorded, which must be the one that the whole run recorded there: so each line leads to the next, and the last to the end. (Every
+From some lines, and the last ones, the task is driven to its end. From every other line it is driven until
+its next line is
+recorded, which must be the one that the whole run recorded there: so each line leads to the next, and the
+last to the end. (Every
 third line, that is, unless in a soak.)
 """
 
@@ -51,12 +54,20 @@ def test_what_the_first_stage_is_shown_does_not_hang_on_which_effect_was_quicker
         assert {type(effect) for effect in owed} == {TakeBaseline, Assemble}
         for effect in owed:
             journal.advance(effect.key, perform(world, effect, journal.state))
-    (shown,) = [line.body["events"] for line in read_lines(scene.files.journal) if line.key.endswith("/assemble")]
-    assert shown == next(line.body["events"] for line in read_lines(site.finished.files.journal) if line.key.endswith("/assemble"))
+    (shown,) = [
+        line.body["events"] for line in read_lines(scene.files.journal) if line.key.endswith("/assemble")
+    ]
+    assert shown == next(
+        line.body["events"]
+        for line in read_lines(site.finished.files.journal)
+        if line.key.endswith("/assemble")
+    )
 
 
 @both("lines", ENDS if SOAK else (5, 21, 30, LINES), telling=(21, 30))
-def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
+def test_continue_from_any_line_ends_the_same(
+    site: Reference, tmp_path: Path, engine: Engine, lines: int
+) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     trees = lines % 2 == 0
     scene = site.cut(tmp_path, lines, trees=trees)
@@ -70,17 +81,24 @@ def test_continue_from_any_line_ends_the_same(site: Reference, tmp_path: Path, e
     assert len(set(scene.recorded())) == len(scene.recorded())
     assert scene.unaccounted().calls == len(lost)
     assert bool(scene.salvaged()) == (trees and "prepare/1" in known and "green/1/4/act" not in known)
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
 
 
 @both("lines", telling(sorted(set(range(1, LINES)) - set(ENDS)), 14), telling=())
-def test_continue_from_any_line_records_the_same_next_line(site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
+def test_continue_from_any_line_records_the_same_next_line(
+    site: Reference, tmp_path: Path, engine: Engine, lines: int
+) -> None:
     scene = site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded = scene.files.journal.read_bytes()
-    expected = [plain(line.key, line.body["events"]) for line in read_lines(site.finished.files.journal)[lines:]]
+    expected = [
+        plain(line.key, line.body["events"]) for line in read_lines(site.finished.files.journal)[lines:]
+    ]
 
     found = engine.next_line(scene)
 
-    # Beside the first calls the environment is built: which of the two is first is chance, what is recorded is not.
+    # Beside the first calls the environment is built: which of the two is first is chance, what is recorded
+    # is not.
     assert found in expected[:4] or found[0].endswith("/sent")
     assert scene.files.journal.read_bytes().startswith(recorded)

@@ -16,7 +16,10 @@ from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, s
 from tests.engines.deaths import Order
 from tests.engines.engines import BOTH_IF_SOAKED, Engine
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes through /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes through /proc"),
+]
 
 MARK = "a-child-of-a-test-that-sleeps"
 SLEEPING = {
@@ -42,7 +45,9 @@ def processes(scene: Scene) -> list[str]:
         except OSError:
             continue
         line = b" ".join(words).decode(errors="replace")
-        if "driver_child" not in line and (str(scene.trees) in line or (MARK in line and here.is_relative_to(scene.trees))):
+        if "driver_child" not in line and (
+            str(scene.trees) in line or (MARK in line and here.is_relative_to(scene.trees))
+        ):
             found_lines.append(line)
     return found_lines
 

@@ -1,4 +1,6 @@
-"""What a crash, a person or git's own housekeeping leaves around a journal: none of it changes how the task ends."""
+"""What a crash, a person or git's own housekeeping leaves around a journal: none of it changes how the task
+ends.
+"""
 
 import os
 import shutil
@@ -32,11 +34,15 @@ def drive_and_compare(site: Reference, scene: Scene, engine: Engine) -> None:
     engine.drive(scene)
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
 
 
 @BOTH
-def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     worktree = scene.trees / "worktree"
     (worktree / "shout.py").write_text("half an ed")
@@ -53,7 +59,9 @@ def test_junk_in_the_worktree_is_saved_and_named_and_the_task_ends_the_same(site
 
 
 @BOTH_IF_SOAKED
-def test_debris_found_at_an_abort_is_not_a_persons_work(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_debris_found_at_an_abort_is_not_a_persons_work(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     (scene.trees / "worktree" / "shout.py").write_text("half an ed")
     with wiring.driving(scene.site(), scene.files) as driver:
@@ -66,7 +74,9 @@ def test_debris_found_at_an_abort_is_not_a_persons_work(site: Reference, tmp_pat
 
 
 @BOTH_IF_SOAKED
-def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_a_file_that_was_removed_from_the_worktree_comes_back(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=ASKED)
     (scene.trees / "worktree" / "shout.py").unlink()
     drive_and_compare(site, scene, engine)
@@ -74,7 +84,9 @@ def test_a_file_that_was_removed_from_the_worktree_comes_back(site: Reference, t
 
 
 @BOTH_IF_SOAKED
-def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_checkouts_whose_own_repository_and_index_are_damaged_are_made_again(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     for name in ("worktree", "verdict"):
         shutil.rmtree(scene.trees / name / ".git")
@@ -90,7 +102,13 @@ def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_ob
     scene = site.copy(tmp_path, moment=ASKED)
     git = Git.open(scene.repo)
     head = git.head()
-    ahead = git.commit_tree(git.tree_of(head), [head], "never recorded\n", "2001-01-01T00:00:00+00:00", ("Nobody", "nobody@localhost"))
+    ahead = git.commit_tree(
+        git.tree_of(head),
+        [head],
+        "never recorded\n",
+        "2001-01-01T00:00:00+00:00",
+        ("Nobody", "nobody@localhost"),
+    )
     branch = f"refs/heads/agentforge/{scene.task_id}"
     steps, saved = (f"refs/agentforge/{scene.task_id}/{part}" for part in ("steps", "state"))
     for ref in (branch, steps):
@@ -111,7 +129,9 @@ def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_ob
 
 
 @BOTH_IF_SOAKED
-def test_no_garbage_collection_takes_what_is_recorded(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_no_garbage_collection_takes_what_is_recorded(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     collect_garbage(scene)
     drive_and_compare(site, scene, engine)
@@ -131,7 +151,9 @@ def test_garbage_collection_lost_checkouts_and_a_base_that_left_the_users_branch
 
 
 @both("moment", ["red/1/3/commit/1", ASKED], telling=[ASKED])
-def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Reference, tmp_path: Path, engine: Engine, moment: str) -> None:
+def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(
+    site: Reference, tmp_path: Path, engine: Engine, moment: str
+) -> None:
     scene = site.copy(tmp_path, moment=moment)
     scene.git("clean", "-qfdx")
     assert not scene.files.root.exists()
@@ -140,7 +162,9 @@ def test_after_git_clean_a_task_goes_on_from_its_last_accepted_stage(site: Refer
 
 
 @BOTH_IF_SOAKED
-def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, moment="prepare/1")
     scene.git("clean", "-qfdx")
     with pytest.raises(UsageError, match=scene.task_id):
@@ -150,7 +174,9 @@ def test_after_git_clean_before_any_accepted_stage_a_sentence_says_so(site: Refe
 
 
 @BOTH_IF_SOAKED
-def test_a_delivered_task_survives_git_clean_and_garbage_collection(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_a_delivered_task_survives_git_clean_and_garbage_collection(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = site.copy(tmp_path, trees=False)
     scene.git("clean", "-qfdx")
     collect_garbage(scene)

@@ -37,11 +37,17 @@ def test_the_reference_run_has_all_that_the_matrix_is_about(full_site: Reference
         "refactor/1/12/judge/1/0/review",
         "refactor/1/13/judge/1/1/review",
     ]
-    assert {key.split("/")[1] for key in scene.recorded()[PANEL_SITS[0] : PANEL_SITS[-1]]} >= {"security_architect", "reviewer", "arbiter"}
+    assert {key.split("/")[1] for key in scene.recorded()[PANEL_SITS[0] : PANEL_SITS[-1]]} >= {
+        "security_architect",
+        "reviewer",
+        "arbiter",
+    }
 
 
 @both("lines", ENDS if SOAK else ENDS[:2], telling=())
-def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference, tmp_path: Path, engine: Engine, lines: int) -> None:
+def test_continue_from_a_line_of_the_full_run_ends_the_same(
+    full_site: Reference, tmp_path: Path, engine: Engine, lines: int
+) -> None:
     # Every other time the checkouts are gone; else the worktree, too, is ahead of the journal.
     scene = full_site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded, known = scene.files.journal.read_bytes(), scene.recorded()
@@ -53,7 +59,9 @@ def test_continue_from_a_line_of_the_full_run_ends_the_same(full_site: Reference
     assert scene.files.journal.read_bytes().startswith(recorded)
     assert len(set(scene.recorded())) == len(scene.recorded())
     assert scene.unaccounted().calls == len(lost)
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
 
 
 @both("lines", telling(NEXT, 11), telling=())
@@ -62,7 +70,9 @@ def test_continue_from_a_line_of_the_full_run_records_what_the_whole_run_did(
 ) -> None:
     scene = full_site.cut(tmp_path, lines, trees=lines % 2 == 0)
     recorded = scene.files.journal.read_bytes()
-    expected = [plain(line.key, line.body["events"]) for line in read_lines(full_site.finished.files.journal)[lines:]]
+    expected = [
+        plain(line.key, line.body["events"]) for line in read_lines(full_site.finished.files.journal)[lines:]
+    ]
 
     found = engine.next_line(scene)
 

@@ -23,7 +23,9 @@ def check(site: Reference, scene: Scene, *, lost: int) -> None:
     """The same end, nothing recorded twice, and every call that was sent in vain on the bill."""
     assert scene.end() == site.finished.end()
     assert max(Counter(scene.recorded()).values()) == 1
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
     sent = [key for key in scene.recorded() if key.endswith("/sent")]
     assert len(sent) == scene.end().spent.calls + lost
     assert scene.unaccounted().calls == lost
@@ -63,13 +65,17 @@ def test_killed_at_every_kind_of_effect_and_all_over_the_panel_the_full_line_end
 
 
 @BOTH
-def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(full_site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(
+    full_site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene = full_site.copy(tmp_path, moment=JUDGED)
     with engine.drivers(scene) as drivers:
         drivers.die_of(CALLS, READINGS)
         state = scene.site().read(scene.files).state
         assert sorted(flight.seat for flight in state.flights) == ["reviewer", "security_architect"]
-        first, second = (worst_case(view, view.stage) for view in (state.focus(flight.seat) for flight in state.flights))
+        first, second = (
+            worst_case(view, view.stage) for view in (state.focus(flight.seat) for flight in state.flights)
+        )
         # While nobody drives, everything is swept up: the tree under review is in no commit yet.
         collect_garbage(scene)
         drivers.finish()
@@ -99,7 +105,11 @@ def test_an_undone_edit_that_still_stands_in_the_worktree_is_no_part_of_the_work
         for step in range(6) if SOAK else (0, 3):
             drivers.obey(Order("time", milliseconds=150 + 170 * step))
         drivers.finish()
-    check(full_site, scene, lost=sum(key.endswith("/sent") for key in scene.recorded()) - full_site.finished.end().spent.calls)
+    check(
+        full_site,
+        scene,
+        lost=sum(key.endswith("/sent") for key in scene.recorded()) - full_site.finished.end().spent.calls,
+    )
 
 
 def test_a_call_that_is_no_longer_owed_does_not_leave(full_site: Reference, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""`kill -9` for real, at every effect of one task, on both engines: drivers die in a row, and the last one ends as if none had."""
+"""`kill -9` for real, at every effect of one task, on both engines: drivers die in a row, and the last one
+ends as if none had.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -16,7 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def effects(site: Reference) -> list[str]:
-    """Every effect of the run in order. The baseline, which runs beside the first stage, comes when it is first owed."""
+    """Every effect of the run in order. The baseline, which runs beside the first stage, comes when it is
+    first owed.
+    """
     keys = [plain(key) for key in site.finished.recorded() if key != "create" and not key.endswith("/sent")]
     keys.remove("baseline/1")
     return [keys[0], "baseline/1", *keys[1:]]
@@ -30,7 +34,11 @@ def deadly(scene: Scene, order: list[str], *, every: bool) -> list[str]:
     known = set(map(plain, scene.recorded()))
     if every:
         return [key for key in order if key not in known]
-    return [key for number, key in enumerate(order) if key not in known and kind(key) not in map(kind, order[number + 1 :])]
+    return [
+        key
+        for number, key in enumerate(order)
+        if key not in known and kind(key) not in map(kind, order[number + 1 :])
+    ]
 
 
 def kind(key: str) -> str:
@@ -38,23 +46,31 @@ def kind(key: str) -> str:
 
 
 def check(site: Reference, scene: Scene, *, lost: int) -> None:
-    """The same end, nothing recorded twice, and every call that was sent in vain on the bill at its worst case."""
+    """The same end, nothing recorded twice, and every call that was sent in vain on the bill at its worst
+    case.
+    """
     assert scene.end() == site.finished.end()
     assert max(Counter(scene.recorded()).values()) == 1
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
     sent = [key for key in scene.recorded() if key.endswith("/sent")]
     assert len(sent) == scene.end().spent.calls + lost
     assert scene.unaccounted().calls == lost
 
 
 @BOTH
-def test_killed_before_and_after_every_effect_a_task_ends_the_same(site: Reference, tmp_path: Path, engine: Engine) -> None:
+def test_killed_before_and_after_every_effect_a_task_ends_the_same(
+    site: Reference, tmp_path: Path, engine: Engine
+) -> None:
     scene, order = site.copy(tmp_path, moment="create"), effects(site)
     # On the second engine each death is a second.
     places = deadly(scene, order, every=engine.name == "local" or SOAK)
     with engine.drivers(scene) as drivers:
         for number, key in enumerate(places):
-            if SOAK or number % 4 == 0:  # who died before an effect left what one left who died after the one before it
+            if (
+                SOAK or number % 4 == 0
+            ):  # who died before an effect left what one left who died after the one before it
                 drivers.die("before", key, order[: order.index(key)])
             drivers.die("after", key, order[: order.index(key)])
         drivers.finish()

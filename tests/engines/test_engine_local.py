@@ -7,7 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.errors import Unusable, UserError
 from agentforge.core.events import AskLost, Discarded, Event, Resumed
 from agentforge.core.inputs import (
@@ -85,7 +98,10 @@ class World:
             case Check():
                 return CheckRan(PASSED, "checks")
             case Judge(_, gate):
-                finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in state.stage.products)
+                finals = tuple(
+                    ArtifactRef(product.contract, product.phase, 1, "final")
+                    for product in state.stage.products
+                )
                 return Judged(gate, "passed", (), f"verdict-{gate}", finals)
             case Commit():
                 return CommitMade(state.tree, f"commit-{state.stage.name}")
@@ -95,7 +111,9 @@ class World:
                 raise AssertionError("nobody performs a person")
 
     def send(self, effect: Ask, state: State) -> None:
-        self.journal.advance(f"{effect.key}/sent", AskStarted("hash", "scripted", worst_case(state, state.stage)))
+        self.journal.advance(
+            f"{effect.key}/sent", AskStarted("hash", "scripted", worst_case(state, state.stage))
+        )
 
     def messages(self) -> Iterable[tuple[str, Message]]:
         return inbox.receive(self.journal.files, self.journal.known, lambda _: None)
@@ -131,7 +149,9 @@ def test_a_task_runs_to_its_end_and_each_effect_is_performed_once(world: World) 
     assert world.drive().status == "completed"
     assert len(set(world.started)) == len(world.started)
     recorded = [line.key for line in read_lines(world.journal.files.journal)]
-    assert sorted(world.started) == sorted(key for key in recorded if key != "create" and not key.endswith("/sent"))
+    assert sorted(world.started) == sorted(
+        key for key in recorded if key != "create" and not key.endswith("/sent")
+    )
 
 
 def test_a_task_that_is_over_owes_nothing(world: World) -> None:
@@ -224,7 +244,10 @@ def test_a_failing_world_stops_the_driver_and_nothing_is_recorded(world: World) 
 
     world.before = lambda effect, state: None
     assert world.drive().status == "completed"
-    assert [line.key for line in read_lines(world.journal.files.journal)][: len(keys) + 1] == [*keys, "green/1/3/act"]
+    assert [line.key for line in read_lines(world.journal.files.journal)][: len(keys) + 1] == [
+        *keys,
+        "green/1/3/act",
+    ]
     assert world.journal.state.unaccounted.calls == 0
 
 
@@ -260,7 +283,9 @@ def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_k
     def before(effect: Effect, state: State) -> Outcome | None:
         if not isinstance(effect, Ask):
             return None
-        world.journal.advance(f"{effect.key}/sent", AskStarted("hash", "one", worst_case(state, state.stage), delivery="batch"))
+        world.journal.advance(
+            f"{effect.key}/sent", AskStarted("hash", "one", worst_case(state, state.stage), delivery="batch")
+        )
         return Parked()
 
     world.before = before
@@ -271,7 +296,11 @@ def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_k
 
     world.before = lambda effect, state: None
     state = world.drive()
-    assert (state.status, state.unaccounted.calls, world.started.count("frame/1/1/ask/0")) == ("completed", 0, 2)
+    assert (state.status, state.unaccounted.calls, world.started.count("frame/1/1/ask/0")) == (
+        "completed",
+        0,
+        2,
+    )
 
 
 def test_what_may_start_is_bounded_and_uses_the_worktree_alone() -> None:
@@ -279,6 +308,11 @@ def test_what_may_start_is_bounded_and_uses_the_worktree_alone() -> None:
     assert _startable(calls, {}) == list(calls[:IN_FLIGHT])
     assert _startable(calls, {call.key: call for call in calls[:2]}) == list(calls[2:IN_FLIGHT])
 
-    owed: tuple[Effect, ...] = (Await("await/ESC-001", "ESC-001"), Act("act"), Check("check"), TakeBaseline("baseline"))
+    owed: tuple[Effect, ...] = (
+        Await("await/ESC-001", "ESC-001"),
+        Act("act"),
+        Check("check"),
+        TakeBaseline("baseline"),
+    )
     assert _startable(owed, {}) == [Act("act"), TakeBaseline("baseline")]
     assert _startable(owed, {"act": Act("act")}) == [TakeBaseline("baseline")]

@@ -1,4 +1,6 @@
-"""What is pulled away under a worker with a real task, its server, its database, its files: the journal is the truth, and it goes on."""
+"""What is pulled away under a worker with a real task, its server, its database, its files: the journal is
+the truth, and it goes on.
+"""
 
 import asyncio
 import threading
@@ -77,7 +79,9 @@ def test_a_killed_server_and_a_lost_database_change_nothing_of_a_real_task(
     assert scene.end() == site.finished.end()
     assert len(set(tasks.performed)) == len(tasks.performed)
     assert sorted(scene.recorded()) == sorted(site.finished.recorded())
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []
 
 
 def test_git_clean_under_a_worker_takes_the_task_back_to_its_last_accepted_stage_and_it_goes_on(
@@ -101,4 +105,6 @@ def test_git_clean_under_a_worker_takes_the_task_back_to_its_last_accepted_stage
     assert scene.end() == site.finished.end()
     assert tasks.performed.count(cleaned) == 2
     assert sorted(scene.recorded()) == sorted(site.finished.recorded())
-    assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+    assert [
+        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+    ] == []

@@ -1,4 +1,6 @@
-"""A driver of the other engine: a worker of a Temporal server, with the tasks of the scene's home. It dies as any driver does."""
+"""A driver of the other engine: a worker of a Temporal server, with the tasks of the scene's home. It dies as
+any driver does.
+"""
 
 import asyncio
 import os
@@ -27,7 +29,9 @@ class DeadlyTasks(HostedTasks):
         self._begun()
         session = super().open(ref, mine, progress)
         session.journal.listeners.append(self._death.on_line)
-        session.ports = replace(session.ports, perform=self._death.around(session.ports.perform, session.journal))
+        session.ports = replace(
+            session.ports, perform=self._death.around(session.ports.perform, session.journal)
+        )
         return session
 
 

@@ -41,7 +41,10 @@ class Site:
 
     def tree(self, files: Mapping[str, str | None], on: str = "") -> str:
         """`on`, or the base, with some files changed, added or, with None, gone."""
-        entries = {path: None if text is None else ("100644", self.git.hash_blob(text.encode())) for path, text in files.items()}
+        entries = {
+            path: None if text is None else ("100644", self.git.hash_blob(text.encode()))
+            for path, text in files.items()
+        }
         return self.git.overlay_tree(on or self.base, entries)
 
 
@@ -54,7 +57,25 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[Court] = Court) 
         subprocess.run(["git", *WHO, *words], cwd=top, check=True)
     git = Git.open(top)
     (place / "source").mkdir()
-    env = Environment(Path(sys.prefix), Path(sys.executable), place / "source", (".",), (), "test", "", Path(sys.base_prefix))
+    env = Environment(
+        Path(sys.prefix),
+        Path(sys.executable),
+        place / "source",
+        (".",),
+        (),
+        "test",
+        "",
+        Path(sys.base_prefix),
+    )
     space = Workspace(git, place / "space", "task-1")
-    court = kind(space, NoSandbox(), env, git.head(), QUICK, place / "scratch", 60, lambda path: path.startswith("tests/"))
+    court = kind(
+        space,
+        NoSandbox(),
+        env,
+        git.head(),
+        QUICK,
+        place / "scratch",
+        60,
+        lambda path: path.startswith("tests/"),
+    )
     return Site(git, court, git.tree_of(git.head()))

@@ -30,7 +30,16 @@ SPEC: dict[str, Any] = {"title": "Read fractions", "description": "Fractions are
 def facts(tmp_path: Path) -> Facts:
     site = make_site(tmp_path, {"a.py": "a = 1\n"})
     tree = site.tree({"a.py": "a = 1\nb = 2\n", "b.py": "c = 3\n"})
-    return Facts("task-1", "Read  fractions", "2026-01-02T03:04:05Z", site.git, site.base, tree, "bubblewrap", {"green": GREEN})
+    return Facts(
+        "task-1",
+        "Read  fractions",
+        "2026-01-02T03:04:05Z",
+        site.git,
+        site.base,
+        tree,
+        "bubblewrap",
+        {"green": GREEN},
+    )
 
 
 def valid(contract: str, document: dict[str, Any]) -> list[str]:
@@ -43,7 +52,10 @@ def question(text: str, confidence: int, **more: object) -> dict[str, Any]:
 
 def test_what_is_not_sure_is_an_assumption_on_record(facts: Facts) -> None:
     evidence = [{"file": "a.py", "snippet": "a = 1"}]
-    draft: dict[str, Any] = {"questions": [question("Sure?", 80, evidence=evidence), question("Unsure?", 60)], "assumptions": ["It rains."]}
+    draft: dict[str, Any] = {
+        "questions": [question("Sure?", 80, evidence=evidence), question("Unsure?", 60)],
+        "assumptions": ["It rains."],
+    }
     final = filled("clarification", draft, facts)
     assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 60)"]
     assert final["questions"] == draft["questions"]
@@ -53,8 +65,22 @@ def test_what_is_not_sure_is_an_assumption_on_record(facts: Facts) -> None:
 
 
 def test_a_persons_answer_stands_under_their_name(facts: Facts) -> None:
-    asked = replace(facts, answers=(("Two things:\n- Which error?\n- Who pays?", "ValueError, and Ann", "ann", "2026-01-02T03:04:06Z"),))
-    final = filled("clarification", {"questions": [question("Which error?", 20)], "blocking": ["Who pays?", "Why?"]}, asked)
+    asked = replace(
+        facts,
+        answers=(
+            (
+                "Two things:\n- Which error?\n- Who pays?",
+                "ValueError, and Ann",
+                "ann",
+                "2026-01-02T03:04:06Z",
+            ),
+        ),
+    )
+    final = filled(
+        "clarification",
+        {"questions": [question("Which error?", 20)], "blocking": ["Who pays?", "Why?"]},
+        asked,
+    )
     person = {
         "answer": "ValueError, and Ann",
         "source": "human_escalation",
@@ -70,9 +96,14 @@ def test_a_persons_answer_stands_under_their_name(facts: Facts) -> None:
 
 def test_an_analysis_gets_what_was_computed(facts: Facts) -> None:
     final = filled(
-        "analysis", {"affected_tests": ["tests/a.py"]}, replace(facts, affected_tests=("tests/b.py",), facts=("a.py is imported by b.py",))
+        "analysis",
+        {"affected_tests": ["tests/a.py"]},
+        replace(facts, affected_tests=("tests/b.py",), facts=("a.py is imported by b.py",)),
     )
-    assert (final["affected_tests"], final["facts"]) == (["tests/a.py", "tests/b.py"], ["a.py is imported by b.py"])
+    assert (final["affected_tests"], final["facts"]) == (
+        ["tests/a.py", "tests/b.py"],
+        ["a.py is imported by b.py"],
+    )
     assert valid("analysis", final) == []
 
 
@@ -80,7 +111,9 @@ def test_reviews_get_their_id_and_the_dissent(facts: Facts) -> None:
     security = filled("security_review", {"verdict": "approve", "summary": "Safe."}, facts)
     assert security["review_id"] == "SECURITY-task-1"
     assert valid("security_review", security) == []
-    final = filled("review", {"verdict": "approve", "summary": "Good."}, replace(facts, dissent=("reviewer blocked",)))
+    final = filled(
+        "review", {"verdict": "approve", "summary": "Good."}, replace(facts, dissent=("reviewer blocked",))
+    )
     assert (final["review_id"], final["dissent"]) == ("REVIEW-task-1", ["reviewer blocked"])
     assert valid("review", final) == []
 
@@ -89,7 +122,11 @@ def test_what_nobody_was_asked_for_is_derived(facts: Facts) -> None:
     intake = computed("intake_record", replace(facts, request="word " * 40))
     assert intake is not None
     assert intake["derived"] is True
-    assert intake["extracted_intent"] == {"action": "analyze", "target": ("word " * 40)[:80], "scope": "system"}
+    assert intake["extracted_intent"] == {
+        "action": "analyze",
+        "target": ("word " * 40)[:80],
+        "scope": "system",
+    }
     assert valid("intake_record", filled("intake_record", intake, facts)) == []
     clarification = computed("clarification", facts)
     assert clarification is not None
@@ -113,15 +150,26 @@ def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(fa
     final = filled("implementation", {"summary": "Done."}, replace(facts, records=records))
     verification = final["verification"]
     assert isinstance(verification, dict)
-    assert verification | {"reused": True, "complexity": 3, "coverage": None, "not_configured": ["types", "coverage"]} == verification
+    assert (
+        verification
+        | {"reused": True, "complexity": 3, "coverage": None, "not_configured": ["types", "coverage"]}
+        == verification
+    )
     assert valid("implementation", final) == []
-    other = filled("implementation", {}, replace(facts, records={**records, "quality": {**quality, "tree": "another"}}))["verification"]
+    other = filled(
+        "implementation", {}, replace(facts, records={**records, "quality": {**quality, "tree": "another"}})
+    )["verification"]
     assert isinstance(other, dict)
     assert "complexity" not in other
 
 
 def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None:
-    words: dict[str, Any] = {"changelog_entry": "- Fractions!", "summary": " ", "files": [], "readiness": {"ready": False}}
+    words: dict[str, Any] = {
+        "changelog_entry": "- Fractions!",
+        "summary": " ",
+        "files": [],
+        "readiness": {"ready": False},
+    }
     told = replace(
         facts,
         remarks=("review note on spec: SEC-001", "undone: refactor: slower"),

@@ -27,25 +27,40 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def verdict(
-    site: Site, types: tuple[TypeRun, TypeRun], lint: tuple[LintRun, LintRun] = (LINTED, LINTED), *, strict: bool = False
+    site: Site,
+    types: tuple[TypeRun, TypeRun],
+    lint: tuple[LintRun, LintRun] = (LINTED, LINTED),
+    *,
+    strict: bool = False,
 ) -> Verdict:
     red = site.tree({"tests/test_shop.py": TEST})
     tree = site.tree({"shop.py": "def add(a, b):\n    return a + b\n"}, red)
     proof: dict[str, Json] = {"red_tree": red, "tests": {NAME: {"guard": False}}, "locked": {}}
-    case = GreenCase(site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), *lint, *types, strict=strict)
+    case = GreenCase(
+        site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), *lint, *types, strict=strict
+    )
     return judge_green(site.court, case)
 
 
 def test_no_type_finding_may_be_new(site: Site) -> None:
     found = verdict(site, (ONE, TWO))
-    assert (found.status, found.reasons) == ("failed", ("types: shop.py:1: wrong (arg-type, 2 now, 1 before)",))
+    assert (found.status, found.reasons) == (
+        "failed",
+        ("types: shop.py:1: wrong (arg-type, 2 now, 1 before)",),
+    )
     assert found.record["type_check_pass"] is False
 
 
 def test_an_old_type_finding_is_forgiven_but_not_by_strict(site: Site) -> None:
     found = verdict(site, (ONE, ONE))
-    assert (found.status, found.record["type_check_pass"], found.record["not_configured"]) == ("passed", True, ["existing tests"])
-    assert verdict(site, (ONE, ONE), strict=True).reasons == ("types: shop.py:1: wrong (arg-type, 1 now, 0 before)",)
+    assert (found.status, found.record["type_check_pass"], found.record["not_configured"]) == (
+        "passed",
+        True,
+        ["existing tests"],
+    )
+    assert verdict(site, (ONE, ONE), strict=True).reasons == (
+        "types: shop.py:1: wrong (arg-type, 1 now, 0 before)",
+    )
     assert verdict(site, (CLEAN, CLEAN), strict=True).status == "passed"
 
 

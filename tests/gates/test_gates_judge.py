@@ -1,4 +1,6 @@
-"""The gates as a task meets them: records in a real pack, trees in a real repository, a suite that really runs."""
+"""The gates as a task meets them: records in a real pack, trees in a real repository, a suite that really
+runs.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +29,11 @@ pytestmark = pytest.mark.slow
 
 CODE = "def add(a, b):\n    return a + b\n"
 TEST = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
-SUITE: dict[str, Any] = {"test_files": [{"path": "tests/test_shop.py", "tests": [{"name": "test_add", "requirement_ref": "REQ-001"}]}]}
+SUITE: dict[str, Any] = {
+    "test_files": [
+        {"path": "tests/test_shop.py", "tests": [{"name": "test_add", "requirement_ref": "REQ-001"}]}
+    ]
+}
 SPEC: dict[str, Any] = {"title": "Add", "description": "It adds.", "requirements": []}
 PANEL = Stage(
     "refactor",
@@ -39,7 +45,11 @@ PANEL = Stage(
 )
 DELIVER = Stage("deliver", None, (Product("delivery_report", "deliver"),), gates=("delivery", "contracts"))
 SAFE = {"verdict": "approve", "summary": "Safe."}
-UNSAFE = {"verdict": "block", "summary": "No.", "blocking_issues": [{"id": "SEC-001", "description": "It runs.", "remediation": "Do not."}]}
+UNSAFE = {
+    "verdict": "block",
+    "summary": "No.",
+    "blocking_issues": [{"id": "SEC-001", "description": "It runs.", "remediation": "Do not."}],
+}
 GOOD = {"verdict": "approve", "summary": "Good.", "findings": []}
 
 
@@ -51,7 +61,8 @@ class Bench:
     world: World
     state: State
 
-    def judge(self, gate: GateName, **changes: Any) -> tuple[Judged, dict[str, Any]]:  # noqa: ANN401  # fields of the state
+    # fields of the state
+    def judge(self, gate: GateName, **changes: Any) -> tuple[Judged, dict[str, Any]]:  # noqa: ANN401
         judged = judge(self.world, Judge("key", gate), replace(self.state, **changes))
         record = self.world.pack.get_json(judged.ref)
         assert isinstance(record, dict)
@@ -61,7 +72,9 @@ class Bench:
         return self.world.keep_version(contract, phase, 1, value)
 
     def seat(self, name: str, contract: str, value: dict[str, Any]) -> StageRun:
-        return StageRun("refactor", 1, self.state.tree, point="given", seat=name, drafts=(self.ref(contract, value),))
+        return StageRun(
+            "refactor", 1, self.state.tree, point="given", seat=name, drafts=(self.ref(contract, value),)
+        )
 
 
 @pytest.fixture
@@ -100,12 +113,22 @@ def bench(tmp_path: Path) -> Bench:
             "reasons": [],
             "red_tree": red,
             "same_author": False,
-            "tests": {"tests/test_shop.py::test_add": {"guard": False, "reason": "AttributeError", "outcome": "failed", "phase": "call"}},
+            "tests": {
+                "tests/test_shop.py::test_add": {
+                    "guard": False,
+                    "reason": "AttributeError",
+                    "outcome": "failed",
+                    "phase": "call",
+                }
+            },
             "locked": {locked.path: [locked.mode, locked.oid]},
             "runs": [],
         }
     )
-    finals = (world.keep_version("specification", "spec", 1, SPEC), world.keep_version("test_suite", "red", 1, SUITE))
+    finals = (
+        world.keep_version("specification", "spec", 1, SPEC),
+        world.keep_version("test_suite", "red", 1, SUITE),
+    )
     commit = site.git.head()
     state = State(
         task_id="task-1",
@@ -129,7 +152,9 @@ def greened(bench: Bench) -> Bench:
     return Bench(bench.site, bench.world, replace(bench.state, accepted=(*bench.state.accepted, done)))
 
 
-def test_only_another_tree_proof_or_baseline_is_judged_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_another_tree_proof_or_baseline_is_judged_anew(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known = greened(bench)
     first = known.world.records(known.state)["green"]
     with monkeypatch.context() as patched:
@@ -149,7 +174,9 @@ def test_only_another_tree_proof_or_baseline_is_judged_anew(bench: Bench, monkey
         assert (judged.status, "reused" in record) == ("passed", False), change
 
 
-def deliver(bench: Bench, tree: str = "", role: str | None = None, words: dict[str, Any] | None = None) -> tuple[Judged, dict[str, Any]]:
+def deliver(
+    bench: Bench, tree: str = "", role: str | None = None, words: dict[str, Any] | None = None
+) -> tuple[Judged, dict[str, Any]]:
     drafts = () if words is None else (bench.ref("delivery_report", words, "deliver"),)
     pipeline = Pipeline("implement", "full", (PANEL, replace(DELIVER, role=role)))
     run = StageRun("deliver", 1, bench.state.tree, point="judge", drafts=drafts)
@@ -169,16 +196,27 @@ def test_a_delivery_runs_the_suite_once_more_reports_what_was_said_and_fails_clo
 
 def _reported(known: Bench) -> None:
     judged, record = deliver(known)
-    assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == ("passed", True, True, 1)
+    assert (judged.status, record["deployment_ready"], record["all_tests_pass"], len(record["runs"])) == (
+        "passed",
+        True,
+        True,
+        1,
+    )
     assert "reused" not in record, "what was judged before is run again all the same"
     (ref,) = judged.finals
     report: Any = known.world.pack.get_json(ref.hash)
-    assert (report["changelog_entry"], report["verification"]["tree"], report["verification"]["tests_passed"]) == (
+    assert (
+        report["changelog_entry"],
+        report["verification"]["tree"],
+        report["verification"]["tests_passed"],
+    ) == (
         "- Add",
         known.state.tree,
         1,
     )
-    contracts, _ = known.judge("contracts", run=StageRun("deliver", 1, known.state.tree, finals=judged.finals))
+    contracts, _ = known.judge(
+        "contracts", run=StageRun("deliver", 1, known.state.tree, finals=judged.finals)
+    )
     assert (contracts.status, contracts.reasons) == ("passed", ())
 
 
@@ -188,17 +226,26 @@ def _takes_words_and_no_code(known: Bench) -> None:
     read = Accepted("refactor", known.state.tree, known.state.commit, (), (("review", panel.ref),))
     known = Bench(known.site, known.world, replace(known.state, accepted=(*known.state.accepted, read)))
     noted = known.site.tree({"CHANGELOG.md": "- It adds.\n"}, known.state.tree)
-    judged, record = deliver(known, noted, "devops_engineer", {"changelog_entry": "- It adds.", "release_notes": "Call add."})
+    judged, record = deliver(
+        known, noted, "devops_engineer", {"changelog_entry": "- It adds.", "release_notes": "Call add."}
+    )
     assert (judged.status, record["tree"]) == ("passed", noted)
     report: Any = known.world.pack.get_json(judged.finals[0].hash)
-    assert (report["changelog_entry"], report["release_notes"], report["summary"]) == ("- It adds.", "Call add.", "It adds.")
+    assert (report["changelog_entry"], report["release_notes"], report["summary"]) == (
+        "- It adds.",
+        "Call add.",
+        "It adds.",
+    )
     said = {item["role"]: item["verdict"] for item in report["reviews"]}
     assert said == {"security_architect": "block", "reviewer": "approve", "arbiter": "approve"}
     dissent = "dissent on refactor: security_architect blocked and was overruled"
     assert any(line.startswith(dissent) for line in report["readiness"]["open_points"])
     coded = known.site.tree({"more.py": "a = 1\n"}, known.state.tree)
     judged, _ = deliver(known, coded, "devops_engineer", {})
-    assert (judged.status, judged.reasons) == ("failed", ("`more.py` is code that nobody reviewed; take it back",))
+    assert (judged.status, judged.reasons) == (
+        "failed",
+        ("`more.py` is code that nobody reviewed; take it back",),
+    )
 
 
 def disagreeing(bench: Bench) -> tuple[StageRun, StageRun]:
@@ -207,15 +254,24 @@ def disagreeing(bench: Bench) -> tuple[StageRun, StageRun]:
 
 def decided(bench: Bench) -> tuple[Judged, dict[str, Any]]:
     """A split panel, and its arbiter's word."""
-    return bench.judge("review", seats=(*disagreeing(bench), bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})))
+    return bench.judge(
+        "review",
+        seats=(*disagreeing(bench), bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})),
+    )
 
 
 def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: Bench) -> None:
     own = bench.ref("implementation", {"summary": "Done."})
     run = StageRun("refactor", 1, bench.state.tree, point="judge", finals=(own,))
-    seats = (bench.seat("security_architect", "security_review", SAFE), bench.seat("reviewer", "review", GOOD))
+    seats = (
+        bench.seat("security_architect", "security_review", SAFE),
+        bench.seat("reviewer", "review", GOOD),
+    )
     judged, record = bench.judge("review", run=run, seats=seats)
-    assert (judged.status, record["verdicts"]) == ("passed", {"security_architect": "approve", "reviewer": "approve"})
+    assert (judged.status, record["verdicts"]) == (
+        "passed",
+        {"security_architect": "approve", "reviewer": "approve"},
+    )
     assert [ref.contract for ref in judged.finals] == ["implementation", "security_review", "review"]
     final: Any = bench.world.pack.get_json(judged.finals[1].hash)
     assert final["review_id"] == "SECURITY-task-1"
@@ -251,8 +307,14 @@ def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:
 
 def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     stage = Stage("clarify", "business_analyst", (Product("clarification", "clarify"),), gates=("contracts",))
-    intake = bench.ref("intake_record", {"identified_ambiguities": [{"area": "a", "question": "Why?", "impact": "blocking"}]}, "intake")
-    draft = bench.ref("clarification", {"questions": [{"question": "Why?", "answer": "?", "confidence": 10}]}, "clarify")
+    intake = bench.ref(
+        "intake_record",
+        {"identified_ambiguities": [{"area": "a", "question": "Why?", "impact": "blocking"}]},
+        "intake",
+    )
+    draft = bench.ref(
+        "clarification", {"questions": [{"question": "Why?", "answer": "?", "confidence": 10}]}, "clarify"
+    )
     told: dict[str, Any] = {
         "pipeline": Pipeline("implement", "full", (stage,)),
         "run": StageRun("clarify", 1, bench.state.tree, drafts=(draft,)),
@@ -261,13 +323,28 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     judged, _ = bench.judge("contracts", **told)
     assert "answered below 80" in judged.reasons[0]
     judged, _ = bench.judge(
-        "contracts", **told, escalations=(Escalation("ESC-001", "question", "clarify", Question("Why?"), (), "So.", "ann"),)
+        "contracts",
+        **told,
+        escalations=(Escalation("ESC-001", "question", "clarify", Question("Why?"), (), "So.", "ann"),),
     )
     final: Any = bench.world.pack.get_json(judged.finals[0].hash)
-    assert (judged.status, final["questions"][0]["resolved_by"], final["questions"][0]["answer"]) == ("passed", "ann", "So.")
+    assert (judged.status, final["questions"][0]["resolved_by"], final["questions"][0]["answer"]) == (
+        "passed",
+        "ann",
+        "So.",
+    )
     misquoted: dict[str, Any] = {
-        "questions": [{"question": "Why?", "answer": "?", "confidence": 90, "evidence": [{"file": "README.md", "snippet": "A bank."}]}]
+        "questions": [
+            {
+                "question": "Why?",
+                "answer": "?",
+                "confidence": 90,
+                "evidence": [{"file": "README.md", "snippet": "A bank."}],
+            }
+        ]
     }
-    told["run"] = StageRun("clarify", 1, bench.state.tree, drafts=(bench.ref("clarification", misquoted, "clarify"),))
+    told["run"] = StageRun(
+        "clarify", 1, bench.state.tree, drafts=(bench.ref("clarification", misquoted, "clarify"),)
+    )
     judged, _ = bench.judge("contracts", **told)
     assert 'evidence: "A bank." does not stand in README.md' in judged.reasons[0]

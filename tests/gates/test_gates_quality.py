@@ -11,7 +11,11 @@ from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 pytestmark = pytest.mark.slow
 
-KNOT = "def knot(a):\n" + "".join(f"    if a == {number}:\n        return {number}\n" for number in range(11)) + "    return a\n"
+KNOT = (
+    "def knot(a):\n"
+    + "".join(f"    if a == {number}:\n        return {number}\n" for number in range(11))
+    + "    return a\n"
+)
 TOTAL = """
 def total(orders, rate):
     result = 0
@@ -27,7 +31,12 @@ TESTS = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    files = {"shop.py": "def add(a, b):\n    return a + b\n", "old.py": TOTAL, "tests/test_shop.py": TESTS, "README.md": "A shop.\n"}
+    files = {
+        "shop.py": "def add(a, b):\n    return a + b\n",
+        "old.py": TOTAL,
+        "tests/test_shop.py": TESTS,
+        "README.md": "A shop.\n",
+    }
     made = make_site(tmp_path, files)
     # Coverage is measured in one process, which it tells the plugin that it finds beside pytest.
     return replace(made, court=replace(made.court, command=(*QUICK, "-p", "xdist.plugin")))
@@ -51,18 +60,34 @@ def test_nothing_but_words_and_tests_needs_no_run(site: Site) -> None:
 def test_a_new_knot_a_copy_of_untouched_code_and_lines_that_no_test_runs_fail_by_name(site: Site) -> None:
     untested = "def add(a, b):\n    if a is None:\n        a = 0\n        b = 0\n    return a + b\n"
     copied = TOTAL.replace("total", "summe").replace("order", "x")
-    verdict = judge_quality(site.court, case(site, site.tree({"knot.py": KNOT, "new.py": copied, "shop.py": untested})))
+    verdict = judge_quality(
+        site.court, case(site, site.tree({"knot.py": KNOT, "new.py": copied, "shop.py": untested}))
+    )
     knot, copy, *missed = verdict.reasons
     assert verdict.status == "failed"
     assert knot.startswith("knot.py: knot has complexity 12, it is new; 10 is the limit")
     assert copy == "old.py:2: 8 lines repeat what stands at new.py:2; let both use one"
-    assert "shop.py: no test runs lines 3-4; tests run 2% of the changed lines, 80% are needed: take out what no test needs" in missed
+    assert (
+        "shop.py: no test runs lines 3-4; tests run 2% of the changed lines, 80% are needed: take out "
+        "what no test needs" in missed
+    )
     assert (verdict.record["complexity_acceptable"], verdict.record["no_code_smells"]) == (False, False)
-    assert (verdict.record["duplicates"], verdict.record["coverage"], verdict.record["coverage_acceptable"]) == (8, 2, False)
+    assert (
+        verdict.record["duplicates"],
+        verdict.record["coverage"],
+        verdict.record["coverage_acceptable"],
+    ) == (8, 2, False)
 
 
-def test_a_tested_change_passes_with_its_numbers_and_only_strict_minds_that_it_moves_an_old_knot(site: Site) -> None:
-    before = site.tree({"knot.py": KNOT, "tests/test_knot.py": "import knot\n\n\ndef test_it():\n    assert knot.knot(99) == 99\n"})
+def test_a_tested_change_passes_with_its_numbers_and_only_strict_minds_that_it_moves_an_old_knot(
+    site: Site,
+) -> None:
+    before = site.tree(
+        {
+            "knot.py": KNOT,
+            "tests/test_knot.py": "import knot\n\n\ndef test_it():\n    assert knot.knot(99) == 99\n",
+        }
+    )
     shared = {
         "knot.py": "X = 1\n\n\n" + KNOT,
         "old.py": "from new import total\n",
@@ -72,8 +97,15 @@ def test_a_tested_change_passes_with_its_numbers_and_only_strict_minds_that_it_m
     after = site.tree(shared, before)
     verdict = judge_quality(site.court, QualityCase(before, before, after))
     assert (verdict.status, verdict.reasons) == ("passed", ())
-    assert verdict.record | {"strict": False, "coverage_acceptable": True, "not_configured": []} == verdict.record
-    assert (verdict.record["complexity"], verdict.record["duplicates"], verdict.record["coverage"]) == (12, 0, 100)
+    assert (
+        verdict.record | {"strict": False, "coverage_acceptable": True, "not_configured": []}
+        == verdict.record
+    )
+    assert (verdict.record["complexity"], verdict.record["duplicates"], verdict.record["coverage"]) == (
+        12,
+        0,
+        100,
+    )
     strict = judge_quality(unmeasured(site), QualityCase(before, before, after, strict=True))
     assert "knot.py: knot has complexity 12" in strict.reasons[0]
 
@@ -90,10 +122,16 @@ def test_without_coverage_it_is_on_record_and_only_strict_minds(site: Site) -> N
     court = unmeasured(site)
     tree = site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})
     verdict = judge_quality(court, case(site, tree))
-    assert (verdict.status, verdict.record["not_configured"], verdict.record["coverage"]) == ("passed", ["coverage"], None)
+    assert (verdict.status, verdict.record["not_configured"], verdict.record["coverage"]) == (
+        "passed",
+        ["coverage"],
+        None,
+    )
     assert "coverage_acceptable" not in verdict.record
     strict = judge_quality(court, case(site, tree, strict=True))
-    assert strict.reasons == ("coverage is demanded by `strict` and not configured: the test command is not pytest",)
+    assert strict.reasons == (
+        "coverage is demanded by `strict` and not configured: the test command is not pytest",
+    )
 
 
 def test_a_measurement_that_breaks_has_not_passed(site: Site) -> None:

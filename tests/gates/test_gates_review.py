@@ -6,9 +6,17 @@ from agentforge.gates.review import judge_panel, judge_review
 
 SEC = {"id": "SEC-001", "severity": "high", "description": "Input is run.", "remediation": "Do not run it."}
 REV = {"id": "REV-001", "severity": "major", "description": "Names lie.", "remediation": "Rename."}
-SAFE: dict[str, Any] = {"verdict": "approve", "summary": "Safe.", "advisory_issues": [SEC | {"id": "SEC-009"}]}
+SAFE: dict[str, Any] = {
+    "verdict": "approve",
+    "summary": "Safe.",
+    "advisory_issues": [SEC | {"id": "SEC-009"}],
+}
 UNSAFE: dict[str, Any] = {"verdict": "block", "summary": "Unsafe.", "blocking_issues": [SEC]}
-GOOD: dict[str, Any] = {"verdict": "approve", "summary": "Good.", "findings": [REV | {"id": "REV-009", "blocking": False}]}
+GOOD: dict[str, Any] = {
+    "verdict": "approve",
+    "summary": "Good.",
+    "findings": [REV | {"id": "REV-009", "blocking": False}],
+}
 BAD: dict[str, Any] = {"verdict": "block", "summary": "Bad.", "findings": [REV | {"blocking": True}]}
 
 
@@ -16,7 +24,10 @@ def test_all_approve_and_advice_is_kept() -> None:
     verdict = judge_panel("blocking", {"security_architect": SAFE, "reviewer": GOOD})
     assert (verdict.status, verdict.reasons) == ("passed", ())
     assert verdict.record["verdicts"] == {"security_architect": "approve", "reviewer": "approve"}
-    assert verdict.record["advisory"] == ["SEC-009 (security_architect): Input is run.", "REV-009 (reviewer): Names lie."]
+    assert verdict.record["advisory"] == [
+        "SEC-009 (security_architect): Input is run.",
+        "REV-009 (reviewer): Names lie.",
+    ]
     assert (verdict.record["arbiter"], verdict.record["dissent"]) == (None, [])
 
 
@@ -43,7 +54,10 @@ def test_an_arbiter_who_approves_overrules_the_block_on_record() -> None:
     assert verdict.status == "passed"
     assert verdict.record["arbiter"] == "approve"
     assert verdict.record["dissent"] == [
-        "security_architect blocked and was overruled: SEC-001 (security_architect): Input is run. Remedy: Do not run it."
+        (
+            "security_architect blocked and was overruled: SEC-001 (security_architect): Input is run. "
+            "Remedy: Do not run it."
+        )
     ]
 
 

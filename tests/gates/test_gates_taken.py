@@ -25,5 +25,9 @@ from agentforge.gates.taken import taken_in
         (True, True),
     ],
 )
-def test_a_confidence_is_kept_as_a_whole_percent_and_what_is_none_is_left_to_its_contract(said: Json, kept: Json) -> None:
-    assert taken_in({"questions": [{"confidence": said, "answer": "0.92"}]}) == {"questions": [{"confidence": kept, "answer": "0.92"}]}
+def test_a_confidence_is_kept_as_a_whole_percent_and_what_is_none_is_left_to_its_contract(
+    said: Json, kept: Json
+) -> None:
+    assert taken_in({"questions": [{"confidence": said, "answer": "0.92"}]}) == {
+        "questions": [{"confidence": kept, "answer": "0.92"}]
+    }

@@ -1,4 +1,6 @@
-"""What the tests of the wires stand on: one certificate authority, for a client of one library reads all that it is given each time."""
+"""What the tests of the wires stand on: one certificate authority, for a client of one library reads all that
+it is given each time.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,9 @@ _END = "-----END CERTIFICATE-----\n"
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("authority") / "one.pem"
-    place.write_text(Path(certifi.where()).read_text(encoding="utf-8").partition(_END)[0] + _END, encoding="utf-8")
+    place.write_text(
+        Path(certifi.where()).read_text(encoding="utf-8").partition(_END)[0] + _END, encoding="utf-8"
+    )
     return place
 
 

@@ -1,4 +1,6 @@
-"""What the tests of the wrappers stand on: a clock that moves when somebody waits, and a model that does as it is told."""
+"""What the tests of the wrappers stand on: a clock that moves when somebody waits, and a model that does as
+it is told.
+"""
 
 import threading
 from collections.abc import Callable
@@ -48,7 +50,10 @@ def trouble(kind: TroubleKind, **more: int | bool) -> ModelTrouble:
     retryable = kind in ("rate_limit", "unreachable", "timeout", "server")
     after = more.get("after")
     return ModelTrouble(
-        kind, f"{kind} happened.", retryable=bool(more.get("retryable", retryable)), retry_after_s=None if after is None else int(after)
+        kind,
+        f"{kind} happened.",
+        retryable=bool(more.get("retryable", retryable)),
+        retry_after_s=None if after is None else int(after),
     )
 
 

@@ -30,8 +30,13 @@ class Listing:
 
 @contextmanager
 def listing(*models: str, pages: Mapping[str, object] | None = None, delay_s: float = 0) -> Iterator[Listing]:
-    """With `models` it lists them as everybody does; `pages` says it in bytes, JSON or a place to be sent to."""
-    page = Listing(dict(pages or {"/v1/models": {"object": "list", "data": [{"id": model} for model in models]}}), delay_s)
+    """With `models` it lists them as everybody does; `pages` says it in bytes, JSON or a place to be sent
+    to.
+    """
+    page = Listing(
+        dict(pages or {"/v1/models": {"object": "list", "data": [{"id": model} for model in models]}}),
+        delay_s,
+    )
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -44,7 +49,13 @@ def listing(*models: str, pages: Mapping[str, object] | None = None, delay_s: fl
             else:
                 self.send_response(404 if said is None else 200)
             self.end_headers()
-            body = said if isinstance(said, bytes) else b"" if said is None or isinstance(said, str) else json.dumps(said).encode()
+            body = (
+                said
+                if isinstance(said, bytes)
+                else b""
+                if said is None or isinstance(said, str)
+                else json.dumps(said).encode()
+            )
             with suppress(BrokenPipeError, ConnectionResetError):  # who does not wait is part of a test
                 self.wfile.write(body)
 

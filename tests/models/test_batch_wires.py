@@ -1,4 +1,6 @@
-"""Batches on every wire that has them, over real HTTP on the loopback: the same request, the same reply, at another price."""
+"""Batches on every wire that has them, over real HTTP on the loopback: the same request, the same reply, at
+another price.
+"""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -52,13 +54,19 @@ def test_a_batch_brings_the_answer_that_a_live_call_brings_at_half_the_price(wir
     assert replace(answer, delivery="live", micro_usd=None) == live
     assert set(batches.keys) == {KEY}
     assert answer.reply is not None
-    assert (answer.reply.actions, answer.delivery, answer.micro_usd) == (ACTIONS, "batch", PRICES.cost(answer.usage, "batch"))
+    assert (answer.reply.actions, answer.delivery, answer.micro_usd) == (
+        ACTIONS,
+        "batch",
+        PRICES.cost(answer.usage, "batch"),
+    )
     (job,) = batches.jobs.values()
     assert told(job.items[NAMES[0]]) == told(server.requests[0].body)
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_request_that_fails_in_its_batch_is_the_trouble_it_would_be_alone_and_not_billed(wire: Wire) -> None:
+def test_a_request_that_fails_in_its_batch_is_the_trouble_it_would_be_alone_and_not_billed(
+    wire: Wire,
+) -> None:
     faults = iter([Fault(status=429), Fault(status=400), Fault(status=500)])
     with counter(BATCHES[wire](lambda _: next(faults))) as (batcher, _):
         _, items = carry(batcher)
@@ -110,7 +118,10 @@ def test_a_batch_whose_ticket_was_lost_is_found_by_what_it_holds(wire: Wire) -> 
         batches.hold = False
         found = batcher.carrier.find(Sought(frozenset(NAMES), group, since, frozenset({other.id})))
         assert found.ticket is not None
-        assert (found.ticket.id, [item.status for item in batcher.carrier.results(batcher.carrier.status(found.ticket), NAMES)]) == (
+        assert (
+            found.ticket.id,
+            [item.status for item in batcher.carrier.results(batcher.carrier.status(found.ticket), NAMES)],
+        ) == (
             first.id,
             ["succeeded"] * 3,
         )
@@ -155,7 +166,17 @@ def test_the_model_is_found_below_its_wrappers_and_chat_completions_have_no_batc
 
 
 def test_a_request_has_a_name_of_its_own_in_every_task() -> None:
-    assert len({custom_id("t", "m", "k"), custom_id("t", "n", "k"), custom_id("tm", "", "k"), custom_id("t", "m", "l")}) == 4
+    assert (
+        len(
+            {
+                custom_id("t", "m", "k"),
+                custom_id("t", "n", "k"),
+                custom_id("tm", "", "k"),
+                custom_id("t", "m", "l"),
+            }
+        )
+        == 4
+    )
     assert custom_id("t", "m", "k") == custom_id("t", "m", "k")
     assert len(custom_id("t", "m", "k")) == 40
 

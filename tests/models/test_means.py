@@ -22,11 +22,16 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampl
 )
 JSON: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT.filter(lambda key: key != "$block"), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(TEXT.filter(lambda key: key != "$block"), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 ACTIONS = st.builds(
-    Action, st.sampled_from([READ.name, HAND_IN.name]), st.dictionaries(st.sampled_from(["path", "paper", "ü"]), JSON, max_size=3)
+    Action,
+    st.sampled_from([READ.name, HAND_IN.name]),
+    st.dictionaries(st.sampled_from(["path", "paper", "ü"]), JSON, max_size=3),
 )
 REPLIES = st.builds(
     Reply,
@@ -40,7 +45,15 @@ CODE = "def f():\n    return '```'\n"
 
 
 @tries(8)
-@example(Reply("", "", (Action("hand_in", {"paper": {"text": CODE, "n": 2**53, "deep": [[{"a": None}]]}}),), "success", "done"))
+@example(
+    Reply(
+        "",
+        "",
+        (Action("hand_in", {"paper": {"text": CODE, "n": 2**53, "deep": [[{"a": None}]]}}),),
+        "success",
+        "done",
+    )
+)
 @given(REPLIES)
 def test_the_same_reply_through_each_means_on_each_wire_is_the_same_value(reply: Reply) -> None:
     said = reply_to_json(reply)
@@ -57,7 +70,9 @@ def test_the_same_reply_through_each_means_on_each_wire_is_the_same_value(reply:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_request_declares_the_tools_or_holds_the_reply_to_a_schema_or_tells_how_to_write(wire: Wire) -> None:
+def test_a_request_declares_the_tools_or_holds_the_reply_to_a_schema_or_tells_how_to_write(
+    wire: Wire,
+) -> None:
     for means in POSSIBLE[wire]:
         _, server = ask(wire, {"signal": "success"}, means=means)
         (seen,) = server.requests
@@ -75,7 +90,10 @@ def test_the_schema_holds_each_action_to_its_own_arguments_and_leaves_free_objec
     kinds = schema["properties"]["actions"]["items"]["anyOf"]
     assert [kind["properties"]["name"]["enum"] for kind in kinds] == [["read_file"], ["hand_in"]]
     assert kinds[0]["properties"]["args"] == READ.schema
-    assert kinds[1]["properties"]["args"]["properties"]["paper"] == {"type": "object", "additionalProperties": True}
+    assert kinds[1]["properties"]["args"]["properties"]["paper"] == {
+        "type": "object",
+        "additionalProperties": True,
+    }
     only: Any = reply_schema((READ,))
     assert only["properties"]["actions"]["items"] == kinds[0]
 
@@ -117,9 +135,14 @@ def test_a_model_may_call_though_it_was_asked_to_write_and_write_though_it_may_c
 
 
 def test_contents_in_blocks_arrive_by_way_of_text() -> None:
-    text = f'```json\n{{"actions": [{{"name": "write", "args": {{"content": {{"$block": "new.py"}}}}}}]}}\n```\n\n````new.py\n{CODE}````\n'
+    text = (
+        '```json\n{"actions": [{"name": "write", "args": {"content": {"$block": '
+        f'"new.py"}}}}}}]}}\n```\n\n````new.py\n{CODE}````\n'
+    )
     answer, _ = ask(
-        "openai", {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [_choice(text)]}, means="text"
+        "openai",
+        {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [_choice(text)]},
+        means="text",
     )
     assert answer.reply is not None
     assert answer.reply.actions == (Action("write", {"content": CODE}),)

@@ -27,9 +27,15 @@ def test_three_failures_in_a_row_open_it_and_the_refusal_says_until_when() -> No
     breaker = Breaker(model, Circuit("openai:m", PATIENCE, clock))
     failing(breaker, 3)
     clock.pass_(12)
-    with pytest.raises(NotSent, match="openai:m failed 3 times in a row and is left alone for another 18 s") as caught:
+    with pytest.raises(
+        NotSent, match="openai:m failed 3 times in a row and is left alone for another 18 s"
+    ) as caught:
         breaker.ask(request())
-    assert (caught.value.retryable, caught.value.maybe_billed, caught.value.retry_after_s) == (True, False, 18)
+    assert (caught.value.retryable, caught.value.maybe_billed, caught.value.retry_after_s) == (
+        True,
+        False,
+        18,
+    )
     assert len(model.asked) == 3
 
 
@@ -120,8 +126,15 @@ def test_a_late_failure_from_before_it_opened_changes_nothing() -> None:
 Move = Literal["enter", "well", "down", "unknown", "time"]
 
 
-@given(st.lists(st.tuples(st.sampled_from(["enter", "well", "down", "unknown", "time"]), st.integers(0, 5)), max_size=60))
-def test_whatever_the_order_never_two_calls_are_let_through_a_circuit_that_is_not_closed(moves: list[tuple[Move, int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["enter", "well", "down", "unknown", "time"]), st.integers(0, 5)),
+        max_size=60,
+    )
+)
+def test_whatever_the_order_never_two_calls_are_let_through_a_circuit_that_is_not_closed(
+    moves: list[tuple[Move, int]],
+) -> None:
     clock = FakeClock()
     circuit = Circuit("m", Patience(trips=2, cool_s=10), clock)
     out: list[int] = []

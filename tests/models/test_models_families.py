@@ -11,9 +11,12 @@ from tests.rows import every
 
 # fmt: off
 NO_CHAT = [
-    "nomic-embed-text", "mxbai-embed-large:335m", "bge-m3", "all-minilm:33m", "snowflake-arctic-embed2", "text-embedding-3-small",
-    "qwen3-embedding:8b", "qwen3-reranker-4b", "bge-reranker-v2-m3", "gte-qwen2-7b-instruct", "e5-mistral-7b-instruct",
-    "whisper-large-v3", "llava:13b", "bakllava", "moondream", "llama3.2-vision:11b", "qwen2.5-vl:7b", "granite3.2-vision",
+    "nomic-embed-text", "mxbai-embed-large:335m", "bge-m3", "all-minilm:33m", "snowflake-arctic-embed2",
+    "text-embedding-3-small",
+    "qwen3-embedding:8b", "qwen3-reranker-4b", "bge-reranker-v2-m3", "gte-qwen2-7b-instruct",
+    "e5-mistral-7b-instruct",
+    "whisper-large-v3", "llava:13b", "bakllava", "moondream", "llama3.2-vision:11b", "qwen2.5-vl:7b",
+    "granite3.2-vision",
     "llama-guard3:8b", "shieldgemma:9b", "starcoder2-base", "llama3:text", "nomic-bert", "jina-embeddings-v2",
 ]
 # fmt: on
@@ -90,7 +93,13 @@ def test_what_only_looks_like_a_size_is_none(words: str) -> None:
     ],
 )
 def test_the_nearest_in_family_class_and_size_stands_in(wanted: str, tier: Tier, expected: str) -> None:
-    installed = ["nomic-embed-text:latest", "tinyllama:1.1b", "qwen2.5-coder:7b", "llama3.1:8b", "my-own:latest"]
+    installed = [
+        "nomic-embed-text:latest",
+        "tinyllama:1.1b",
+        "qwen2.5-coder:7b",
+        "llama3.1:8b",
+        "my-own:latest",
+    ]
     assert best(installed, wanted, tier) == expected
 
 
@@ -106,7 +115,9 @@ names = st.one_of(
 
 
 @given(st.lists(names, max_size=8), names, st.sampled_from(TIERS))
-def test_whatever_is_installed_only_a_chat_model_that_is_there_stands_in(installed: list[str], wanted: str, tier: Tier) -> None:
+def test_whatever_is_installed_only_a_chat_model_that_is_there_stands_in(
+    installed: list[str], wanted: str, tier: Tier
+) -> None:
     found = best(installed, wanted, tier)
     assert found == best(list(reversed(installed)), wanted, tier)
     if found is None:

@@ -60,7 +60,8 @@ def test_whatever_callers_do_no_minute_holds_more_than_the_caps_and_all_come_bac
 ) -> None:
     clock, log, lock = FakeClock(), list[tuple[float, int]](), threading.Lock()
     meter = Meter("a provider", Rate(requests, tokens), clock)
-    together([lambda caller=caller: call(meter, caller, log, lock) for caller in given_callers])  # type: ignore[misc]  # a default binds it
+    # a default binds it
+    together([lambda caller=caller: call(meter, caller, log, lock) for caller in given_callers])  # type: ignore[misc]
     count, used = most_in_a_minute(log)
     assert requests is None or count <= requests
     assert tokens is None or used <= tokens
@@ -73,7 +74,8 @@ def test_a_hundred_callers_at_once_pass_no_cap_and_each_is_woken_once() -> None:
     together([lambda: call(meter, Caller(150, 100, "well"), log, lock) for _ in range(100)])
     count, used = most_in_a_minute(log)
     assert (len(log), count <= 10, used <= 1400) == (100, True, True)
-    # Each waits at most once for the place in front and once or twice for the minute; a herd would wake all for every place.
+    # Each waits at most once for the place in front and once or twice for the minute; a herd would wake all
+    # for every place.
     assert clock.waits <= 300
 
 
@@ -160,7 +162,9 @@ def test_a_line_can_be_called_off_and_works_again_afterwards() -> None:
     meter.call_off()
     for thread in threads:
         thread.join(STUCK_S)
-    assert [(each.kind, each.retryable, each.maybe_billed) for each in wrong] == [("unreachable", True, False)] * 5
+    assert [(each.kind, each.retryable, each.maybe_billed) for each in wrong] == [
+        ("unreachable", True, False)
+    ] * 5
     meter.give_back(held)
     assert meter.enter(0).flying
 
@@ -205,7 +209,9 @@ def test_a_pause_of_more_than_a_minute_is_not_waited_for() -> None:
     clock = FakeClock()
     meter = Meter("a provider", Rate(10), clock)
     meter.slow_down(61)
-    with pytest.raises(NotSent, match=r"a provider asks to wait another 61 s; the call was not sent\.") as caught:
+    with pytest.raises(
+        NotSent, match=r"a provider asks to wait another 61 s; the call was not sent\."
+    ) as caught:
         meter.enter(0)
     assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, 61)
     assert (clock.waits, meter.waiting) == (0, 0)

@@ -1,4 +1,6 @@
-"""What a local server has: asked within a second, never through a proxy, never sent elsewhere; a stand-in is said once."""
+"""What a local server has: asked within a second, never through a proxy, never sent elsewhere; a stand-in is
+said once.
+"""
 
 import socket
 import time
@@ -35,8 +37,15 @@ def test_ollama_is_asked_its_own_way_and_others_as_everybody_is() -> None:
 
 
 def test_a_window_that_the_server_tells_is_known() -> None:
-    with listing(pages={"/v1/models": {"data": [{"id": "m", "max_model_len": 8192}, {"id": "n", "max_model_len": "x"}]}}) as server:
-        assert [(found.name, found.window) for found in installed(server.provider("vllm"), timeout_s=PATIENT_S).models] == [
+    with listing(
+        pages={
+            "/v1/models": {"data": [{"id": "m", "max_model_len": 8192}, {"id": "n", "max_model_len": "x"}]}
+        }
+    ) as server:
+        assert [
+            (found.name, found.window)
+            for found in installed(server.provider("vllm"), timeout_s=PATIENT_S).models
+        ] == [
             ("m", 8192),
             ("n", None),
         ]
@@ -48,7 +57,11 @@ def test_nobody_there_is_down_and_whoever_does_not_list_is_not() -> None:
         port = free.getsockname()[1]
     nobody = installed(known({"VLLM_BASE_URL": f"http://127.0.0.1:{port}/v1"})["vllm"])
     assert (nobody.down, nobody.trouble) == (True, f"nothing answers at 127.0.0.1:{port}")
-    for page, words in ((b"<html>", "is no model server"), ([1], "is no model server"), (b"[" * 100_000, "is no model server")):
+    for page, words in (
+        (b"<html>", "is no model server"),
+        ([1], "is no model server"),
+        (b"[" * 100_000, "is no model server"),
+    ):
         with listing(pages={"/v1/models": page}) as server:
             seen = installed(server.provider("vllm"), timeout_s=PATIENT_S)
             assert (seen.down, words in seen.trouble) == (False, True)
@@ -67,7 +80,10 @@ def test_a_server_that_takes_its_time_is_not_waited_for() -> None:
 def test_neither_a_redirect_nor_a_proxy_leads_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://192.0.2.1:3128")
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:3128")
-    with listing("b") as other, listing(pages={"/v1/models": f"http://127.0.0.1:{other.port}/v1/models"}) as server:
+    with (
+        listing("b") as other,
+        listing(pages={"/v1/models": f"http://127.0.0.1:{other.port}/v1/models"}) as server,
+    ):
         seen = installed(server.provider("vllm"), "a-key", PATIENT_S)
         assert ("answers 302" in seen.trouble, other.seen) == (True, [])
 
@@ -78,14 +94,24 @@ def test_what_is_not_on_this_machine_is_not_asked() -> None:
 
 
 def test_a_gateway_to_a_hosted_provider_has_no_list_that_counts() -> None:
-    providers = known({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, {"mine": {"base_url": "http://localhost:9/v1"}})
-    assert [lists(providers[name]) for name in ("openai", "ollama", "mine", "anthropic")] == [False, True, True, False]
+    providers = known(
+        {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, {"mine": {"base_url": "http://localhost:9/v1"}}
+    )
+    assert [lists(providers[name]) for name in ("openai", "ollama", "mine", "anthropic")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_stand_in_is_said_once_and_the_server_asked_now_and_then() -> None:
     said, clock = list[str](), FakeClock()
     with listing("nomic-embed-text", "qwen2.5-coder:7b") as server:
-        models, provider = LocalModels(said.append, clock=clock, timeout_s=PATIENT_S), server.provider("lmstudio")
+        models, provider = (
+            LocalModels(said.append, clock=clock, timeout_s=PATIENT_S),
+            server.provider("lmstudio"),
+        )
         stands = [models.stand(provider, "qwen2.5-coder:14b", "generation") for _ in range(3)]
         assert [stand.model for stand in stands] == ["qwen2.5-coder:7b"] * 3
         assert said == ["lmstudio does not have qwen2.5-coder:14b; qwen2.5-coder:7b stands in."]
@@ -102,7 +128,10 @@ def test_without_any_chat_model_the_next_step_is_said() -> None:
     with listing("nomic-embed-text") as server:
         stand = LocalModels(timeout_s=PATIENT_S).stand(server.provider("ollama"), "llama3.1:8b", "generation")
     assert stand.model is None
-    assert stand.why == "ollama has no chat model that we know installed, and not llama3.1:8b; `ollama pull llama3.1:8b` gets it"
+    assert (
+        stand.why == "ollama has no chat model that we know installed, and not llama3.1:8b; `ollama pull "
+        "llama3.1:8b` gets it"
+    )
 
 
 def test_llamacpp_has_one_model_whatever_it_is_called() -> None:
@@ -113,7 +142,10 @@ def test_llamacpp_has_one_model_whatever_it_is_called() -> None:
 
 def test_a_running_server_is_proposed() -> None:
     with listing("qwen2.5-coder:7b") as server:
-        assert propose([server.provider("lmstudio")]) == "lmstudio runs on this machine: try `--model lmstudio:qwen2.5-coder:7b`."
+        assert (
+            propose([server.provider("lmstudio")])
+            == "lmstudio runs on this machine: try `--model lmstudio:qwen2.5-coder:7b`."
+        )
     assert propose([]) == ""
 
 

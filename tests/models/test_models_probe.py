@@ -1,4 +1,6 @@
-"""A probe: one sentence for every way in which a provider does not answer, and nobody is waited for longer than said."""
+"""A probe: one sentence for every way in which a provider does not answer, and nobody is waited for longer
+than said.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -60,7 +62,9 @@ def look(address: str, wire: Wire = "openai", key: str | None = KEY, within_s: f
         ("google", "/v1beta/models", "x-goog-api-key", KEY),
     ],
 )
-def test_each_wire_is_asked_for_its_models_in_its_own_way(wire: Wire, path: str, header: str, value: str) -> None:
+def test_each_wire_is_asked_for_its_models_in_its_own_way(
+    wire: Wire, path: str, header: str, value: str
+) -> None:
     seen: list[tuple[str, str | None]] = []
 
     def answer(request: BaseHTTPRequestHandler) -> tuple[int, str, bytes]:
@@ -88,7 +92,9 @@ def test_each_wire_is_asked_for_its_models_in_its_own_way(wire: Wire, path: str,
         ((200, "application/json", b"[]"), "ok", "answers"),
     ],
 )
-def test_what_a_server_answers_is_told_in_a_few_words(answer: tuple[int, str, bytes], state: str, words: str) -> None:
+def test_what_a_server_answers_is_told_in_a_few_words(
+    answer: tuple[int, str, bytes], state: str, words: str
+) -> None:
     with serving(lambda _: answer) as address:
         found = look(address)
     assert found.state == state
@@ -114,6 +120,14 @@ def test_nobody_is_waited_for_longer_than_that() -> None:
 
 
 def test_a_closed_port_and_a_missing_key_are_told_apart() -> None:
-    assert (look("http://127.0.0.1:1/v1").state, look("http://127.0.0.1:1/v1").next_step) == ("unreachable", "Is the server running?")
-    (found,) = probe_all([Provider("openai", "openai", "http://127.0.0.1:1", "OPENAI_API_KEY", needs_key=True)], lambda _: None)
-    assert (found.state, found.next_step) == ("no_key", "Set OPENAI_API_KEY, or run `agentforge auth login openai`.")
+    assert (look("http://127.0.0.1:1/v1").state, look("http://127.0.0.1:1/v1").next_step) == (
+        "unreachable",
+        "Is the server running?",
+    )
+    (found,) = probe_all(
+        [Provider("openai", "openai", "http://127.0.0.1:1", "OPENAI_API_KEY", needs_key=True)], lambda _: None
+    )
+    assert (found.state, found.next_step) == (
+        "no_key",
+        "Set OPENAI_API_KEY, or run `agentforge auth login openai`.",
+    )

@@ -55,7 +55,13 @@ def test_what_was_recorded_is_answered_again_without_a_server_and_no_key_is_kept
     assert KEY not in kept
     assert "authorization" not in kept.lower()
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [json.loads(line)["response"].get("status") for line in kept.splitlines()] == [200, 429, 200, 200, None]
+    assert [json.loads(line)["response"].get("status") for line in kept.splitlines()] == [
+        200,
+        429,
+        200,
+        200,
+        None,
+    ]
     # Another address: the recording does not care, and nothing listens there.
     again = asked(model("http://127.0.0.1:9/v1", replaying(path)), *texts)
     assert [each if isinstance(each, str) else each.reply and each.reply.actions for each in again] == [
@@ -83,7 +89,9 @@ def test_threads_may_share_a_recording(tmp_path: Path) -> None:
     path = tmp_path / "exchanges.jsonl"
     with OpenAIServer(lambda _: REPLY) as server:
         over = model(server.base_url, recording(path))
-        threads = [threading.Thread(target=over.ask, args=(request(f"text {number}"),)) for number in range(6)]
+        threads = [
+            threading.Thread(target=over.ask, args=(request(f"text {number}"),)) for number in range(6)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -122,7 +130,9 @@ def test_the_same_work_is_answered_again_though_its_numbers_are_others(tmp_path:
     with OpenAIServer(script) as server:
         asked(model(server.base_url, recording(path)), first, first, "something else")
     # The very same request comes first; then what only looks like it; each answer is given once.
-    said = asked(model("http://127.0.0.1:9/v1", replaying(path)), later, first, first, "something else", later)
+    said = asked(
+        model("http://127.0.0.1:9/v1", replaying(path)), later, first, first, "something else", later
+    )
     assert [each if isinstance(each, str) else each.reply and each.reply.thought for each in said] == [
         "one",
         "two",

@@ -1,4 +1,6 @@
-"""Which model is asked: in order, past what is down or too small, and to a dearer tier only after repeated failure."""
+"""Which model is asked: in order, past what is down or too small, and to a dearer tier only after repeated
+failure.
+"""
 
 import socket
 import threading
@@ -64,7 +66,11 @@ class World:
             self.scores,
             self.clock,
         )
-        self.router = Router(read_tiers({"tiers": tiers}, {}, model=None, providers=self.providers), parts, local_only=local_only)
+        self.router = Router(
+            read_tiers({"tiers": tiers}, {}, model=None, providers=self.providers),
+            parts,
+            local_only=local_only,
+        )
 
     def _open(self, spec: str) -> Model:
         if spec in self.unopened:
@@ -87,7 +93,12 @@ class World:
 def test_the_first_of_the_tier_is_asked_and_nothing_needs_saying() -> None:
     world = World({"generation": ["openai:a", "openai:b"]})
     picked = world.router.pick(request(), 10)
-    assert (picked.spec, picked.tier, picked.why, picked.model.name) == ("openai:a", "generation", "", "openai:a")
+    assert (picked.spec, picked.tier, picked.why, picked.model.name) == (
+        "openai:a",
+        "generation",
+        "",
+        "openai:a",
+    )
 
 
 def test_after_repeated_failure_the_next_of_the_tier_then_the_next_tier() -> None:
@@ -95,7 +106,9 @@ def test_after_repeated_failure_the_next_of_the_tier_then_the_next_tier() -> Non
     world.fails("openai:a", "server")
     world.fails("openai:b", "timeout")
     asked = [world.ask()[:2] for _ in range(5)]
-    assert asked == [("openai:a", "generation")] * 2 + [("openai:b", "generation")] * 2 + [("anthropic:big", "reasoning")]
+    assert asked == [("openai:a", "generation")] * 2 + [("openai:b", "generation")] * 2 + [
+        ("anthropic:big", "reasoning")
+    ]
     why = world.router.pick(request(), 1000).why
     failed = "openai:a: failed 2 times in a row; openai:b: failed 2 times in a row"
     assert why == f"{failed}; no model of generation is left, so one of reasoning is asked."
@@ -107,7 +120,11 @@ def test_the_last_one_is_asked_again_when_all_have_failed_until_it_is_down() -> 
     assert [world.ask() for _ in range(3)] == [("openai:a", "generation", "server")] * 3
     with pytest.raises(ModelTrouble, match=r"openai:a: it is down; it is tried again in 30 s\.") as caught:
         world.ask()
-    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("unreachable", True, 30)
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == (
+        "unreachable",
+        True,
+        30,
+    )
     world.clock.pass_(30)
     world.models["openai:a"].say = lambda _: GOOD
     assert [world.ask() for _ in range(2)] == [("openai:a", "generation", "ok")] * 2
@@ -137,9 +154,15 @@ def test_failures_are_forgiven_after_a_while_and_by_a_success() -> None:
 
 
 def test_a_request_that_does_not_fit_goes_to_a_model_that_reads_more() -> None:
-    world = World({"generation": ["openai:small"], "reasoning": ["openai:large"]}, windows={"small": 1050, "large": 200_000})
+    world = World(
+        {"generation": ["openai:small"], "reasoning": ["openai:large"]},
+        windows={"small": 1050, "large": 200_000},
+    )
     assert world.ask() == ("openai:large", "reasoning", "ok")
-    assert "openai:small: the request needs 1,100 tokens, and it reads 1,050" in world.router.pick(request(), 1000).why
+    assert (
+        "openai:small: the request needs 1,100 tokens, and it reads 1,050"
+        in world.router.pick(request(), 1000).why
+    )
     assert world.router.pick(request(), 900).spec == "openai:small"
     world.windows = {"small": 10, "large": 10}
     with pytest.raises(ModelTrouble) as caught:
@@ -153,8 +176,13 @@ def test_a_missing_key_is_passed_over_and_said() -> None:
     picked = world.router.pick(request(), 10)
     assert (picked.spec, picked.why) == ("anthropic:b", "openai:a: OPENAI_API_KEY is not set. Export it.")
     neither = World({"generation": ["openai:a", "anthropic:b"]})
-    neither.unopened = {"openai:a": "OPENAI_API_KEY is not set.", "anthropic:b": "ANTHROPIC_API_KEY is not set."}
-    with pytest.raises(ModelTrouble, match=r"OPENAI_API_KEY is not set.*ANTHROPIC_API_KEY is not set") as caught:
+    neither.unopened = {
+        "openai:a": "OPENAI_API_KEY is not set.",
+        "anthropic:b": "ANTHROPIC_API_KEY is not set.",
+    }
+    with pytest.raises(
+        ModelTrouble, match=r"OPENAI_API_KEY is not set.*ANTHROPIC_API_KEY is not set"
+    ) as caught:
         neither.router.pick(request(), 10)
     assert caught.value.kind == "no_model"
 
@@ -169,17 +197,25 @@ def test_offline_safe_knows_only_what_is_on_this_machine() -> None:
     hosted = World({"generation": ["openai:a"]}, local_only=True)
     hosted.providers.clear()
     hosted.providers["openai"] = known({})["openai"]
-    with pytest.raises(ModelTrouble, match="There is no model on this machine for generation, and this task may ask no other") as caught:
+    with pytest.raises(
+        ModelTrouble, match="There is no model on this machine for generation, and this task may ask no other"
+    ) as caught:
         hosted.ask()
     assert (caught.value.kind, hosted.models) == ("no_model", {})
-    moved = World({"generation": ["openai:a"]}, local_only=True, providers=known({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}))
+    moved = World(
+        {"generation": ["openai:a"]},
+        local_only=True,
+        providers=known({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}),
+    )
     assert moved.ask()[0] == "openai:a"
 
 
 def test_nothing_configured_names_the_ways_and_a_server_that_runs() -> None:
     world = World({})
     world.providers.clear()
-    with pytest.raises(ModelTrouble, match=r"No model is configured for reasoning. Name one with `--model PROVIDER:MODEL`"):
+    with pytest.raises(
+        ModelTrouble, match=r"No model is configured for reasoning. Name one with `--model PROVIDER:MODEL`"
+    ):
         world.ask("reasoning")
     with listing("llama3.1:8b") as server:
         world.providers["ollama"] = server.provider("ollama")
@@ -192,7 +228,10 @@ def test_a_missing_local_model_is_stood_in_for_and_said_once() -> None:
         world = World({"generation": ["lmstudio:codestral:22b"]})
         world.providers["lmstudio"] = server.provider("lmstudio")
         assert [world.ask()[0] for _ in range(3)] == ["lmstudio:qwen2.5-coder:7b"] * 3
-        assert world.router.pick(request(), 10).why == "lmstudio does not have codestral:22b; qwen2.5-coder:7b stands in."
+        assert (
+            world.router.pick(request(), 10).why
+            == "lmstudio does not have codestral:22b; qwen2.5-coder:7b stands in."
+        )
         assert len(world.said) == 1
 
 
@@ -251,7 +290,9 @@ def test_a_model_that_is_not_there_is_passed_over_at_once_but_asked_again_before
     assert world.router.pick(request(), 10).why == "openai:a: did not answer; openai:b: did not answer."
     alone = World({"generation": ["openai:a"], "reasoning": ["anthropic:big"]})
     alone.fails("openai:a", "unreachable")
-    assert [alone.ask()[:2] for _ in range(3)] == [("openai:a", "generation")] * 2 + [("anthropic:big", "reasoning")]
+    assert [alone.ask()[:2] for _ in range(3)] == [("openai:a", "generation")] * 2 + [
+        ("anthropic:big", "reasoning")
+    ]
 
 
 def test_a_provider_that_asks_for_a_long_pause_is_left_alone_and_another_is_asked_without_waiting() -> None:
@@ -260,10 +301,17 @@ def test_a_provider_that_asks_for_a_long_pause_is_left_alone_and_another_is_aske
     picked = world.router.pick(request(), 10)
     with pytest.raises(ModelTrouble) as caught:
         picked.model.ask(request())
-    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, None)
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == (
+        "rate_limit",
+        True,
+        None,
+    )
     # The account is to wait, so no model of it is asked.
     assert world.ask()[0] == "mistral:c"
-    assert world.router.pick(request(), 10).why == "openai:a: it asks to wait another 3600 s; openai:b: it asks to wait another 3600 s."
+    assert (
+        world.router.pick(request(), 10).why
+        == "openai:a: it asks to wait another 3600 s; openai:b: it asks to wait another 3600 s."
+    )
     world.clock.pass_(3600)
     assert world.router.pick(request(), 10).spec == "openai:a"
 
@@ -276,6 +324,10 @@ def test_a_long_pause_stays_on_record_where_nobody_else_is_there() -> None:
     assert (caught.value.retryable, caught.value.retry_after_s) == (True, 900)
     with pytest.raises(ModelTrouble, match="openai:a: it asks to wait another 900 s") as caught:
         world.ask()
-    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == ("rate_limit", True, 900)
+    assert (caught.value.kind, caught.value.retryable, caught.value.retry_after_s) == (
+        "rate_limit",
+        True,
+        900,
+    )
     world.clock.pass_(900)
     assert world.ask()[2] == "ok"

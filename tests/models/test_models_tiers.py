@@ -18,11 +18,15 @@ def read(user: Any = None, project: Any = None, model: tuple[str, str] | None = 
 
 def test_the_persons_list_wins_tier_by_tier() -> None:
     found = read(
-        {"tiers": {"reasoning": ["anthropic:a"]}}, {"tiers": {"reasoning": ["openai:r"], "generation": ["openai:g", "ollama:g:7b"]}}
+        {"tiers": {"reasoning": ["anthropic:a"]}},
+        {"tiers": {"reasoning": ["openai:r"], "generation": ["openai:g", "ollama:g:7b"]}},
     )
     assert found.models["reasoning"] == ("anthropic:a",)
     assert found.models["generation"] == ("openai:g", "ollama:g:7b")
-    assert (found.source["reasoning"], found.source["generation"]) == ("config.yaml", "the project's settings")
+    assert (found.source["reasoning"], found.source["generation"]) == (
+        "config.yaml",
+        "the project's settings",
+    )
 
 
 def test_a_tier_without_a_list_takes_the_next_higher_else_the_next_lower() -> None:
@@ -32,9 +36,17 @@ def test_a_tier_without_a_list_takes_the_next_higher_else_the_next_lower() -> No
 
 
 def test_one_model_is_every_tier_and_before_everything() -> None:
-    given = read({"tiers": {"reasoning": ["anthropic:a"]}, "delivery": "batch"}, model=("ollama:x:7b", "--model"))
-    assert (given.specs, given.source["reasoning"], given.delivery["reasoning"]) == (("ollama:x:7b",), "--model", "batch")
-    usual = read({"model": "openai:u", "tiers": {"reasoning": "anthropic:a"}}, {"tiers": {"generation": ["ollama:p"]}})
+    given = read(
+        {"tiers": {"reasoning": ["anthropic:a"]}, "delivery": "batch"}, model=("ollama:x:7b", "--model")
+    )
+    assert (given.specs, given.source["reasoning"], given.delivery["reasoning"]) == (
+        ("ollama:x:7b",),
+        "--model",
+        "batch",
+    )
+    usual = read(
+        {"model": "openai:u", "tiers": {"reasoning": "anthropic:a"}}, {"tiers": {"generation": ["ollama:p"]}}
+    )
     assert (usual.models["reasoning"], usual.models["generation"]) == (("anthropic:a",), ("openai:u",))
     assert single("scripted:file").models["generation"] == ("scripted:file",)
 

@@ -50,7 +50,9 @@ def test_a_provider_that_asks_for_an_hour_is_not_waited_for() -> None:
 
 
 @given(st.integers(1, 10), st.one_of(st.none(), st.integers(0, 100)), st.floats(0, 1))
-def test_a_pause_is_never_shorter_than_asked_for_nor_longer_than_the_limit(attempt: int, asked: int | None, chance: float) -> None:
+def test_a_pause_is_never_shorter_than_asked_for_nor_longer_than_the_limit(
+    attempt: int, asked: int | None, chance: float
+) -> None:
     tries = Tries(most=8, longest_s=60)
     error = ModelTrouble("rate_limit", "Slow down.", retryable=True, retry_after_s=asked)
     pause = tries.pause(error, attempt, chance)
@@ -68,7 +70,11 @@ def test_a_retry_reserves_every_attempt() -> None:
 
 def test_the_next_model_is_asked_when_one_brings_no_reply() -> None:
     told: list[tuple[str, str]] = []
-    models = (saying(trouble("auth"), name="a"), saying(trouble("server"), name="b"), saying(answer(model="c"), name="c"))
+    models = (
+        saying(trouble("auth"), name="a"),
+        saying(trouble("server"), name="b"),
+        saying(answer(model="c"), name="c"),
+    )
     fallback = Fallback(models, lambda name, error: told.append((name, error.kind)))
     assert fallback.ask(request()).model == "c"
     assert told == [("a", "auth"), ("b", "server")]
@@ -117,7 +123,9 @@ def test_a_tracer_sees_the_beginning_the_end_the_usage_and_the_trouble_but_no_te
 
     with pytest.raises(KeyboardInterrupt):
         Tracing(Told(interrupted), notes, clock).ask(request())
-    assert [(end.seconds, end.usage.input_tokens if end.usage else None, end.trouble) for end in notes.ends] == [
+    assert [
+        (end.seconds, end.usage.input_tokens if end.usage else None, end.trouble) for end in notes.ends
+    ] == [
         (2, 33, None),
         (0, None, "server"),
         (0, None, None),

@@ -27,7 +27,9 @@ def test_an_unknown_price_is_none_and_not_zero(model: str, url: str) -> None:
 def test_the_environment_gives_a_price_and_zero_only_if_it_says_so() -> None:
     given = {"AGENTFORGE_PRICE_INPUT": "0.15", "AGENTFORGE_PRICE_OUTPUT": "0.6"}
     assert prices_for("x", LOOPBACK, given) == Prices(150_000, 600_000, 150_000)
-    assert prices_for("x", LOOPBACK, {**given, "AGENTFORGE_PRICE_CACHED": "0.01"}) == Prices(150_000, 600_000, 10_000)
+    assert prices_for("x", LOOPBACK, {**given, "AGENTFORGE_PRICE_CACHED": "0.01"}) == Prices(
+        150_000, 600_000, 10_000
+    )
     free = prices_for("x", LOOPBACK, {"AGENTFORGE_PRICE_INPUT": "0", "AGENTFORGE_PRICE_OUTPUT": "0"})
     assert free == Prices(0, 0, 0)
 
@@ -59,7 +61,9 @@ def test_a_cost_is_rounded_up() -> None:
         ("google", "gemini-2.5-pro", (1_250_000, 10_000_000, 125_000, 1_250_000)),
     ],
 )
-def test_every_hosted_provider_has_its_price_list(provider: str, model: str, expected: tuple[int, int, int, int]) -> None:
+def test_every_hosted_provider_has_its_price_list(
+    provider: str, model: str, expected: tuple[int, int, int, int]
+) -> None:
     found = price_list({})(known({})[provider], model)
     assert found is not None
     assert (found.input, found.output, found.cached, found.written) == expected
@@ -87,15 +91,30 @@ _PRICES = st.builds(Prices, _RATE, _RATE, _RATE, st.none() | _RATE, st.none() | 
 _COUNT = st.integers(0, 50_000)
 
 
-@given(_PRICES, _COUNT, _COUNT, st.builds(Usage, _COUNT, _COUNT, _COUNT, _COUNT), st.sampled_from(("live", "batch")))
-def test_no_call_costs_more_than_its_worst_case(prices: Prices, most_in: int, most_out: int, usage: Usage, delivery: Delivery) -> None:
-    within = Usage(min(usage.input_tokens, most_in), min(usage.output_tokens, most_out), usage.cached_tokens, usage.written_tokens)
+@given(
+    _PRICES,
+    _COUNT,
+    _COUNT,
+    st.builds(Usage, _COUNT, _COUNT, _COUNT, _COUNT),
+    st.sampled_from(("live", "batch")),
+)
+def test_no_call_costs_more_than_its_worst_case(
+    prices: Prices, most_in: int, most_out: int, usage: Usage, delivery: Delivery
+) -> None:
+    within = Usage(
+        min(usage.input_tokens, most_in),
+        min(usage.output_tokens, most_out),
+        usage.cached_tokens,
+        usage.written_tokens,
+    )
     assert prices.cost(within, delivery) <= prices.worst(most_in, most_out)
     assert prices.worst(most_in, most_out) == prices.ceiling.worst(most_in, most_out)
 
 
 def test_what_cache_and_batch_saved() -> None:
-    prices = Prices(3_000_000, 15_000_000, 300_000, 3_750_000, Prices(1_500_000, 7_500_000, 150_000, 1_875_000))
+    prices = Prices(
+        3_000_000, 15_000_000, 300_000, 3_750_000, Prices(1_500_000, 7_500_000, 150_000, 1_875_000)
+    )
     assert prices.cost(Usage(1000, 100, 800, 100)) == 300 + 240 + 375 + 1500
     assert prices.saved_by_cache(Usage(1000, 100, 800, 100)) == 800 * 27 // 10 - 75
     # Written, and never read: the honest number is below 0.

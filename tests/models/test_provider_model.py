@@ -52,7 +52,8 @@ def test_the_worst_case_is_all_input_and_the_longest_output() -> None:
 def test_tools_are_sent_beside_the_context_so_the_worst_case_holds_them_too() -> None:
     model = ProviderModel(NOWHERE, "m", None, Prices(2_000_000, 8_000_000, 500_000))
     declared = sum(
-        len(json.dumps({"name": tool.name, "description": tool.description, "schema": dict(tool.schema)})) for tool in REQUEST.tools
+        len(json.dumps({"name": tool.name, "description": tool.description, "schema": dict(tool.schema)}))
+        for tool in REQUEST.tools
     )
     most = model.worst_case(REQUEST, 1500)
     assert most.tokens > 2000 + declared // 4
@@ -171,9 +172,11 @@ def test_a_missing_part_is_named_with_the_extra_that_holds_it(monkeypatch: pytes
 
 def test_opening_every_kind_of_model_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from agentforge.models.open import open_spec; from agentforge.models.providers import known\n"
+        "import sys; from agentforge.models.open import open_spec; from agentforge.models.providers "
+        "import known\n"
         "for name in known({}): open_spec(name + ':m', known({}), lambda _: 'k')\n"
-        "heavy = {'pydantic_ai', 'openai', 'anthropic', 'mistralai', 'google.genai', 'pydantic', 'genai_prices', 'httpx2', 'asyncio'}\n"
+        "heavy = {'pydantic_ai', 'openai', 'anthropic', 'mistralai', 'google.genai', 'pydantic', "
+        "'genai_prices', 'httpx2', 'asyncio'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -185,11 +188,29 @@ def test_a_spec_opens_the_model_it_names(tmp_path: Path) -> None:
     assert isinstance(open_spec(f"scripted:{script}", {}, lambda _: None), ScriptedModel)
     model = open_spec("ollama:qwen3:8b", known({}), lambda _: None, local_only=True)
     assert isinstance(model, ProviderModel)
-    assert (model.name, model.model, model.provider.local, model.reply_means()) == ("ollama:qwen3:8b", "qwen3:8b", True, "calls")
+    assert (model.name, model.model, model.provider.local, model.reply_means()) == (
+        "ollama:qwen3:8b",
+        "qwen3:8b",
+        True,
+        "calls",
+    )
     assert open_spec("ollama:deepseek-r1:7b", known({}), lambda _: None).name == "ollama:deepseek-r1:7b"
 
 
-@every("spec", ["", "gpt-5", "openai:", ":gpt-5", "google:../../x", "google:a//b", "openai:a b", "openai:a?b=c", "openai:" + "a" * 201])
+@every(
+    "spec",
+    [
+        "",
+        "gpt-5",
+        "openai:",
+        ":gpt-5",
+        "google:../../x",
+        "google:a//b",
+        "openai:a b",
+        "openai:a?b=c",
+        "openai:" + "a" * 201,
+    ],
+)
 def test_what_is_no_model_is_said_in_one_sentence(spec: str) -> None:
     with pytest.raises(UsageError, match=r"is not a model|is no name of a model"):
         read_spec(spec)
@@ -198,7 +219,9 @@ def test_what_is_no_model_is_said_in_one_sentence(spec: str) -> None:
 def test_a_provider_nobody_knows_a_missing_key_and_a_place_elsewhere_each_say_what_to_do() -> None:
     with pytest.raises(UsageError, match=r"'acme' is not a provider. Known: anthropic, openai,"):
         open_spec("acme:m", known({}), lambda _: "k")
-    with pytest.raises(UsageError, match=r"MISTRAL_API_KEY is not set. Export it, run `agentforge auth login mistral`"):
+    with pytest.raises(
+        UsageError, match=r"MISTRAL_API_KEY is not set. Export it, run `agentforge auth login mistral`"
+    ):
         open_spec("mistral:m", known({}), lambda _: None)
     with pytest.raises(PolicyError, match="only models on this machine"):
         open_spec("mistral:m", known({}), lambda _: "k", local_only=True)
@@ -211,5 +234,8 @@ def test_a_provider_nobody_knows_a_missing_key_and_a_place_elsewhere_each_say_wh
 
 def test_the_users_text_is_cut_after_what_is_expected_again() -> None:
     blocks = (Block("a", "1", cache=True), Block("b", "2"), Block("c", "3", cache=True))
-    assert pieces(blocks) == ('<block name="a">\n1\n</block>', '\n\n<block name="b">\n2\n</block>\n\n<block name="c">\n3\n</block>')
+    assert pieces(blocks) == (
+        '<block name="a">\n1\n</block>',
+        '\n\n<block name="b">\n2\n</block>\n\n<block name="c">\n3\n</block>',
+    )
     assert pieces(()) == ("",)

@@ -15,13 +15,28 @@ def test_hosted_ones_are_elsewhere_and_need_a_key_and_ones_own_are_here_and_need
     assert tuple(found) == (*HOSTED, *OWN) == tuple(provider.name for provider in BUILT_IN)
     assert [(found[name].local, found[name].needs_key) for name in HOSTED] == [(False, True)] * 5
     assert [(found[name].local, found[name].needs_key) for name in OWN] == [(True, False)] * 4
-    assert [found[name].host for name in OWN] == ["127.0.0.1:11434", "127.0.0.1:1234", "127.0.0.1:8000", "127.0.0.1:8080"]
+    assert [found[name].host for name in OWN] == [
+        "127.0.0.1:11434",
+        "127.0.0.1:1234",
+        "127.0.0.1:8000",
+        "127.0.0.1:8080",
+    ]
     assert [found[name].extra for name in HOSTED] == ["anthropic", "openai", "openai", "mistral", "google"]
 
 
 def test_the_environment_moves_a_provider_which_then_may_need_no_key() -> None:
-    found = known({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1/", "VLLM_BASE_URL": "https://gpu.example.org/v1", "MISTRAL_BASE_URL": " "})
-    assert (found["openai"].base_url, found["openai"].local, found["openai"].needs_key) == ("http://127.0.0.1:9/v1", True, False)
+    found = known(
+        {
+            "OPENAI_BASE_URL": "http://127.0.0.1:9/v1/",
+            "VLLM_BASE_URL": "https://gpu.example.org/v1",
+            "MISTRAL_BASE_URL": " ",
+        }
+    )
+    assert (found["openai"].base_url, found["openai"].local, found["openai"].needs_key) == (
+        "http://127.0.0.1:9/v1",
+        True,
+        False,
+    )
     assert found["openai-responses"].base_url == "http://127.0.0.1:9/v1"
     assert (found["vllm"].local, found["vllm"].host) == (False, "gpu.example.org")
     assert found["mistral"] == known({})["mistral"]
@@ -71,26 +86,49 @@ def test_a_person_may_add_a_server_and_change_a_known_one() -> None:
     found = known(
         {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"},
         {
-            "work": {"wire": "anthropic", "base_url": "https://models.example.org", "key_env": "WORK_KEY", "requests_per_minute": 60},
-            "lab": {"base_url": "http://user:secret@lab:9/v1", "reply": "text", "tokens_per_minute": 1000, "timeout_s": 30},
+            "work": {
+                "wire": "anthropic",
+                "base_url": "https://models.example.org",
+                "key_env": "WORK_KEY",
+                "requests_per_minute": 60,
+            },
+            "lab": {
+                "base_url": "http://user:secret@lab:9/v1",
+                "reply": "text",
+                "tokens_per_minute": 1000,
+                "timeout_s": 30,
+            },
             "openai": {"base_url": "http://127.0.0.1:2/v1"},
             "mistral": {"timeout_s": 60},
         },
     )
-    assert (found["work"].wire, found["work"].key_env, found["work"].needs_key, found["work"].requests_per_minute) == (
+    assert (
+        found["work"].wire,
+        found["work"].key_env,
+        found["work"].needs_key,
+        found["work"].requests_per_minute,
+    ) == (
         "anthropic",
         "WORK_KEY",
         False,
         60,
     )
-    assert (found["lab"].wire, found["lab"].reply, found["lab"].timeout_s, found["lab"].host) == ("openai", "text", 30, "lab:9")
+    assert (found["lab"].wire, found["lab"].reply, found["lab"].timeout_s, found["lab"].host) == (
+        "openai",
+        "text",
+        30,
+        "lab:9",
+    )
     assert "secret" not in repr(found["lab"])
     assert found["openai"].base_url == "http://127.0.0.1:2/v1"
     assert (found["mistral"].timeout_s, found["mistral"].needs_key) == (60, True)
 
 
 def test_the_time_limit_of_the_environment_holds_where_a_provider_has_none_of_its_own() -> None:
-    found = known({"AGENTFORGE_MODEL_TIMEOUT_S": "3"}, {"a": {"base_url": "http://a"}, "b": {"base_url": "http://b", "timeout_s": 9}})
+    found = known(
+        {"AGENTFORGE_MODEL_TIMEOUT_S": "3"},
+        {"a": {"base_url": "http://a"}, "b": {"base_url": "http://b", "timeout_s": 9}},
+    )
     assert [found[name].timeout_s for name in ("openai", "ollama", "a", "b")] == [3, 3, 3, 9]
     for text in ("0", "-1", "1.5", "soon"):
         with pytest.raises(UsageError, match="no number of seconds"):

@@ -75,7 +75,13 @@ def mistake_of(text: str, cut_off: bool = False) -> str:
 )
 def test_plain_and_fenced_json_are_the_same_reply(text: str) -> None:
     reply = whole(text)
-    assert [action.name for action in reply.actions] == ["create_file", "edit_file", "run_tests", "submit_artifact", "submit_artifact"]
+    assert [action.name for action in reply.actions] == [
+        "create_file",
+        "edit_file",
+        "run_tests",
+        "submit_artifact",
+        "submit_artifact",
+    ]
     assert reply.signal == "success"
 
 
@@ -99,9 +105,18 @@ def test_a_block_stands_for_its_lines_exactly() -> None:
         ('{"thoughts": "a"}', "unknown keys in the reply: thoughts"),
         ('{"thought": "a"}\n{"thought": "b"}', "a second JSON object"),
         ('{"signal": "done"}', "unknown signal"),
-        ('{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```c\n1\n```', "the block 'b' is not there; usable blocks: c"),
-        ('{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```b\n1', "the block 'b' is not closed"),
-        ('{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```b\n1\n```\n```b\n2\n```', "stands twice"),
+        (
+            '{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```c\n1\n```',
+            "the block 'b' is not there; usable blocks: c",
+        ),
+        (
+            '{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```b\n1',
+            "the block 'b' is not closed",
+        ),
+        (
+            '{"actions": [{"name": "x", "args": {"a": {"$block": "b"}}}]}\n```b\n1\n```\n```b\n2\n```',
+            "stands twice",
+        ),
     ],
 )
 def test_an_unusable_reply_says_exactly_what_is_wrong(text: str, says: str) -> None:
@@ -210,7 +225,11 @@ _VALUES: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])).filter(lambda key: key != "$block"), inner, max_size=3)
+        | st.dictionaries(
+            st.text(st.characters(exclude_categories=["Cs"])).filter(lambda key: key != "$block"),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=8,
 )
@@ -218,7 +237,10 @@ _REPLIES = st.builds(
     Reply,
     thought=st.text(st.characters(exclude_categories=["Cs"])),
     actions=st.lists(
-        st.builds(Action, st.text(st.characters(exclude_categories=["Cs"])), st.dictionaries(st.just("a"), _VALUES)), max_size=4
+        st.builds(
+            Action, st.text(st.characters(exclude_categories=["Cs"])), st.dictionaries(st.just("a"), _VALUES)
+        ),
+        max_size=4,
     ).map(tuple),
 )
 

@@ -68,10 +68,22 @@ def test_usage_is_the_given_one_or_a_rough_count_and_costs_nothing() -> None:
 @every(
     ("request_", "says"),
     [
-        (replace(REQUEST, blocks=()), "Reply 1 of demo.yaml (stage red): the pattern 'REQ-00\\\\d' is not in the context"),
-        (replace(REQUEST, system="role: tester\nsecret"), "the pattern 'secret' is in the context, and must not be"),
-        (replace(REQUEST, ordinal=3), "out of replies: it has 3 for stage red, and one more was asked for (red/1/1/ask/1)"),
-        (replace(REQUEST, stage="deliver"), "has none for stage deliver (red/1/1/ask/1); its stages: red, green"),
+        (
+            replace(REQUEST, blocks=()),
+            "Reply 1 of demo.yaml (stage red): the pattern 'REQ-00\\\\d' is not in the context",
+        ),
+        (
+            replace(REQUEST, system="role: tester\nsecret"),
+            "the pattern 'secret' is in the context, and must not be",
+        ),
+        (
+            replace(REQUEST, ordinal=3),
+            "out of replies: it has 3 for stage red, and one more was asked for (red/1/1/ask/1)",
+        ),
+        (
+            replace(REQUEST, stage="deliver"),
+            "has none for stage deliver (red/1/1/ask/1); its stages: red, green",
+        ),
     ],
 )
 def test_what_the_script_did_not_foresee_is_named(request_: Request, says: str) -> None:
@@ -99,7 +111,10 @@ def test_what_the_script_did_not_foresee_is_named(request_: Request, says: str) 
         ("replies:\n- stage: a\n  reply: b\n  expects: [{never: c}]", "`{not: pattern}`"),
         ("replies:\n- stage: a\n  reply: b\n  expects: ['(']", "the pattern '(' is not a regular expression"),
         ("replies:\n- stage: a\n  reply: b\n  usage: {tokens: 1}", "`usage` is a mapping of"),
-        ("replies:\n- stage: a\n  reply: b\n  usage: {input_tokens: -1}", "`usage.input_tokens` is not a whole number"),
+        (
+            "replies:\n- stage: a\n  reply: b\n  usage: {input_tokens: -1}",
+            "`usage.input_tokens` is not a whole number",
+        ),
         ("replies:\n- stage: a\n  reply: b\n  reply: c", "s.yaml:4"),
         ("replies: [", "s.yaml:"),
     ],

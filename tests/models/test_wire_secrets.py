@@ -1,4 +1,6 @@
-"""What may not happen on any wire: a key where it does not belong, a byte to somewhere else, a proxy in between."""
+"""What may not happen on any wire: a key where it does not belong, a byte to somewhere else, a proxy in
+between.
+"""
 
 import json
 import logging
@@ -39,7 +41,9 @@ def test_the_key_is_in_no_error_no_repr_and_no_log(wire: Wire, caplog: pytest.Lo
         for fault in faults[:-1]:
             with pytest.raises(ModelTrouble) as caught:
                 model.ask(REQUEST)
-            assert KEY not in "".join(traceback.format_exception(caught.value)) + repr(caught.value.__dict__), fault
+            assert KEY not in "".join(traceback.format_exception(caught.value)) + repr(
+                caught.value.__dict__
+            ), fault
         answer = model.ask(REQUEST)
     assert "[key]" in str(fail_sentence(wire))
     assert KEY not in repr(model) + repr(model.endpoint) + repr(answer)
@@ -48,7 +52,10 @@ def test_the_key_is_in_no_error_no_repr_and_no_log(wire: Wire, caplog: pytest.Lo
 
 
 def fail_sentence(wire: Wire) -> ModelTrouble:
-    with SERVERS[wire]([Fault(status=400, message=f"bad key {KEY} for you")]) as server, pytest.raises(ModelTrouble) as caught:
+    with (
+        SERVERS[wire]([Fault(status=400, message=f"bad key {KEY} for you")]) as server,
+        pytest.raises(ModelTrouble) as caught,
+    ):
         model_of(server).ask(REQUEST)
     return caught.value
 
@@ -68,7 +75,9 @@ def test_a_server_gets_the_key_that_is_meant_for_it_and_nothing_else_of_the_envi
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_server_on_this_machine_is_never_asked_through_a_proxy(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_on_this_machine_is_never_asked_through_a_proxy(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with OpenAIServer() as proxy, SERVERS[wire]([REPLY]) as server:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
             monkeypatch.setenv(name, proxy.base_url.removesuffix("/v1"))
@@ -78,7 +87,9 @@ def test_a_server_on_this_machine_is_never_asked_through_a_proxy(wire: Wire, mon
     assert (proxy.requests, proxy.others) == ([], [])
 
 
-def test_a_server_elsewhere_is_asked_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_elsewhere_is_asked_through_the_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     with OpenAIServer() as proxy:
@@ -94,17 +105,26 @@ def test_a_redirect_is_not_followed_and_the_key_does_not_travel(wire: Wire) -> N
     with SERVERS[wire]([REPLY]) as other:
         for status in (301, 302, 307, 308):
             away = Fault(status=status, headers={"location": other.base_url + "/v1/messages"})
-            with SERVERS[wire]([away]) as server, pytest.raises(ModelTrouble, match="sends us to another address"):
+            with (
+                SERVERS[wire]([away]) as server,
+                pytest.raises(ModelTrouble, match="sends us to another address"),
+            ):
                 model_of(server).ask(REQUEST)
     assert (other.requests, other.others) == ([], [])
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_offline_nothing_but_this_machine_is_connected_to(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_nothing_but_this_machine_is_connected_to(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     away = replace(elsewhere(wire, "http://10.0.0.1:9/v1"), local_only=True)
     with pytest.raises(ModelTrouble, match=r"10\.0\.0\.1:9 is not on this machine") as caught:
         away.ask(REQUEST)
-    assert (caught.value.kind, caught.value.retryable, caught.value.maybe_billed) == ("unreachable", False, False)
+    assert (caught.value.kind, caught.value.retryable, caught.value.maybe_billed) == (
+        "unreachable",
+        False,
+        False,
+    )
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1", 9))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: found)
     with pytest.raises(ModelTrouble, match="localhost:9 is not on this machine"):

@@ -1,4 +1,6 @@
-"""Every wire over real HTTP on the loopback: what we send, what we make of what comes back, and each way to fail."""
+"""Every wire over real HTTP on the loopback: what we send, what we make of what comes back, and each way to
+fail.
+"""
 
 import json
 import socket
@@ -16,7 +18,21 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import Wire
 from agentforge.testing import SERVERS, Fault, OpenAIServer, Scripted, WireServer
 from tests.depth import SOAK
-from tests.models.wire_talk import ACTIONS, HAND_IN, KEY, READ, REPLY, REQUEST, USER, WIRES, ask, body_of, elsewhere, fail, model_of
+from tests.models.wire_talk import (
+    ACTIONS,
+    HAND_IN,
+    KEY,
+    READ,
+    REPLY,
+    REQUEST,
+    USER,
+    WIRES,
+    ask,
+    body_of,
+    elsewhere,
+    fail,
+    model_of,
+)
 
 PATHS = {
     "openai": "/v1/chat/completions",
@@ -24,7 +40,12 @@ PATHS = {
     "anthropic": "/v1/messages",
     "mistral": "/v1/chat/completions",
 }
-LIMITS = {"openai": "max_tokens", "openai-responses": "max_output_tokens", "anthropic": "max_tokens", "mistral": "max_tokens"}
+LIMITS = {
+    "openai": "max_tokens",
+    "openai-responses": "max_output_tokens",
+    "anthropic": "max_tokens",
+    "mistral": "max_tokens",
+}
 HTML = {"content-type": "text/html; charset=utf-8"}
 
 
@@ -50,7 +71,12 @@ def test_native_calls_become_the_reply_in_order_and_read_back_from_the_record(wi
     reply = answer.reply
     assert reply is not None
     assert (reply.thought, reply.notes, reply.actions) == ("look first", "f is in a.py", ACTIONS)
-    assert (reply.signal, reply.summary, answer.mistake, answer.stop) == ("failure_retryable", "reading", None, "end")
+    assert (reply.signal, reply.summary, answer.mistake, answer.stop) == (
+        "failure_retryable",
+        "reading",
+        None,
+        "end",
+    )
     assert answer.delivery == "live"
     assert parse_reply_text(answer.text) == (reply, None)
 
@@ -58,7 +84,12 @@ def test_native_calls_become_the_reply_in_order_and_read_back_from_the_record(wi
 COUNTS: dict[Wire, tuple[str, Json]] = {
     "openai": (
         "usage",
-        {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200, "prompt_tokens_details": {"cached_tokens": 600}},
+        {
+            "prompt_tokens": 1000,
+            "completion_tokens": 200,
+            "total_tokens": 1200,
+            "prompt_tokens_details": {"cached_tokens": 600},
+        },
     ),
     "openai-responses": (
         "usage",
@@ -70,10 +101,16 @@ COUNTS: dict[Wire, tuple[str, Json]] = {
             "total_tokens": 1200,
         },
     ),
-    # These two count parts that the others count in: what came from the cache or went into it, and the thoughts.
+    # These two count parts that the others count in: what came from the cache or went into it, and the
+    # thoughts.
     "anthropic": (
         "usage",
-        {"input_tokens": 100, "cache_read_input_tokens": 600, "cache_creation_input_tokens": 300, "output_tokens": 200},
+        {
+            "input_tokens": 100,
+            "cache_read_input_tokens": 600,
+            "cache_creation_input_tokens": 300,
+            "output_tokens": 200,
+        },
     ),
     "google": (
         "usageMetadata",
@@ -87,7 +124,12 @@ COUNTS: dict[Wire, tuple[str, Json]] = {
     ),
     "mistral": (
         "usage",
-        {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200, "prompt_tokens_details": {"cached_tokens": 600}},
+        {
+            "prompt_tokens": 1000,
+            "completion_tokens": 200,
+            "total_tokens": 1200,
+            "prompt_tokens_details": {"cached_tokens": 600},
+        },
     ),
 }
 
@@ -104,12 +146,16 @@ def test_all_input_what_came_from_a_cache_and_what_went_into_it_are_counted(wire
 
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_server_that_does_not_count_gets_a_rough_count_and_one_that_lies_no_negative_one(wire: Wire) -> None:
+def test_a_server_that_does_not_count_gets_a_rough_count_and_one_that_lies_no_negative_one(
+    wire: Wire,
+) -> None:
     name, counts = COUNTS[wire]
     body = body_of(wire, REPLY)
     assert isinstance(counts, dict)
     for number in (0, -7):
-        count: dict[str, Json] = dict.fromkeys((key for key, value in counts.items() if isinstance(value, int)), number)
+        count: dict[str, Json] = dict.fromkeys(
+            (key for key, value in counts.items() if isinstance(value, int)), number
+        )
         answer, _ = ask(wire, {**body, name: count})
         assert answer.usage.input_tokens > 10
         assert answer.usage.output_tokens > 10
@@ -158,11 +204,26 @@ def refusals(wire: Wire) -> list[Scripted]:
             message: Json = {"role": "assistant", "content": None, "refusal": "I cannot."}
             return [
                 {**body, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]},
-                {**body, "choices": [{"index": 0, "finish_reason": "content_filter", "message": {"role": "assistant", "content": "I"}}]},
+                {
+                    **body,
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "content_filter",
+                            "message": {"role": "assistant", "content": "I"},
+                        }
+                    ],
+                },
             ]
         case "openai-responses":
             refusal: Json = {"type": "refusal", "refusal": "I cannot."}
-            item: Json = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": [refusal]}
+            item: Json = {
+                "id": "m",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [refusal],
+            }
             return [
                 {**body, "output": [item]},
                 {**body, "status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
@@ -171,8 +232,21 @@ def refusals(wire: Wire) -> list[Scripted]:
             return [{**body, "content": [], "stop_reason": "refusal"}]
         case "google":
             return [
-                {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}, "modelVersion": "m"},
-                {**body, "candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": "I"}]}, "finishReason": "SAFETY"}]},
+                {
+                    "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+                    "usageMetadata": {"promptTokenCount": 9},
+                    "modelVersion": "m",
+                },
+                {
+                    **body,
+                    "candidates": [
+                        {
+                            "index": 0,
+                            "content": {"role": "model", "parts": [{"text": "I"}]},
+                            "finishReason": "SAFETY",
+                        }
+                    ],
+                },
             ]
         case "mistral":
             return []
@@ -193,13 +267,17 @@ def thoughtful(wire: Wire) -> dict[str, Json]:
         case "openai":
             body["choices"][0]["message"]["reasoning_content"] = "hm hm"
         case "openai-responses":
-            body["output"].insert(0, {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm hm"}]})
+            body["output"].insert(
+                0, {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm hm"}]}
+            )
         case "anthropic":
             body["content"].insert(0, {"type": "thinking", "thinking": "hm hm", "signature": "s"})
         case "google":
             body["candidates"][0]["content"]["parts"].insert(0, {"text": "hm hm", "thought": True})
         case "mistral":
-            body["choices"][0]["message"]["content"] = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm hm"}]}]
+            body["choices"][0]["message"]["content"] = [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "hm hm"}]}
+            ]
     whole: dict[str, Json] = body
     return whole
 
@@ -219,27 +297,52 @@ FAULTS: list[tuple[str, Fault, TroubleKind, bool, bool]] = [
     ("404", Fault(status=404), "no_model", False, False),
     ("429", Fault(status=429, headers={"retry-after": "7"}), "rate_limit", True, False),
     ("500", Fault(status=500), "server", True, True),
-    ("502 with a web page", Fault(status=502, body=b"<html>bad gateway</html>", headers=HTML), "server", True, True),
+    (
+        "502 with a web page",
+        Fault(status=502, body=b"<html>bad gateway</html>", headers=HTML),
+        "server",
+        True,
+        True,
+    ),
     ("529", Fault(status=529, headers={"retry-after": "7"}), "server", True, False),
-    ("307 to elsewhere", Fault(status=307, headers={"location": "http://127.0.0.1:9/"}), "bad_request", False, False),
+    (
+        "307 to elsewhere",
+        Fault(status=307, headers={"location": "http://127.0.0.1:9/"}),
+        "bad_request",
+        False,
+        False,
+    ),
     ("a web page", Fault(body=b"<html>welcome</html>", headers=HTML), "server", True, True),
     ("a plain text", Fault(body=b"hello", headers={"content-type": "text/plain"}), "server", True, True),
     ("half of the JSON", Fault(reply=REPLY, half="json"), "server", True, True),
     ("half of the body", Fault(reply=REPLY, half="connection"), "unreachable", True, True),
-    ("compressed", Fault(body=b"\x1f\x8b\x08\x00", headers={"content-encoding": "gzip"}), "server", True, True),
+    (
+        "compressed",
+        Fault(body=b"\x1f\x8b\x08\x00", headers={"content-encoding": "gzip"}),
+        "server",
+        True,
+        True,
+    ),
     ("no connection", Fault(drop=True), "unreachable", True, True),
 ]
 
 
 # Each way on two of the wires and each wire with six of the ways; with SOAK=1 all.
-MET = [(wire, name) for at, (name, *_) in enumerate(FAULTS) for place, wire in enumerate(WIRES) if SOAK or (place - at) % 5 in (0, 2)]
+MET = [
+    (wire, name)
+    for at, (name, *_) in enumerate(FAULTS)
+    for place, wire in enumerate(WIRES)
+    if SOAK or (place - at) % 5 in (0, 2)
+]
 
 
 @pytest.mark.parametrize(("wire", "name"), MET)
 def test_each_way_to_fail_has_its_kind_on_every_wire_and_is_tried_once(wire: Wire, name: str) -> None:
     fault, kind, retryable, maybe_billed = next(row[1:] for row in FAULTS if row[0] == name)
     trouble, server = fail(wire, fault, REPLY)
-    assert (trouble.kind, trouble.retryable, trouble.maybe_billed) == (kind, retryable, maybe_billed), trouble.user_sentence
+    assert (trouble.kind, trouble.retryable, trouble.maybe_billed) == (kind, retryable, maybe_billed), (
+        trouble.user_sentence
+    )
     assert trouble.retry_after_s == (7 if "retry-after" in fault.headers else None)
     assert f"127.0.0.1:{server.base_url.split(':')[2].split('/')[0]}" in trouble.user_sentence
     assert trouble.user_sentence.endswith((".", "?", f"{fault.status}"))
@@ -251,7 +354,15 @@ def test_each_way_to_fail_has_its_kind_on_every_wire_and_is_tried_once(wire: Wir
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize(
     "body",
-    [b"{}", b"[]", b"null", b'{"choices": [], "content": [], "output": [], "candidates": []}', b'"hello"', b"[" * 99_999, b"\xff\x00"],
+    [
+        b"{}",
+        b"[]",
+        b"null",
+        b'{"choices": [], "content": [], "output": [], "candidates": []}',
+        b'"hello"',
+        b"[" * 99_999,
+        b"\xff\x00",
+    ],
 )
 def test_json_that_is_no_reply_is_never_a_crash(wire: Wire, body: bytes) -> None:
     with SERVERS[wire]([Fault(body=body)]) as server:
@@ -265,7 +376,11 @@ def test_json_that_is_no_reply_is_never_a_crash(wire: Wire, body: bytes) -> None
 
 
 def test_what_is_late_is_a_timeout_before_the_body_and_in_it() -> None:
-    late = [(wire, Fault(reply=REPLY, **how)) for wire in WIRES for how in ({"delay_s": 2.5}, {"drip_s": 2.5})]  # type: ignore[arg-type]
+    late = [
+        (wire, fault)
+        for wire in WIRES
+        for fault in (Fault(reply=REPLY, delay_s=2.5), Fault(reply=REPLY, drip_s=2.5))
+    ]
     with ThreadPoolExecutor(len(late)) as pool:
         troubles = list(pool.map(lambda each: fail(each[0], each[1], timeout_s=1)[0], late))
     assert {(each.kind, each.retryable, each.maybe_billed) for each in troubles} == {("timeout", True, True)}
@@ -289,30 +404,96 @@ def test_a_server_that_is_not_there_was_not_billed(wire: Wire) -> None:
     with pytest.raises(ModelTrouble) as caught:
         elsewhere(wire, f"http://user:pass@127.0.0.1:{port}/v1").ask(REQUEST)
     assert caught.value.user_sentence == f"Nothing answers at 127.0.0.1:{port}; is the model server running?"
-    assert (caught.value.kind, caught.value.retryable, caught.value.maybe_billed) == ("unreachable", True, False)
+    assert (caught.value.kind, caught.value.retryable, caught.value.maybe_billed) == (
+        "unreachable",
+        True,
+        False,
+    )
 
 
 SAID: list[tuple[Wire, Fault, TroubleKind, str]] = [
-    ("openai", Fault(status=429, body=b'{"error": {"code": "insufficient_quota", "message": "no money"}}'), "quota", "quota is used up"),
-    ("anthropic", Fault(status=400, message="Your credit balance is too low to use it"), "quota", "quota is used up"),
+    (
+        "openai",
+        Fault(status=429, body=b'{"error": {"code": "insufficient_quota", "message": "no money"}}'),
+        "quota",
+        "quota is used up",
+    ),
+    (
+        "anthropic",
+        Fault(status=400, message="Your credit balance is too low to use it"),
+        "quota",
+        "quota is used up",
+    ),
     ("openai", Fault(status=402), "quota", "quota is used up"),
-    ("openai", Fault(status=400, message="This model's maximum context length is 8192 tokens"), "window", "longer than some-model"),
-    ("anthropic", Fault(status=400, message="prompt is too long: 210000 tokens > 200000 maximum"), "window", "longer than some-model"),
-    ("openai", Fault(status=400, message="the request exceeds the available context size, try increasing it"), "window", "longer than"),
-    ("mistral", Fault(status=400, message="Invalid model: some-model"), "no_model", "knows no model some-model"),
-    ("openai", Fault(status=404, message='model "some-model" not found, try pulling it first'), "no_model", "try pulling it first"),
+    (
+        "openai",
+        Fault(status=400, message="This model's maximum context length is 8192 tokens"),
+        "window",
+        "longer than some-model",
+    ),
+    (
+        "anthropic",
+        Fault(status=400, message="prompt is too long: 210000 tokens > 200000 maximum"),
+        "window",
+        "longer than some-model",
+    ),
+    (
+        "openai",
+        Fault(status=400, message="the request exceeds the available context size, try increasing it"),
+        "window",
+        "longer than",
+    ),
+    (
+        "mistral",
+        Fault(status=400, message="Invalid model: some-model"),
+        "no_model",
+        "knows no model some-model",
+    ),
+    (
+        "openai",
+        Fault(status=404, message='model "some-model" not found, try pulling it first'),
+        "no_model",
+        "try pulling it first",
+    ),
     ("anthropic", Fault(status=404, message="model: some-model"), "no_model", "knows no model some-model"),
-    ("openai", Fault(status=400, message="llama2 does not support tools"), "bad_request", "`providers.mine.reply` to `schema` or `text`"),
-    ("openai", Fault(status=500, message="tools param requires --jinja flag"), "bad_request", "`providers.mine.reply`"),
-    ("openai", Fault(status=400, message='"auto" tool choice requires --enable-auto-tool-choice'), "bad_request", "`providers.mine.reply`"),
+    (
+        "openai",
+        Fault(status=400, message="llama2 does not support tools"),
+        "bad_request",
+        "`providers.mine.reply` to `schema` or `text`",
+    ),
+    (
+        "openai",
+        Fault(status=500, message="tools param requires --jinja flag"),
+        "bad_request",
+        "`providers.mine.reply`",
+    ),
+    (
+        "openai",
+        Fault(status=400, message='"auto" tool choice requires --enable-auto-tool-choice'),
+        "bad_request",
+        "`providers.mine.reply`",
+    ),
     ("openai", Fault(status=400, message="a" * 5000), "bad_request", "aaa"),
-    ("google", Fault(status=400, message="API key not valid. Please pass a valid API key."), "bad_request", "API key not valid"),
-    ("mistral", Fault(status=422, body=b'{"detail": [{"msg": "field required", "loc": ["x"]}]}'), "bad_request", "It says: field required"),
+    (
+        "google",
+        Fault(status=400, message="API key not valid. Please pass a valid API key."),
+        "bad_request",
+        "API key not valid",
+    ),
+    (
+        "mistral",
+        Fault(status=422, body=b'{"detail": [{"msg": "field required", "loc": ["x"]}]}'),
+        "bad_request",
+        "It says: field required",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("wire", "fault", "kind", "says"), SAID)
-def test_what_the_server_says_decides_and_is_passed_on(wire: Wire, fault: Fault, kind: TroubleKind, says: str) -> None:
+def test_what_the_server_says_decides_and_is_passed_on(
+    wire: Wire, fault: Fault, kind: TroubleKind, says: str
+) -> None:
     trouble, _ = fail(wire, fault)
     assert (trouble.kind, trouble.retryable) == (kind, False), trouble.user_sentence
     assert says in trouble.user_sentence
@@ -320,13 +501,22 @@ def test_what_the_server_says_decides_and_is_passed_on(wire: Wire, fault: Fault,
 
 
 def test_a_server_without_schemas_names_the_setting_too() -> None:
-    trouble, _ = fail("openai", Fault(status=400, message="response_format json_schema is not supported"), means="schema")
+    trouble, _ = fail(
+        "openai", Fault(status=400, message="response_format json_schema is not supported"), means="schema"
+    )
     assert "Set `providers.mine.reply` to `text`" in trouble.user_sentence
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_refusal_by_status_is_one_whatever_its_body(wire: Wire) -> None:
-    for body in (b"", b'{"a":' * 99_999, b"\xff\x00", b"[]", b'{"error": [{"message": 3}]}', b'{"error": null, "message": {"detail": []}}'):
+    for body in (
+        b"",
+        b'{"a":' * 99_999,
+        b"\xff\x00",
+        b"[]",
+        b'{"error": [{"message": 3}]}',
+        b'{"error": null, "message": {"detail": []}}',
+    ):
         trouble, _ = fail(wire, Fault(status=400, body=body))
         assert (trouble.kind, trouble.retryable, trouble.maybe_billed) == ("bad_request", False, False), body
 
@@ -385,14 +575,19 @@ def test_a_function_can_answer_an_empty_script_says_so_and_other_paths_have_noth
 
 def test_a_server_that_wants_a_key_refuses_another() -> None:
     for wire, kind in SERVERS.items():
-        with kind([REPLY], key="another") as server, pytest.raises(ModelTrouble, match="does not accept the API key"):
+        with (
+            kind([REPLY], key="another") as server,
+            pytest.raises(ModelTrouble, match="does not accept the API key"),
+        ):
             model_of(server).ask(REQUEST)
         assert wire in WIRES
 
 
 def test_tools_that_are_not_given_are_not_declared() -> None:
     for wire in WIRES:
-        _, server = ask(wire, {"signal": "success"}, request=Request("k", "s", "You are.", (Block("b", "x"),), (), 500))
+        _, server = ask(
+            wire, {"signal": "success"}, request=Request("k", "s", "You are.", (Block("b", "x"),), (), 500)
+        )
         assert server.requests[0].tools == {}
     assert HAND_IN.name == "hand_in"
 

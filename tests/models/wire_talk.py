@@ -12,8 +12,16 @@ from agentforge.testing import SERVERS, Scripted, WireServer
 
 WIRES: tuple[Wire, ...] = get_args(Wire)
 KEY = "key-of-one-person-4711"
-READ = ToolSpec("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]})
-HAND_IN = ToolSpec("hand_in", "Hand in.", {"type": "object", "properties": {"paper": {"type": "object"}}, "required": ["paper"]})
+READ = ToolSpec(
+    "read_file",
+    "Read a file.",
+    {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
+HAND_IN = ToolSpec(
+    "hand_in",
+    "Hand in.",
+    {"type": "object", "properties": {"paper": {"type": "object"}}, "required": ["paper"]},
+)
 REQUEST = Request(
     "green/1/1/ask/1",
     "green",
@@ -26,7 +34,10 @@ USER = "\n\n".join(f'<block name="{block.name}">\n{block.text}\n</block>' for bl
 REPLY: dict[str, Json] = {
     "thought": "look first",
     "notes": "f is in a.py",
-    "actions": [{"name": "read_file", "args": {"path": "a.py"}}, {"name": "hand_in", "args": {"paper": {"ü": [1, {"x": None}]}}}],
+    "actions": [
+        {"name": "read_file", "args": {"path": "a.py"}},
+        {"name": "hand_in", "args": {"paper": {"ü": [1, {"x": None}]}}},
+    ],
     "signal": "failure_retryable",
     "summary": "reading",
 }
@@ -46,13 +57,17 @@ def model_of(
     return ProviderModel(provider, name, key, prices)
 
 
-def ask(wire: Wire, *script: Scripted, request: Request = REQUEST, means: Means | None = None) -> tuple[Answer, WireServer]:
+def ask(
+    wire: Wire, *script: Scripted, request: Request = REQUEST, means: Means | None = None
+) -> tuple[Answer, WireServer]:
     """The answer to the first entry of the script."""
     with SERVERS[wire](list(script)) as server:
         return model_of(server, means=means).ask(request), server
 
 
-def fail(wire: Wire, *script: Scripted, timeout_s: int = 20, means: Means | None = None) -> tuple[ModelTrouble, WireServer]:
+def fail(
+    wire: Wire, *script: Scripted, timeout_s: int = 20, means: Means | None = None
+) -> tuple[ModelTrouble, WireServer]:
     """What went wrong, and the server it went wrong at."""
     with SERVERS[wire](list(script)) as server:
         try:
@@ -71,4 +86,6 @@ def body_of(wire: Wire, reply: Mapping[str, Json]) -> dict[str, Json]:
     """A whole body of the wire that says `reply`, to be changed."""
     from agentforge.testing.dialects import said  # noqa: PLC0415 - of one test
 
-    return SERVERS[wire].dialect.reply(said(reply, "calls"), {"model": "some-model"}, "/models/some-model:generateContent")
+    return SERVERS[wire].dialect.reply(
+        said(reply, "calls"), {"model": "some-model"}, "/models/some-model:generateContent"
+    )

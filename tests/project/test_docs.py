@@ -1,4 +1,6 @@
-"""The documents say what the program does: what they quote is compared, what they point to exists, what they show is valid."""
+"""The documents say what the program does: what they quote is compared, what they point to exists, what they
+show is valid.
+"""
 
 import re
 import subprocess
@@ -52,7 +54,12 @@ def anchors(document: Path) -> set[str]:
 
 
 def test_what_the_documents_quote_of_the_program_is_fresh() -> None:
-    checked = subprocess.run([sys.executable, str(ROOT / "scripts/make-docs"), "--check"], capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/make-docs"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
@@ -87,7 +94,10 @@ def test_the_guide_for_contributors_stays_short() -> None:
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "docs/architecture.md"])
 def test_the_map_names_every_package(name: str) -> None:
-    parts = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"} - {"__init__", "__pycache__"}
+    parts = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"} - {
+        "__init__",
+        "__pycache__",
+    }
     assert {part for part in parts if not re.search(rf"\b{part}\b", text_of(name))} == set()
 
 
@@ -107,12 +117,17 @@ def test_the_settings_shown_are_valid_and_complete() -> None:
     shown = blocks("docs/settings.md", "yaml")[0]
     value = check_settings(strict_yaml.load(shown, "docs/settings.md"), "docs/settings.md")
     contract = Catalog.packaged().contract("settings")
-    assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]  # a mapping: the dialect says so
+    # a mapping: the dialect says so
+    assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "whole"), [("README.md", False), ("docs/settings.md", True)])
 def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: Path) -> None:
-    shown = blocks(name, "yaml")[-1].replace("ADDRESS", "http://127.0.0.1:9/v1").replace("/srv/shared", str(tmp_path))
+    shown = (
+        blocks(name, "yaml")[-1]
+        .replace("ADDRESS", "http://127.0.0.1:9/v1")
+        .replace("/srv/shared", str(tmp_path))
+    )
     (tmp_path / "config.yaml").write_text(shown, encoding="utf-8")
     shared, own = read_own_settings(tmp_path / "config.yaml")
     providers = known({}, own.providers)
@@ -125,7 +140,11 @@ def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: P
 
 
 def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:
-    read = {found for path in PACKAGE.rglob("*.py") for found in VARIABLE.findall(path.read_text(encoding="utf-8"))}
+    read = {
+        found
+        for path in PACKAGE.rglob("*.py")
+        for found in VARIABLE.findall(path.read_text(encoding="utf-8"))
+    }
     rows = re.findall(r"^\| `([A-Z_]+)` \|", text_of("README.md"), re.MULTILINE)
     assert sorted(rows) == sorted(read - NOT_FOR_PEOPLE)
 
@@ -133,13 +152,20 @@ def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:
 def test_the_lanes_and_stages_shown_are_those_of_the_pipeline() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([\w, ]+) \|$", text_of("README.md"), re.MULTILINE))
     catalogue = Catalog.packaged()
-    assert rows == {lane: ", ".join(stage.name for stage in catalogue.resolve("implement", lane).pipeline().stages) for lane in LANES}
+    assert rows == {
+        lane: ", ".join(stage.name for stage in catalogue.resolve("implement", lane).pipeline().stages)
+        for lane in LANES
+    }
 
 
 def test_the_gates_and_rules_named_exist() -> None:
-    (row,) = re.findall(r"^\| \*\*Gate\*\* \| a judge: ([^.]+)\.", text_of("docs/architecture.md"), re.MULTILINE)
+    (row,) = re.findall(
+        r"^\| \*\*Gate\*\* \| a judge: ([^.]+)\.", text_of("docs/architecture.md"), re.MULTILINE
+    )
     assert set(re.findall(r"`(\w+)`", row)) == set(GATES)
-    (rules,) = re.findall(r"^`validation` names rules.+?(?=\n\n)", text_of("docs/contracts.md"), re.MULTILINE | re.DOTALL)
+    (rules,) = re.findall(
+        r"^`validation` names rules.+?(?=\n\n)", text_of("docs/contracts.md"), re.MULTILINE | re.DOTALL
+    )
     assert set(re.findall(r"`(\w+_\w+)`", rules)) <= set(PREDICATES)
 
 

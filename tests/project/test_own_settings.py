@@ -23,7 +23,9 @@ def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:
     assert read(tmp_path, "sandbox: landlock\nmodel: openai:x\n") == Own("landlock")
     (tmp_path / "shared").mkdir()
     roots = f"roots: [{{path: {tmp_path}/shared, write: true}}]\n"
-    own = read(tmp_path, f"container: {{engine: podman, image: work}}\n{roots}network: {{allow: ['mirror:8080']}}\n")
+    own = read(
+        tmp_path, f"container: {{engine: podman, image: work}}\n{roots}network: {{allow: ['mirror:8080']}}\n"
+    )
     assert own.container == ContainerSpec("podman", "work")
     assert own.roots == (Root(tmp_path.resolve() / "shared", write=True, name=own.roots[0].name),)
     assert own.network == (Destination("mirror", 8080, private=True),)

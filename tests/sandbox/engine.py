@@ -1,6 +1,8 @@
-"""A program that stands for podman or docker: it takes their words, and builds the container with bubblewrap on an empty root.
+"""A program that stands for podman or docker: it takes their words, and builds the container with bubblewrap
+on an empty root.
 
-No engine can be relied on where tests run. This one writes down how it was called, and mounts just what it was told, so that a test also
+No engine can be relied on where tests run. This one writes down how it was called, and mounts just what it
+was told, so that a test also
 sees whether the machine's own programs start on top of an image with nothing in it.
 """
 

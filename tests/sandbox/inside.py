@@ -1,7 +1,10 @@
-"""The program that wants out: run inside of walls, it tries every way it knows, and prints as JSON what each of them reached.
+"""The program that wants out: run inside of walls, it tries every way it knows, and prints as JSON what each
+of them reached.
 
-Standard library only, and not imported by what runs it: its text is handed to the interpreter inside. The first argument is JSON with the
-facts about the outside. Each attempt has a process and a directory of its own; one that the kernel ends has reached nothing.
+Standard library only, and not imported by what runs it: its text is handed to the interpreter inside. The
+first argument is JSON with the
+facts about the outside. Each attempt has a process and a directory of its own; one that the kernel ends has
+reached nothing.
 """
 
 # ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH109, PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208, PTH211, T201
@@ -201,9 +204,25 @@ def devices() -> Iterator[str]:
 @attempt
 def files_of_the_kernel() -> Iterator[str]:
     for name in (
-        *("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper", "/proc/sys/kernel/hostname"),
-        *("/proc/sys/kernel/modprobe", "/proc/sys/vm/drop_caches", "/sys/fs/cgroup/release_agent", "/proc/sys/fs/binfmt_misc/register"),
-        *(f"/proc/{VICTIM}/oom_score_adj", f"/proc/{VICTIM}/coredump_filter", "/sys/power/state", "/proc/acpi/wakeup", "/proc/kcore"),
+        *(
+            "/proc/sys/kernel/core_pattern",
+            "/proc/sysrq-trigger",
+            "/sys/kernel/uevent_helper",
+            "/proc/sys/kernel/hostname",
+        ),
+        *(
+            "/proc/sys/kernel/modprobe",
+            "/proc/sys/vm/drop_caches",
+            "/sys/fs/cgroup/release_agent",
+            "/proc/sys/fs/binfmt_misc/register",
+        ),
+        *(
+            f"/proc/{VICTIM}/oom_score_adj",
+            f"/proc/{VICTIM}/coredump_filter",
+            "/sys/power/state",
+            "/proc/acpi/wakeup",
+            "/proc/kcore",
+        ),
     ):
         with contextlib.suppress(OSError):
             os.close(os.open(name, os.O_WRONLY))
@@ -216,9 +235,20 @@ def files_of_the_kernel() -> Iterator[str]:
 @attempt
 def hooks() -> Iterator[str]:
     git = OUTSIDE["git"]
-    for name in ("hooks/pre-commit", "hooks/post-checkout", "config", "info/attributes", "objects/info/alternates", "HEAD"):
+    for name in (
+        "hooks/pre-commit",
+        "hooks/post-checkout",
+        "config",
+        "info/attributes",
+        "objects/info/alternates",
+        "HEAD",
+    ):
         yield from forge(f"{git}/{name}")
-    for old, new in ((git, f"{git}.old"), (os.path.dirname(git), f"{os.path.dirname(git)}.old"), (f"{git}/hooks", "hooks")):
+    for old, new in (
+        (git, f"{git}.old"),
+        (os.path.dirname(git), f"{os.path.dirname(git)}.old"),
+        (f"{git}/hooks", "hooks"),
+    ):
         with contextlib.suppress(OSError):
             os.rename(old, new)
             yield f"moved {old}"
@@ -227,14 +257,26 @@ def hooks() -> Iterator[str]:
         os.symlink(os.getcwd(), f"{git}/hooks")
         yield "put a link in the place of the hooks"
     for words in (("core.hooksPath", "evil"), ("core.fsmonitor", "evil")):
-        if subprocess.run(("git", "-C", os.path.dirname(git), "config", *words), capture_output=True, check=False).returncode == 0:
+        if (
+            subprocess.run(
+                ("git", "-C", os.path.dirname(git), "config", *words), capture_output=True, check=False
+            ).returncode
+            == 0
+        ):
             yield f"set {words[0]}"
 
 
 @attempt
 def planted_code() -> Iterator[str]:
     """In the interpreter's own places, in the environment of the task, and beside the locked tests."""
-    places = {*site.getsitepackages(), sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), OUTSIDE["packages"], OUTSIDE["tests"]}
+    places = {
+        *site.getsitepackages(),
+        sys.prefix,
+        sys.base_prefix,
+        os.path.dirname(os.__file__),
+        OUTSIDE["packages"],
+        OUTSIDE["tests"],
+    }
     for place in places:
         for name in ("sitecustomize.py", "usercustomize.py", "conftest.py", "forged.pth", "pytest.ini"):
             with contextlib.suppress(OSError):
@@ -302,7 +344,9 @@ def namespaces() -> Iterator[str]:
                 fd = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
                 if LIBC.setns(fd, 0) == 0:
                     yield f"entered the {kind} namespace of {pid}"
-    subprocess.run(("unshare", "-Urm", "mount", "-o", "remount,rw,bind", "/usr"), capture_output=True, check=False)
+    subprocess.run(
+        ("unshare", "-Urm", "mount", "-o", "remount,rw,bind", "/usr"), capture_output=True, check=False
+    )
     yield from forge("/usr/forged")
 
 
@@ -392,7 +436,10 @@ def keys() -> Iterator[str]:
     for keyring in (-3, -4, -5):
         if call(250 if X86 else 219, 0, keyring, 0) >= 0:
             yield "asked for a keyring"
-    if call(248 if X86 else 217, b"user", b"forged", b"x", 1, -4) >= 0 or call(249 if X86 else 218, b"user", b"x", None, 0) >= 0:
+    if (
+        call(248 if X86 else 217, b"user", b"forged", b"x", 1, -4) >= 0
+        or call(249 if X86 else 218, b"user", b"x", None, 0) >= 0
+    ):
         yield "added or requested a key"
 
 
@@ -418,7 +465,9 @@ def wide_doors() -> Iterator[str]:
         "modify_ldt": call(154 if X86 else None, 1, place, 16),
         "sethostname": call(170 if X86 else 161, b"x", 1),
     }
-    yield from (name for name, result in tries.items() if result >= 0 or -result not in (errno.EPERM, errno.ENOSYS))
+    yield from (
+        name for name, result in tries.items() if result >= 0 or -result not in (errno.EPERM, errno.ENOSYS)
+    )
 
 
 @attempt
@@ -462,7 +511,12 @@ def more_rights() -> Iterator[str]:
     subprocess.run(("su", "-c", "id"), capture_output=True, check=False, stdin=subprocess.DEVNULL)
     with open("/proc/self/status") as file:
         status = file.read()
-    for sign in ("CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapInh:\t0000000000000000", "NoNewPrivs:\t1"):
+    for sign in (
+        "CapEff:\t0000000000000000",
+        "CapPrm:\t0000000000000000",
+        "CapInh:\t0000000000000000",
+        "NoNewPrivs:\t1",
+    ):
         if sign not in status:
             yield f"{sign.partition(':')[0]} is not as it should be"
 
@@ -472,7 +526,9 @@ def more_rights() -> Iterator[str]:
 
 @attempt
 def servers_of_the_machine() -> Iterator[str]:
-    """What was heard is looked at from outside: a datagram can be sent into a loopback where nobody listens."""
+    """What was heard is looked at from outside: a datagram can be sent into a loopback where nobody
+    listens.
+    """
     for name, family, kind, place in OUTSIDE["servers"]:
         targets = [place] if name != "vsock" else [(cid, place[1]) for cid in (1, 2, 3)]
         for target in targets:

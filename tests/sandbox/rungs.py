@@ -35,11 +35,15 @@ def usable(sandbox: Sandbox) -> Sandbox:
     return sandbox
 
 
-def sh(sandbox: Sandbox, script: str, room: Path, *, timeout_s: float = 20, limits: Limits | None = None) -> Completed:
+def sh(
+    sandbox: Sandbox, script: str, room: Path, *, timeout_s: float = 20, limits: Limits | None = None
+) -> Completed:
     confinement = Confinement(cwd=room, write=(room,), timeout_s=timeout_s, limits=limits or Limits())
     return sandbox.run(("/bin/sh", "-c", script), confinement)
 
 
-def py(sandbox: Sandbox, script: str, room: Path, *, timeout_s: float = 20, limits: Limits | None = None) -> Completed:
+def py(
+    sandbox: Sandbox, script: str, room: Path, *, timeout_s: float = 20, limits: Limits | None = None
+) -> Completed:
     confinement = Confinement(cwd=room, write=(room,), timeout_s=timeout_s, limits=limits or Limits())
     return sandbox.run((INTERPRETER, "-I", "-c", script), confinement)

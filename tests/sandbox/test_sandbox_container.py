@@ -1,4 +1,6 @@
-"""The container rung: what the engine is told, that its room works with nothing but the machine's programs, and who may ask for it."""
+"""The container rung: what the engine is told, that its room works with nothing but the machine's programs,
+and who may ask for it.
+"""
 
 import os
 import shutil
@@ -43,25 +45,39 @@ def test_the_engine_is_told_to_build_every_wall(walls: Container, tools: Path, r
     odd = room.parent / "a,b:c"
     odd.mkdir()
     confinement = Confinement(
-        cwd=room, write=(room,), read=(room / "locked", odd), env={"TOKEN": "s3cret"}, limits=Limits(memory=1 << 30, processes=99)
+        cwd=room,
+        write=(room,),
+        read=(room / "locked", odd),
+        env={"TOKEN": "s3cret"},
+        limits=Limits(memory=1 << 30, processes=99),
     )
     assert walls.run(("/bin/echo", "x"), confinement).out == b"x\n"
     words = engine.calls(tools)[-1]
     assert {"--rm", "--pull=never", "--network=none", "--read-only", "--cap-drop=all"} <= set(words)
-    assert {"--security-opt=no-new-privileges", "--pids-limit=99", f"--memory={1 << 30}b", f"--user={os.getuid()}:{os.getgid()}"} <= set(
-        words
-    )
+    assert {
+        "--security-opt=no-new-privileges",
+        "--pids-limit=99",
+        f"--memory={1 << 30}b",
+        f"--user={os.getuid()}:{os.getgid()}",
+    } <= set(words)
     assert f"--mount=type=bind,source={room},target={room}" in words
     assert f"--mount=type=bind,source={room / 'locked'},target={room / 'locked'},readonly" in words
     assert f'--mount=type=bind,"source={odd}","target={odd}",readonly' in words
     assert "--mount=type=bind,source=/usr,target=/usr,readonly" in words
-    assert not [word for word in words if "privileged" in word or word.startswith(("--pid=", "--device", "--cap-add"))]
+    assert not [
+        word for word in words if "privileged" in word or word.startswith(("--pid=", "--device", "--cap-add"))
+    ]
     assert "s3cret" not in " ".join(words)
     assert words[words.index("--entrypoint") + 2] == engine.IMAGE
 
 
 def test_programs_of_the_machine_run_on_an_image_with_nothing_in_it(walls: Container, room: Path) -> None:
-    done = py(walls, "import getpass, os, ssl, sys; open('made', 'w').write('x'); print(getpass.getuser(), sorted(os.environ))", room)
+    done = py(
+        walls,
+        "import getpass, os, ssl, sys; open('made', 'w').write('x'); print(getpass.getuser(), "
+        "sorted(os.environ))",
+        room,
+    )
     assert done.code == 0, done.err
     assert done.argv[-2] == "-c"
     assert (room / "made").stat().st_uid == os.getuid()
@@ -94,8 +110,12 @@ def test_set_up_reaches_the_places_on_its_list_and_no_other(walls: Container, ro
     with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         place = f"127.0.0.1:{server.server_port}"
-        confinement = Confinement(cwd=room, write=(room,), network=destinations((place,), private=True), on_refusal=refused.append)
-        done = walls.run((INTERPRETER, "-I", "-c", "import sys\n" + script, place, "127.0.0.1:9"), confinement)
+        confinement = Confinement(
+            cwd=room, write=(room,), network=destinations((place,), private=True), on_refusal=refused.append
+        )
+        done = walls.run(
+            (INTERPRETER, "-I", "-c", "import sys\n" + script, place, "127.0.0.1:9"), confinement
+        )
         server.shutdown()
     assert done.out.decode().splitlines() == ["b'package'", "HTTPError 403"], done.err
     assert refused == ["127.0.0.1:9"]
@@ -105,10 +125,14 @@ def test_the_probe_finds_every_essential_wall(walls: Container) -> None:
     assert not {each.name for each in probe(walls) if not each.held} & ESSENTIAL
 
 
-def test_a_path_given_through_a_link_works_by_both_names(walls: Container, room: Path, tmp_path: Path) -> None:
+def test_a_path_given_through_a_link_works_by_both_names(
+    walls: Container, room: Path, tmp_path: Path
+) -> None:
     (tmp_path / "other").symlink_to(room)
     confinement = Confinement(cwd=tmp_path / "other", write=(tmp_path / "other",))
-    assert walls.run(("/bin/sh", "-c", f"echo x > {tmp_path}/other/f; cat {room}/f"), confinement).out == b"x\n"
+    assert (
+        walls.run(("/bin/sh", "-c", f"echo x > {tmp_path}/other/f; cat {room}/f"), confinement).out == b"x\n"
+    )
 
 
 def test_a_run_whose_time_is_up_is_ended_by_its_name(walls: Container, tools: Path, room: Path) -> None:
@@ -131,7 +155,9 @@ def test_a_name_that_is_no_image_is_refused(image: str) -> None:
         ContainerSpec("podman", image)
 
 
-def test_a_container_is_only_chosen_if_the_user_configured_one(walls: Container, tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_is_only_chosen_if_the_user_configured_one(
+    walls: Container, tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(PolicyError, match="No container is configured") as caught:
         ladder.choose("container")
     assert "your own config.yaml" in caught.value.next_step
@@ -148,7 +174,10 @@ def test_the_container_is_the_last_rung_and_nothing_comes_after_it() -> None:
 
 def test_an_engine_that_builds_no_walls_is_not_believed(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = tools / "docker"
-    fake.write_text('#!/bin/sh\n[ "$1" = run ] || exit 0\nwhile [ "$1" != bare ]; do shift; done; shift; exec /bin/sh "$@"\n')
+    fake.write_text(
+        '#!/bin/sh\n[ "$1" = run ] || exit 0\nwhile [ "$1" != bare ]; do shift; done; shift; exec '
+        '/bin/sh "$@"\n'
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
     with pytest.raises(PolicyError, match="docker does not work here"):
@@ -166,7 +195,9 @@ def _real() -> Container | None:
         except subprocess.TimeoutExpired:
             continue
         if made.returncode == 0:
-            return find_engine(ContainerSpec("podman" if name == "podman" else "docker", "agentforge-empty:test"))
+            return find_engine(
+                ContainerSpec("podman" if name == "podman" else "docker", "agentforge-empty:test")
+            )
     return None
 
 

@@ -25,14 +25,20 @@ def installs(files: dict[str, str]) -> tuple[str, ...]:
 def test_extras_and_groups_for_tests_are_all_installed_with_the_project() -> None:
     pyproject = (
         BUILD
-        + '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\ndocs = ["sphinx"]\nDev = ["mypy"]\n'
+        + (
+            '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\ndocs = '
+            '["sphinx"]\nDev = ["mypy"]\n'
+        )
         + '[dependency-groups]\ntests = ["hypothesis"]\nlint = ["ruff"]\n'
     )
     assert installs({"pyproject.toml": pyproject, "x.py": ""}) == ("-e", ".[test,Dev]", "--group", "tests")
 
 
 def test_a_group_that_includes_another_brings_what_that_one_brings() -> None:
-    pyproject = BUILD + '[dependency-groups]\ndev = [{include-group = "base"}]\nbase = ["pytest-cov>=4", {include-group = "dev"}]\n'
+    pyproject = BUILD + (
+        '[dependency-groups]\ndev = [{include-group = "base"}]\nbase = ["pytest-cov>=4", '
+        '{include-group = "dev"}]\n'
+    )
     assert installs({"pyproject.toml": pyproject}) == ("-e", ".", "--group", "dev")
 
 
@@ -48,7 +54,8 @@ def test_extras_of_setup_cfg_and_setup_py_are_read_without_running_them() -> Non
     assert installs({"setup.cfg": cfg}) == ("-e", ".[testing]")
     script = (
         "import sys\nsys.exit('ran')\n"
-        "EXTRAS = {'tests': ['pytest'], 'all': sum([], [])}\nsetup(extras_require=EXTRAS, tests_require=['nose2'])\n"
+        "EXTRAS = {'tests': ['pytest'], 'all': sum([], [])}\nsetup(extras_require=EXTRAS, "
+        "tests_require=['nose2'])\n"
     )
     assert installs({"setup.py": script}) == ("-e", ".[tests]", "nose2")
 
@@ -56,7 +63,8 @@ def test_extras_of_setup_cfg_and_setup_py_are_read_without_running_them() -> Non
 def test_poetry_groups_are_said_in_common_words() -> None:
     pyproject = (
         '[tool.poetry]\nname = "x"\n[build-system]\nrequires = ["poetry-core"]\n'
-        '[tool.poetry.group.dev.dependencies]\npytest = "^8.1"\npython = "^3.9"\nlocal = {path = "../local"}\n'
+        '[tool.poetry.group.dev.dependencies]\npytest = "^8.1"\npython = "^3.9"\nlocal = {path = '
+        '"../local"}\n'
         '[tool.poetry.group.docs.dependencies]\nsphinx = "*"\n'
     )
     assert installs({"pyproject.toml": pyproject}) == ("-e", ".", "pytest>=8.1,<9")
@@ -76,7 +84,10 @@ def test_poetry_groups_are_said_in_common_words() -> None:
         ("1.2.*", "p==1.2.*"),
         ("1.2", "p==1.2"),
         (">=1, <3", "p>=1,<3"),
-        ({"version": ">=2", "extras": ["a", "b"], "markers": "sys_platform == 'linux'"}, "p[a,b]>=2; sys_platform == 'linux'"),
+        (
+            {"version": ">=2", "extras": ["a", "b"], "markers": "sys_platform == 'linux'"},
+            "p[a,b]>=2; sys_platform == 'linux'",
+        ),
         ({"version": "1", "python": "<3.12"}, 'p==1; python_version < "3.12"'),
     ],
 )
@@ -85,7 +96,14 @@ def test_versions_of_poetry_are_translated(written: object, meant: str) -> None:
 
 
 @every(
-    "path", ["requirements-test.txt", "test-requirements.txt", "requirements/tests.txt", "tests/requirements.txt", "requirements_dev.txt"]
+    "path",
+    [
+        "requirements-test.txt",
+        "test-requirements.txt",
+        "requirements/tests.txt",
+        "tests/requirements.txt",
+        "requirements_dev.txt",
+    ],
 )
 def test_requirement_files_for_tests_are_used_under_their_many_names(path: str) -> None:
     files = {"setup.py": "setup()", path: "pytest==8.0\n-c x.txt\n", "requirements-docs.txt": "sphinx"}
@@ -100,19 +118,36 @@ def test_requirement_files_are_left_alone_when_an_extra_already_brings_pytest() 
 
 def test_a_project_without_a_build_gets_its_requirements_alone() -> None:
     assert installs({"requirements.txt": "flask", "app.py": ""}) == ("-r", "requirements.txt", "pytest")
-    assert installs({"pyproject.toml": '[project]\nname = "x"\ndependencies = ["flask"]\n'}) == ("-r", "pyproject.toml", "pytest")
-    assert installs({"Pipfile": '[packages]\nflask = "*"\n[dev-packages]\npytest = "==8.0"\n'}) == ("flask", "pytest==8.0")
+    assert installs({"pyproject.toml": '[project]\nname = "x"\ndependencies = ["flask"]\n'}) == (
+        "-r",
+        "pyproject.toml",
+        "pytest",
+    )
+    assert installs({"Pipfile": '[packages]\nflask = "*"\n[dev-packages]\npytest = "==8.0"\n'}) == (
+        "flask",
+        "pytest==8.0",
+    )
     assert installs({"x.py": ""}) == ("pytest",)
 
 
 def test_hints_of_tox_are_followed_and_its_conditions_left_out() -> None:
-    tox = "[testenv]\nextras = cli\ndeps =\n    pytest\n    py27: mock\n    -r{toxinidir}/reqs.txt\n    {env:X}\n    attrs>=22  # why\n"
-    files = {"tox.ini": tox, "reqs.txt": "toml", "setup.cfg": "[metadata]\nname=x\n[options.extras_require]\ncli = click\n"}
+    tox = (
+        "[testenv]\nextras = cli\ndeps =\n    pytest\n    py27: mock\n    -r{toxinidir}/reqs.txt\n    "
+        "{env:X}\n    attrs>=22  # why\n"
+    )
+    files = {
+        "tox.ini": tox,
+        "reqs.txt": "toml",
+        "setup.cfg": "[metadata]\nname=x\n[options.extras_require]\ncli = click\n",
+    }
     assert installs(files) == ("-e", ".[cli]", "-r", "reqs.txt", "pytest", "attrs>=22")
 
 
 def test_hints_of_nox_are_followed() -> None:
-    nox = "import nox\n@nox.session\ndef tests(session):\n    session.install('-e', '.[fast]', 'pytest', f'x{1}')\n"
+    nox = (
+        "import nox\n@nox.session\ndef tests(session):\n    session.install('-e', '.[fast]', 'pytest', "
+        "f'x{1}')\n"
+    )
     pyproject = BUILD + '[project.optional-dependencies]\nfast = ["orjson"]\n'
     assert installs({"noxfile.py": nox, "pyproject.toml": pyproject}) == ("-e", ".[fast]", "pytest")
 
@@ -123,7 +158,9 @@ def test_hints_of_hatch_are_followed() -> None:
 
 
 def test_ruff_is_installed_where_it_is_configured_in_the_version_the_hooks_pin() -> None:
-    plan = plan_of({"ruff.toml": "", ".pre-commit-config.yaml": "repos:\n- repo: x/ruff-pre-commit\n  rev: v0.9.1\n"})
+    plan = plan_of(
+        {"ruff.toml": "", ".pre-commit-config.yaml": "repos:\n- repo: x/ruff-pre-commit\n  rev: v0.9.1\n"}
+    )
     assert plan.lint
     assert plan.setup[-1][-1] == "ruff==0.9.1"
     assert not plan_of({"x.py": ""}).lint
@@ -138,10 +175,31 @@ def test_ruff_is_installed_where_it_is_configured_in_the_version_the_hooks_pin()
         ({"lib/pkg/__init__.py": "", "setup.py": "setup(package_dir={'': 'lib'})"}, ("lib",)),
         ({"lib/pkg/__init__.py": "", "setup.py": "setup(packages=find_packages('lib'))"}, ("lib",)),
         ({"lib/pkg/__init__.py": "", "setup.cfg": "[options]\npackage_dir =\n    =lib\n"}, ("lib",)),
-        ({"lib/pkg/__init__.py": "", "pyproject.toml": '[tool.setuptools.package-dir]\n"" = "lib"\n'}, ("lib",)),
-        ({"lib/pkg/__init__.py": "", "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["lib"]\n'}, ("lib",)),
-        ({"lib/pkg/__init__.py": "", "pyproject.toml": '[[tool.poetry.packages]]\ninclude = "pkg"\nfrom = "lib"\n'}, ("lib",)),
-        ({"lib/pkg/__init__.py": "", "pyproject.toml": '[tool.hatch.build.targets.wheel]\npackages = ["lib/pkg"]\n'}, ("lib",)),
+        (
+            {"lib/pkg/__init__.py": "", "pyproject.toml": '[tool.setuptools.package-dir]\n"" = "lib"\n'},
+            ("lib",),
+        ),
+        (
+            {
+                "lib/pkg/__init__.py": "",
+                "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["lib"]\n',
+            },
+            ("lib",),
+        ),
+        (
+            {
+                "lib/pkg/__init__.py": "",
+                "pyproject.toml": '[[tool.poetry.packages]]\ninclude = "pkg"\nfrom = "lib"\n',
+            },
+            ("lib",),
+        ),
+        (
+            {
+                "lib/pkg/__init__.py": "",
+                "pyproject.toml": '[tool.hatch.build.targets.wheel]\npackages = ["lib/pkg"]\n',
+            },
+            ("lib",),
+        ),
         ({"src/__init__.py": "", "src/app.py": ""}, (".",)),
     ],
 )
@@ -152,13 +210,25 @@ def test_modules_are_found_in_every_layout(files: dict[str, str], roots: tuple[s
 @every(
     ("files", "paths"),
     [
-        ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["checks", "gone"]\n', "checks/test_a.py": ""}, ("checks",)),
+        (
+            {
+                "pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["checks", "gone"]\n',
+                "checks/test_a.py": "",
+            },
+            ("checks",),
+        ),
         ({"setup.cfg": "[tool:pytest]\ntestpaths = a b\n", "a/x.py": "", "b/x.py": ""}, ("a", "b")),
         ({"pytest.ini": "[pytest]\ntestpaths = t\n", "t/x.py": "", "tests/test_x.py": ""}, ("t",)),
         ({"tests/test_a.py": "", "pkg/tests/test_b.py": ""}, ("tests",)),
         ({"test/a.py": ""}, ("test",)),
-        ({"pkg/tests/test_a.py": "", "pkg/sub/tests/unit/tests/test_b.py": ""}, ("pkg/sub/tests", "pkg/tests")),
-        ({"x.py": "", "test_x.py": "", "deep/y_test.py": "", "contest.py": ""}, ("deep/y_test.py", "test_x.py")),
+        (
+            {"pkg/tests/test_a.py": "", "pkg/sub/tests/unit/tests/test_b.py": ""},
+            ("pkg/sub/tests", "pkg/tests"),
+        ),
+        (
+            {"x.py": "", "test_x.py": "", "deep/y_test.py": "", "contest.py": ""},
+            ("deep/y_test.py", "test_x.py"),
+        ),
         ({"x.py": ""}, ()),
     ],
 )
@@ -190,7 +260,10 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     assert plan.python == "3.12"
 
 
-@every("settings", [{"setup": "make"}, {"setup": [1]}, {"setup": ["'"]}, {"commands": []}, {"commands": {"test": ""}}])
+@every(
+    "settings",
+    [{"setup": "make"}, {"setup": [1]}, {"setup": ["'"]}, {"commands": []}, {"commands": {"test": ""}}],
+)
 def test_settings_that_are_no_commands_are_named(settings: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=r"settings\.yaml"):
         plan_of({"setup.py": ""}, settings)
@@ -207,7 +280,9 @@ def test_a_setup_script_that_does_not_parse_says_nothing() -> None:
 
 
 def test_versions_from_tags_are_noticed() -> None:
-    assert plan_of({"pyproject.toml": '[build-system]\nrequires = ["setuptools", "setuptools_scm[toml]>=8"]\n'}).version_from_tags
+    assert plan_of(
+        {"pyproject.toml": '[build-system]\nrequires = ["setuptools", "setuptools_scm[toml]>=8"]\n'}
+    ).version_from_tags
     assert plan_of({"setup.py": "setup(use_scm_version=True)"}).version_from_tags
     assert not plan_of({"pyproject.toml": BUILD}).version_from_tags
 

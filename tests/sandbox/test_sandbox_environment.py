@@ -66,7 +66,11 @@ def reader(top: Path) -> Callable[[str], bytes | None]:
 
 
 def plan_of(top: Path, settings: dict[str, object] | None = None) -> detect.Plan:
-    return detect.detect(reader(top), tuple(path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()), settings)
+    return detect.detect(
+        reader(top),
+        tuple(path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()),
+        settings,
+    )
 
 
 def offline_plan(top: Path) -> detect.Plan:
@@ -88,16 +92,27 @@ def built(plan: detect.Plan, top: Path, cache: Path, walls: Sandbox) -> environm
     def checkout(into: Path) -> None:
         shutil.copytree(top, into, dirs_exist_ok=True)
 
-    return environment.build(plan, checkout, cache, walls, version="9.9", lock_text_hash=detect.lock_hash(plan, reader(top)))
+    return environment.build(
+        plan, checkout, cache, walls, version="9.9", lock_text_hash=detect.lock_hash(plan, reader(top))
+    )
 
 
-def run_in(built_env: environment.Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox) -> Completed:
+def run_in(
+    built_env: environment.Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox
+) -> Completed:
     command = environment.fill(argv, {"env": str(built_env.path)})
-    return walls.run(command, Confinement(cwd=tree, write=(tree,), read=built_env.readable, env=environment.run_env(built_env, tree)))
+    return walls.run(
+        command,
+        Confinement(
+            cwd=tree, write=(tree,), read=built_env.readable, env=environment.run_env(built_env, tree)
+        ),
+    )
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory, walls: Sandbox) -> tuple[environment.Environment, Path, Path]:
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, walls: Sandbox
+) -> tuple[environment.Environment, Path, Path]:
     top = write(FILES, tmp_path_factory.mktemp("greet"))
     cache = tmp_path_factory.mktemp("cache with space")
     return built(offline_plan(top), top, cache, walls), top, cache
@@ -107,17 +122,32 @@ def test_the_judged_tree_is_imported_with_the_version_of_its_tags_and_not_the_ch
     shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env, top, _ = shared
-    tree = write(FILES | {"src/greet/__init__.py": FILES["src/greet/__init__.py"].replace("'hello'", "'changed'")}, tmp_path)
+    tree = write(
+        FILES | {"src/greet/__init__.py": FILES["src/greet/__init__.py"].replace("'hello'", "'changed'")},
+        tmp_path,
+    )
     environment.lay_generated(env, tree)
     done = run_in(env, offline_plan(top).tests, tree, walls)
-    assert done.out.decode().split() == ["changed", "made", "by", "set-up", "of", "9.9", f"{tree}/src/greet/__init__.py"]
+    assert done.out.decode().split() == [
+        "changed",
+        "made",
+        "by",
+        "set-up",
+        "of",
+        "9.9",
+        f"{tree}/src/greet/__init__.py",
+    ]
 
 
-def test_what_set_up_generated_is_listed_without_caches(shared: tuple[environment.Environment, Path, Path]) -> None:
+def test_what_set_up_generated_is_listed_without_caches(
+    shared: tuple[environment.Environment, Path, Path],
+) -> None:
     assert shared[0].generated == ("src/greet/_version.py",)
 
 
-def test_what_a_tree_has_itself_is_not_overlaid(shared: tuple[environment.Environment, Path, Path], tmp_path: Path) -> None:
+def test_what_a_tree_has_itself_is_not_overlaid(
+    shared: tuple[environment.Environment, Path, Path], tmp_path: Path
+) -> None:
     tree = write({"src/greet/_version.py": "mine"}, tmp_path)
     environment.lay_generated(shared[0], tree)
     assert (tree / "src/greet/_version.py").read_text() == "mine"
@@ -137,20 +167,29 @@ def test_the_environment_and_its_source_cannot_be_changed_by_a_run(
     shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env = shared[0]
-    script = f"echo x > {env.path}/forged; echo x >> '{env.source}/src/greet/__init__.py'; rm -rf '{env.path}/bin'"
+    script = (
+        f"echo x > {env.path}/forged; echo x >> '{env.source}/src/greet/__init__.py'; rm -rf '{env.path}/bin'"
+    )
     assert run_in(env, ("/bin/sh", "-c", script), tmp_path, walls).code != 0
     assert env.python.exists()
     assert not (env.path / "forged").exists()
 
 
-def test_a_second_build_is_answered_from_the_cache(shared: tuple[environment.Environment, Path, Path], walls: Sandbox) -> None:
+def test_a_second_build_is_answered_from_the_cache(
+    shared: tuple[environment.Environment, Path, Path], walls: Sandbox
+) -> None:
     env, top, cache = shared
 
     def never(into: Path) -> None:
         raise AssertionError(into)
 
     plan = offline_plan(top)
-    assert environment.build(plan, never, cache, walls, version="9.9", lock_text_hash=detect.lock_hash(plan, reader(top))) == env
+    assert (
+        environment.build(
+            plan, never, cache, walls, version="9.9", lock_text_hash=detect.lock_hash(plan, reader(top))
+        )
+        == env
+    )
 
 
 def test_a_half_built_environment_is_built_again(tmp_path: Path, walls: Sandbox) -> None:
@@ -172,7 +211,9 @@ def test_another_lock_file_is_another_environment(
     assert built(offline_plan(top), top, cache, walls).key != env.key
 
 
-def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(tmp_path: Path, walls: Sandbox) -> None:
+def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(
+    tmp_path: Path, walls: Sandbox
+) -> None:
     top = write(FILES | {"backend.py": "raise SystemExit('the compiler is missing')\n"}, tmp_path / "greet")
     with pytest.raises(environment.SetupFailed) as caught:
         built(offline_plan(top), top, tmp_path / "cache", walls)
@@ -190,7 +231,12 @@ def test_set_up_sees_no_secret_of_the_caller_and_writes_nowhere_else(
     top = write({"x.py": ""}, tmp_path / "p")
     plan = plan_of(top)
     spy = ("/bin/sh", "-c", f"env > seen; echo x > {tmp_path}/forged; true")
-    env = built(detect.Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()), top, tmp_path / "cache", walls)
+    env = built(
+        detect.Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()),
+        top,
+        tmp_path / "cache",
+        walls,
+    )
     assert env.generated == ("seen",)
     assert "sk-secret" not in (env.source / "seen").read_text()
     assert not (tmp_path / "forged").exists()
@@ -216,18 +262,32 @@ def test_where_packages_come_from_is_passed_on_in_the_words_of_both_tools() -> N
 
 def test_indexes_of_the_users_own_files_are_passed_on_where_no_variable_names_one(tmp_path: Path) -> None:
     write(
-        {".config/pip/pip.conf": "[global]\nindex-url = https://a.invalid/s\nextra-index-url =\n  https://b.invalid/s\n  file:///c\n"},
+        {
+            ".config/pip/pip.conf": (
+                "[global]\nindex-url = https://a.invalid/s\nextra-index-url =\n  "
+                "https://b.invalid/s\n  file:///c\n"
+            )
+        },
         tmp_path,
     )
     environ = {"HOME": str(tmp_path)}
-    assert indexes.index_variables(environ) == {"UV_DEFAULT_INDEX": "https://a.invalid/s", "UV_INDEX": "https://b.invalid/s"}
+    assert indexes.index_variables(environ) == {
+        "UV_DEFAULT_INDEX": "https://a.invalid/s",
+        "UV_INDEX": "https://b.invalid/s",
+    }
     assert indexes.index_variables({**environ, "UV_INDEX_URL": "https://x.invalid"}) == {
         "UV_INDEX_URL": "https://x.invalid",
         "UV_INDEX": "https://b.invalid/s",
     }
-    uv = '[[index]]\nurl = "https://d.invalid/s"\ndefault = true\n[[index]]\nname = "e"\nurl = "https://e.invalid/s"\n'
+    uv = (
+        '[[index]]\nurl = "https://d.invalid/s"\ndefault = true\n[[index]]\nname = "e"\nurl = '
+        '"https://e.invalid/s"\n'
+    )
     write({".config/uv/uv.toml": uv}, tmp_path)
-    assert indexes.index_variables(environ) == {"UV_DEFAULT_INDEX": "https://d.invalid/s", "UV_INDEX": "https://e.invalid/s"}
+    assert indexes.index_variables(environ) == {
+        "UV_DEFAULT_INDEX": "https://d.invalid/s",
+        "UV_INDEX": "https://e.invalid/s",
+    }
     for broken in ("[global", "= [", "\0"):
         write({".config/uv/uv.toml": broken, ".config/pip/pip.conf": broken}, tmp_path)
         assert indexes.index_variables(environ) == {}
@@ -240,7 +300,11 @@ def test_set_up_may_reach_the_hosts_of_every_index_that_the_caller_names() -> No
         "PIP_CERT": "/c",
         "UV_EXTRA_INDEX_URL": "file:///srv",
     }
-    assert [str(place) for place in indexes.index_places(variables)] == ["a.invalid:443", "b.invalid:8080", "c.invalid:443"]
+    assert [str(place) for place in indexes.index_places(variables)] == [
+        "a.invalid:443",
+        "b.invalid:8080",
+        "c.invalid:443",
+    ]
     assert all(place.private for place in indexes.index_places(variables))
 
 
@@ -271,7 +335,10 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
         direct = (
             "/bin/sh",
             "-c",
-            f"! '{{python}}' -c 'import socket; socket.create_connection((\"127.0.0.1\", {other.getsockname()[1]}), 2)'",
+            (
+                "! '{python}' -c 'import socket; socket.create_connection((\"127.0.0.1\", "
+                f"{other.getsockname()[1]}), 2)'"
+            ),
         )
         good = replace(plain, setup=(detect.MAKE_ENVIRONMENT, ("{uv}", "pip", "install", "greet"), direct))
         assert "greet==1.0" in built(good, write({"x.py": ""}, tmp_path / "p"), tmp_path / "cache", walls).log
@@ -302,10 +369,25 @@ def test_only_known_names_in_braces_are_filled() -> None:
 def sdists(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Source distributions from the package index the machine is set up for; skipped without one."""
     where = tmp_path_factory.mktemp("sdists")
-    subprocess.run((find_uv(), "venv", "--seed", "--python", sys.executable, where / "pip"), check=False, capture_output=True)
+    subprocess.run(
+        (find_uv(), "venv", "--seed", "--python", sys.executable, where / "pip"),
+        check=False,
+        capture_output=True,
+    )
 
     def fetch(name: str) -> Path:
-        command = (where / "pip/bin/python", "-m", "pip", "download", "--no-binary", name, "--no-deps", "-d", where / name, name)
+        command = (
+            where / "pip/bin/python",
+            "-m",
+            "pip",
+            "download",
+            "--no-binary",
+            name,
+            "--no-deps",
+            "-d",
+            where / name,
+            name,
+        )
         if (
             not (where / "pip/bin/python").exists()
             or subprocess.run(command, env=dict(os.environ), check=False, capture_output=True).returncode

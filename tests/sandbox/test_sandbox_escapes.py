@@ -1,4 +1,6 @@
-"""Ways out, each tried for real inside each rung, against a real process beside it. None may read, change or reach anything outside."""
+"""Ways out, each tried for real inside each rung, against a real process beside it. None may read, change or
+reach anything outside.
+"""
 
 import ctypes
 import json
@@ -22,7 +24,8 @@ from agentforge.sandbox.landlock import FIRST_ABI_WITH_SCOPES, kernel_abi
 from tests.sandbox.rungs import INTERPRETER, RUNGS, has_namespaces, label, usable
 
 INSIDE = Path(__file__).with_name("inside.py")
-# It keeps the secret wherever a program may keep one: in its variables, its arguments, its memory, a file it holds open, shared memory.
+# It keeps the secret wherever a program may keep one: in its variables, its arguments, its memory, a file it
+# holds open, shared memory.
 VICTIM = """
 import ctypes, os, sys
 secret, path, key, posix = os.environ["SECRET"], sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -56,7 +59,9 @@ class Ears:
         if kind == socket.SOCK_STREAM:
             server.listen()
         self.sockets.append(server)
-        self.servers.append((name, family, kind, place if isinstance(place, str) else server.getsockname()[:2]))
+        self.servers.append(
+            (name, family, kind, place if isinstance(place, str) else server.getsockname()[:2])
+        )
         threading.Thread(target=self._listen, args=(name, server), daemon=True).start()
 
     def _listen(self, name: str, server: socket.socket) -> None:
@@ -78,7 +83,9 @@ class Ears:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A machine in small: somebody's files, somebody's program, somebody's servers; and a room for the program that wants out."""
+    """A machine in small: somebody's files, somebody's program, somebody's servers; and a room for the
+    program that wants out.
+    """
 
     top: Path
     victim: subprocess.Popen[bytes]
@@ -88,7 +95,12 @@ class Scene:
 
     def confinement(self) -> Confinement:
         locked = (self.top / "project/.git", self.top / "project/tests", self.top / "packages")
-        return Confinement(cwd=self.top / "room", write=(self.top / "room", self.top / "project"), read=(*locked, INSIDE), timeout_s=120)
+        return Confinement(
+            cwd=self.top / "room",
+            write=(self.top / "room", self.top / "project"),
+            read=(*locked, INSIDE),
+            timeout_s=120,
+        )
 
     def outside(self) -> dict[str, bytes]:
         """Everything outside of the room, with its content."""
@@ -122,7 +134,9 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     ears.open("udp6", socket.AF_INET6, socket.SOCK_DGRAM, ("::1", 0))
     ears.open("abstract", socket.AF_UNIX, socket.SOCK_STREAM, f"\0{posix}")
     ears.open("abstract datagram", socket.AF_UNIX, socket.SOCK_DGRAM, f"\0{posix}-d")
-    ears.open("vsock", socket.AF_VSOCK, socket.SOCK_STREAM, (socket.VMADDR_CID_ANY, 40000 + secrets.randbelow(9999)))
+    ears.open(
+        "vsock", socket.AF_VSOCK, socket.SOCK_STREAM, (socket.VMADDR_CID_ANY, 40000 + secrets.randbelow(9999))
+    )
     facts = {
         "secret": secret,
         "file": str(tmp_path / "secret"),
@@ -174,7 +188,9 @@ def test_no_way_leads_out(sandbox: Sandbox, scene: Scene) -> None:
     assert scene.victim.poll() is None or "signals" in allowed(walls)
     assert scene.ears.heard == [] or "servers_of_the_machine" in allowed(walls)
     assert not [
-        path for path in (scene.top / "room").rglob("*") if path.lstat().st_mode & (stat.S_ISUID | stat.S_IFBLK) & ~stat.S_IFREG & 0o4000
+        path
+        for path in (scene.top / "room").rglob("*")
+        if path.lstat().st_mode & (stat.S_ISUID | stat.S_IFBLK) & ~stat.S_IFREG & 0o4000
     ]
 
 
@@ -182,10 +198,18 @@ def test_the_same_program_gets_out_where_there_are_no_walls(scene: Scene) -> Non
     """So that an attempt which reaches nothing says something about the walls."""
     # Only those that cannot hurt the machine.
     known = (
-        *("root_of_other_processes", "open_files_of_other_processes", "hooks", "variables_of_other_processes", "limits_of_other_processes"),
+        *(
+            "root_of_other_processes",
+            "open_files_of_other_processes",
+            "hooks",
+            "variables_of_other_processes",
+            "limits_of_other_processes",
+        ),
         *("shared_memory", "servers_of_the_machine", "files_that_lend_rights", "links", "signals"),
     )
-    done = subprocess.run(words(scene, *known), cwd=scene.top / "room", capture_output=True, check=True, timeout=120)
+    done = subprocess.run(
+        words(scene, *known), cwd=scene.top / "room", capture_output=True, check=True, timeout=120
+    )
     told = json.loads(done.stdout)
     assert {name for name, reached in told.items() if not reached} == set()
     assert "the attempt itself failed" not in str(told)

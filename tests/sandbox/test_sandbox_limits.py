@@ -1,4 +1,6 @@
-"""A run gets so much of the machine and no more, in every rung; and when its time is up nothing of it is left."""
+"""A run gets so much of the machine and no more, in every rung; and when its time is up nothing of it is
+left.
+"""
 
 import os
 import resource
@@ -16,7 +18,8 @@ from agentforge.sandbox.none import NoSandbox
 from tests.depth import SOAK
 from tests.sandbox.rungs import RUNGS, label, py, sh, usable
 
-# On a quiet machine all is over within two seconds. On a busy one a test may wait: the claim is that it ends, and leaves nothing.
+# On a quiet machine all is over within two seconds. On a busy one a test may wait: the claim is that it ends,
+# and leaves nothing.
 PATIENCE_S = 20
 
 
@@ -59,24 +62,37 @@ def _gone(mark: str) -> bool:
 
 def test_memory_is_limited(walls: Sandbox, room: Path) -> None:
     limits = Limits(memory=256 << 20)
-    done = py(walls, "x = bytearray(64 << 20); print('small', flush=True); y = bytearray(512 << 20); print('big')", room, limits=limits)
+    done = py(
+        walls,
+        "x = bytearray(64 << 20); print('small', flush=True); y = bytearray(512 << 20); print('big')",
+        room,
+        limits=limits,
+    )
     assert done.out == b"small\n"
     assert b"MemoryError" in done.err
 
 
 def test_reserving_address_space_without_using_it_is_no_crime(walls: Sandbox, room: Path) -> None:
-    reserve = "import mmap; m = mmap.mmap(-1, 64 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=0); print(len(m) >> 30)"
+    reserve = (
+        "import mmap; m = mmap.mmap(-1, 64 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, "
+        "prot=0); print(len(m) >> 30)"
+    )
     assert py(walls, reserve, room).out == b"64\n"
 
 
 def test_a_file_cannot_grow_beyond_its_limit(walls: Sandbox, room: Path) -> None:
-    done = sh(walls, "dd if=/dev/zero of=big bs=1M count=8 2>/dev/null", room, limits=Limits(file_size=2 << 20))
+    done = sh(
+        walls, "dd if=/dev/zero of=big bs=1M count=8 2>/dev/null", room, limits=Limits(file_size=2 << 20)
+    )
     assert done.code != 0
     assert (room / "big").stat().st_size <= 2 << 20
 
 
 def test_open_files_are_limited(walls: Sandbox, room: Path) -> None:
-    script = "import os\ntry:\n    [os.dup(0) for _ in range(300)]\nexcept OSError as error:\n    print(error.errno)"
+    script = (
+        "import os\ntry:\n    [os.dup(0) for _ in range(300)]\nexcept OSError as error:\n    "
+        "print(error.errno)"
+    )
     assert py(walls, script, room, limits=Limits(open_files=100)).out == b"24\n"
 
 
@@ -117,9 +133,15 @@ def test_processes_are_limited(walls: Sandbox, room: Path) -> None:
 
 
 def test_the_limit_on_processes_leaves_the_rest_of_the_machine_alone(walls: Sandbox, room: Path) -> None:
-    before = Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"), resource.getrlimit(resource.RLIMIT_NPROC)
+    before = (
+        Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"),
+        resource.getrlimit(resource.RLIMIT_NPROC),
+    )
     sh(walls, "true", room, limits=Limits(processes=600))
-    assert (Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"), resource.getrlimit(resource.RLIMIT_NPROC)) == before
+    assert (
+        Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"),
+        resource.getrlimit(resource.RLIMIT_NPROC),
+    ) == before
 
 
 # Each would go on for ever. The bomb is a bounded one, so that it may go off where processes are not counted.
@@ -146,7 +168,13 @@ def test_the_time_limit_ends_a_fork_bomb_and_leaves_nothing(walls: Sandbox, room
     if "their number" not in walls.guarantee()["processes"]:
         pytest.skip("these walls do not count processes here, and this machine is used by others")
     started = time.monotonic()
-    done = sh(walls, f"bomb() {{ bomb | bomb & }}; bomb; sleep {mark}", room, timeout_s=0.5, limits=Limits(processes=600))
+    done = sh(
+        walls,
+        f"bomb() {{ bomb | bomb & }}; bomb; sleep {mark}",
+        room,
+        timeout_s=0.5,
+        limits=Limits(processes=600),
+    )
     assert done.timed_out or done.code != 0
     assert time.monotonic() - started < PATIENCE_S
     assert _gone(mark)
@@ -160,7 +188,8 @@ def test_stdin_is_empty(walls: Sandbox, room: Path) -> None:
 def test_output_without_end_does_not_grow_our_memory(walls: Sandbox, room: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     done = walls.run(
-        ("/usr/bin/head", "-c", str(GIB if SOAK else GIB // 8), "/dev/zero"), Confinement(cwd=room, write=(room,), output_limit=100_000)
+        ("/usr/bin/head", "-c", str(GIB if SOAK else GIB // 8), "/dev/zero"),
+        Confinement(cwd=room, write=(room,), output_limit=100_000),
     )
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert done.truncated
@@ -170,7 +199,9 @@ def test_output_without_end_does_not_grow_our_memory(walls: Sandbox, room: Path)
 
 def test_limits_never_exceed_what_the_driver_itself_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    assert Limits(open_files=hard + 5).numbers(10)["open_files"] == (hard if hard != resource.RLIM_INFINITY else hard + 5)
+    assert Limits(open_files=hard + 5).numbers(10)["open_files"] == (
+        hard if hard != resource.RLIM_INFINITY else hard + 5
+    )
 
 
 def test_processor_time_is_by_default_what_all_cores_can_give() -> None:

@@ -25,7 +25,9 @@ def test_every_essential_wall_holds_and_the_others_as_promised(sandbox: Sandbox)
     broken = {each.name for each in probe(walls) if not each.held}
     assert time.monotonic() - started < 30
     assert not broken & ESSENTIAL
-    assert broken <= ({"leftovers", "processes"} if walls.guarantee()["processes"].endswith("may survive") else set())
+    assert broken <= (
+        {"leftovers", "processes"} if walls.guarantee()["processes"].endswith("may survive") else set()
+    )
 
 
 def test_without_walls_the_probe_gets_through() -> None:
@@ -55,7 +57,10 @@ class Leaky:
 def test_one_hole_is_found_and_only_that(hole: Literal["network", "write"], tmp_path: Path) -> None:
     usable(Bubblewrap())
     # The real program, but with the machine's own network left in.
-    share = '#!/bin/sh\nif [ "$1" = --unshare-all ]; then shift; set -- --unshare-all --share-net "$@"; fi; exec bwrap "$@"\n'
+    share = (
+        '#!/bin/sh\nif [ "$1" = --unshare-all ]; then shift; set -- --unshare-all --share-net "$@"; '
+        'fi; exec bwrap "$@"\n'
+    )
     (tmp_path / "bwrap").write_text(share)
     (tmp_path / "bwrap").chmod(0o755)
     leaky = Leaky(hole, str(tmp_path / "bwrap") if hole == "network" else "bwrap")

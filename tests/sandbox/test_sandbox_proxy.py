@@ -1,4 +1,6 @@
-"""The proxy of set-up: where it leads, what it refuses, and that nothing leads past it, tried for real in every rung."""
+"""The proxy of set-up: where it leads, what it refuses, and that nothing leads past it, tried for real in
+every rung.
+"""
 
 import base64
 import contextlib
@@ -16,7 +18,14 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.destinations import Destination, destination, destinations, is_public, normal_host, of_address
+from agentforge.sandbox.destinations import (
+    Destination,
+    destination,
+    destinations,
+    is_public,
+    normal_host,
+    of_address,
+)
 from agentforge.sandbox.gateway import way_out
 from agentforge.sandbox.landlock import Landlock
 from agentforge.sandbox.none import NoSandbox
@@ -83,9 +92,17 @@ def threads() -> set[threading.Thread]:
 
 def test_a_listed_place_is_reached_by_a_plain_request_and_through_a_tunnel(server: int) -> None:
     with serving(mine(server)) as (proxy, port):
-        fields = (f"Host: 127.0.0.1:{server}", "Proxy-Connection: keep-alive", "Connection: x-hop", "X-Hop: 1", "X-End: 2")
+        fields = (
+            f"Host: 127.0.0.1:{server}",
+            "Proxy-Connection: keep-alive",
+            "Connection: x-hop",
+            "X-Hop: 1",
+            "X-End: 2",
+        )
         plain = ask(port, get(f"http://127.0.0.1:{server}/a?b", *fields))
-        tunnel = ask(port, connect(f"127.0.0.1:{server}") + b"GET /c HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        tunnel = ask(
+            port, connect(f"127.0.0.1:{server}") + b"GET /c HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+        )
         assert proxy.refused == ()
     assert b"GET /a?b " in plain
     assert b"X-End: 2" in plain
@@ -109,7 +126,10 @@ def test_a_name_is_looked_up_once_here_and_in_any_spelling(server: int) -> None:
 
 def test_only_the_announced_body_is_sent_on(server: int) -> None:
     with serving(mine(server)) as (_, port):
-        post = f"POST http://127.0.0.1:{server}/p HTTP/1.1\r\nContent-Length: 200000\r\n\r\n".encode() + bytes(200_000)
+        post = (
+            f"POST http://127.0.0.1:{server}/p HTTP/1.1\r\nContent-Length: 200000\r\n\r\n".encode()
+            + bytes(200_000)
+        )
         second = get(f"http://127.0.0.1:{server}/smuggled")
         answer = ask(port, post + second)
     assert b"200000 bytes" in answer
@@ -118,7 +138,9 @@ def test_only_the_announced_body_is_sent_on(server: int) -> None:
 
 def test_a_huge_body_streams_with_flat_memory(server: int) -> None:
     with serving(mine(server)) as (_, port), socket.create_connection(("127.0.0.1", port), 20) as client:
-        client.sendall(connect(f"127.0.0.1:{server}") + b"GET /big/512 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        client.sendall(
+            connect(f"127.0.0.1:{server}") + b"GET /big/512 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+        )
         tracemalloc.start()
         total, buffer = 0, bytearray(65_536)
         while count := client.recv_into(buffer):
@@ -132,7 +154,12 @@ def test_a_huge_body_streams_with_flat_memory(server: int) -> None:
 def test_a_place_that_says_nothing_is_left(server: int) -> None:
     with serving(mine(server), idle_s=0.2) as (_, port):
         assert b" 502 " in ask(port, get(f"http://127.0.0.1:{server}/silent"))
-        assert ask(port, connect(f"127.0.0.1:{server}") + b"GET /silent HTTP/1.1\r\nHost: h\r\n\r\n").count(b"HTTP/1.1") == 1
+        assert (
+            ask(port, connect(f"127.0.0.1:{server}") + b"GET /silent HTTP/1.1\r\nHost: h\r\n\r\n").count(
+                b"HTTP/1.1"
+            )
+            == 1
+        )
 
 
 def test_a_place_that_cannot_be_found_or_reached_is_no_refusal() -> None:
@@ -147,9 +174,37 @@ def test_a_place_that_cannot_be_found_or_reached_is_no_refusal() -> None:
 # What it refuses
 
 TRICKS = [
-    *("127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1.", "localhost", "localhost.", "LOCALHOST", "index.test.", "[::1]"),
-    *("[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "[::1%lo]", "0.0.0.0", "[::]", "user@index.test", "index.test@127.0.0.1", "index.test%00"),
-    *("a" * 64 + ".test", "a." * 130 + "test", "evil-index.test", "index.test.evil.test", "xindex.test", ".index.test", "index..test"),
+    *(
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "127.0.0.1.",
+        "localhost",
+        "localhost.",
+        "LOCALHOST",
+        "index.test.",
+        "[::1]",
+    ),
+    *(
+        "[::ffff:127.0.0.1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::1%lo]",
+        "0.0.0.0",
+        "[::]",
+        "user@index.test",
+        "index.test@127.0.0.1",
+        "index.test%00",
+    ),
+    *(
+        "a" * 64 + ".test",
+        "a." * 130 + "test",
+        "evil-index.test",
+        "index.test.evil.test",
+        "xindex.test",
+        ".index.test",
+        "index..test",
+    ),
     *(
         "127\u30020\u30020\u30021",
         "\uff49ndex.test",
@@ -177,7 +232,10 @@ def strict(server: int) -> Iterator[tuple[Proxy, int]]:
 @every("host", TRICKS)
 def test_no_other_spelling_of_a_host_gets_through(host: str, strict: tuple[Proxy, int], server: int) -> None:
     _, port = strict
-    for request in (f"CONNECT {host}:{server} HTTP/1.1\r\n\r\n", f"GET http://{host}:{server}/ HTTP/1.1\r\n\r\n"):
+    for request in (
+        f"CONNECT {host}:{server} HTTP/1.1\r\n\r\n",
+        f"GET http://{host}:{server}/ HTTP/1.1\r\n\r\n",
+    ):
         answer = ask(port, request.encode())
         assert answer.startswith((b"HTTP/1.1 403 ", b"HTTP/1.1 400 ")), answer
 
@@ -200,9 +258,17 @@ def test_what_is_remembered_of_refusals_is_bounded_and_printable() -> None:
         assert max(map(len, proxy.refused)) <= 100
 
 
-@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["10.0.0.1"], ["169.254.169.254"], ["8.8.8.8", "127.0.0.1"], ["::1"], ["fe80::1%2"]])
-def test_a_name_that_nobody_here_vouched_for_may_not_lead_to_this_machine(addresses: list[str], server: int) -> None:
-    with serving(destination(f"index.test:{server}"), resolver=names({"index.test": addresses})) as (proxy, port):
+@pytest.mark.parametrize(
+    "addresses",
+    [["127.0.0.1"], ["10.0.0.1"], ["169.254.169.254"], ["8.8.8.8", "127.0.0.1"], ["::1"], ["fe80::1%2"]],
+)
+def test_a_name_that_nobody_here_vouched_for_may_not_lead_to_this_machine(
+    addresses: list[str], server: int
+) -> None:
+    with serving(destination(f"index.test:{server}"), resolver=names({"index.test": addresses})) as (
+        proxy,
+        port,
+    ):
         assert b"leads to this machine or its own network" in ask(port, connect(f"index.test:{server}"))
         assert proxy.refused == (f"index.test:{server}",)
 
@@ -218,7 +284,13 @@ def test_a_name_that_nobody_here_vouched_for_may_not_lead_to_this_machine(addres
             ("224.0.0.1", False),
             ("0.0.0.0", False),
         ),
-        *(("::ffff:10.0.0.1", False), ("64:ff9b::7f00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False), ("fd00::1", False)),
+        *(
+            ("::ffff:10.0.0.1", False),
+            ("64:ff9b::7f00:1", False),
+            ("64:ff9b::808:808", True),
+            ("2002:7f00:1::", False),
+            ("fd00::1", False),
+        ),
     ],
 )
 def test_an_address_in_disguise_is_what_it_leads_to(address: str, expected: bool) -> None:
@@ -261,7 +333,9 @@ def test_a_request_that_can_be_read_in_two_ways_is_not_carried(request_text: str
 
 def test_a_head_without_end_is_refused_before_it_fills_memory() -> None:
     with serving(mine(1)) as (_, port):
-        assert b" 431 " in ask(port, b"GET http://index.test/ HTTP/1.1\r\nX: " + b"a" * (LONGEST_HEAD + 10_000))
+        assert b" 431 " in ask(
+            port, b"GET http://index.test/ HTTP/1.1\r\nX: " + b"a" * (LONGEST_HEAD + 10_000)
+        )
         many = "".join(f"X{number}: 1\r\n" for number in range(101))
         assert b" 400 " in ask(port, f"GET http://index.test/ HTTP/1.1\r\n{many}\r\n".encode())
 
@@ -301,10 +375,18 @@ def test_the_way_leads_through_the_users_own_proxy_whose_password_stays_here(ser
         own = Upstreams(Upstream("127.0.0.1", outer, key), Upstream("127.0.0.1", outer, key))
         with serving(mine(server, "index.test"), upstreams=own) as (_, port):
             plain = ask(port, get(f"http://index.test:{server}/x"))
-            tunnel = ask(port, connect(f"index.test:{server}") + b"GET /y HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+            tunnel = ask(
+                port,
+                connect(f"index.test:{server}") + b"GET /y HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+            )
             refused = ask(port, connect("other.test:443"))
-        with serving(mine(server, "index.test"), upstreams=Upstreams(https=Upstream("127.0.0.1", outer))) as (_, port):
-            assert b"The proxy of your environment did not open the way: 407." in ask(port, connect(f"index.test:{server}"))
+        with serving(mine(server, "index.test"), upstreams=Upstreams(https=Upstream("127.0.0.1", outer))) as (
+            _,
+            port,
+        ):
+            assert b"The proxy of your environment did not open the way: 407." in ask(
+                port, connect(f"index.test:{server}")
+            )
     assert b"GET /x " in plain
     assert b"GET /y " in tunnel
     assert b" 403 " in refused
@@ -314,15 +396,24 @@ def test_the_way_leads_through_the_users_own_proxy_whose_password_stays_here(ser
 
 def test_the_users_own_proxies_are_read_as_other_programs_read_them() -> None:
     found = read_upstreams(
-        {"HTTPS_PROXY": "http://a%40b:p%3Aq@gate.test:3128", "ALL_PROXY": "other.test", "no_proxy": ".corp.test, 10.0.0.0/8,exact.test"}
+        {
+            "HTTPS_PROXY": "http://a%40b:p%3Aq@gate.test:3128",
+            "ALL_PROXY": "other.test",
+            "no_proxy": ".corp.test, 10.0.0.0/8,exact.test",
+        }
     )
-    assert found.for_host("https", "x.test") == Upstream("gate.test", 3128, "Basic " + base64.b64encode(b"a@b:p:q").decode())
+    assert found.for_host("https", "x.test") == Upstream(
+        "gate.test", 3128, "Basic " + base64.b64encode(b"a@b:p:q").decode()
+    )
     assert found.for_host("http", "x.test") == Upstream("other.test", 80)
     for direct in ("in.corp.test", "corp.test", "10.1.2.3", "exact.test", "127.0.0.1", "localhost", "::1"):
         assert found.for_host("https", direct) is None
     assert found.for_host("https", "notcorp.test") is not None
     assert read_upstreams({}) == Upstreams()
-    assert own_variables({"http_proxy": "a", "PIP_PROXY": "b", "No_Proxy": "c"}) == {"http_proxy": "a", "No_Proxy": "c"}
+    assert own_variables({"http_proxy": "a", "PIP_PROXY": "b", "No_Proxy": "c"}) == {
+        "http_proxy": "a",
+        "No_Proxy": "c",
+    }
 
 
 @every("address", ["socks5://gate.test:1080", "https://gate.test", "http://", "http://gate.test:port"])
@@ -336,18 +427,44 @@ def test_a_proxy_that_we_cannot_go_through_is_said_plainly(address: str) -> None
 
 def test_places_are_written_as_host_port_suffix_or_address() -> None:
     plain, ported, below, six = destinations(["Index.Test", "index.test:8443", "*.corp.test", "[::1]:80"])
-    assert (plain.admits("index.test", 443), plain.admits("index.test", 80), plain.admits("index.test", 8443)) == (True, True, False)
+    assert (
+        plain.admits("index.test", 443),
+        plain.admits("index.test", 80),
+        plain.admits("index.test", 8443),
+    ) == (True, True, False)
     assert (ported.admits("index.test", 8443), ported.admits("index.test", 443)) == (True, False)
-    assert (below.admits("a.b.corp.test", 443), below.admits("corp.test", 443), below.admits("evilcorp.test", 443)) == (True, False, False)
+    assert (
+        below.admits("a.b.corp.test", 443),
+        below.admits("corp.test", 443),
+        below.admits("evilcorp.test", 443),
+    ) == (True, False, False)
     assert (six.admits("::1", 80), six.admits("::1", 443)) == (True, False)
-    assert [str(place) for place in (plain, ported, below, six)] == ["index.test", "index.test:8443", "*.corp.test", "[::1]:80"]
-    for wrong in ("", "*", "*.", "*.127.0.0.1", "a b", "http://index.test", "index.test:", "index.test:x", "u@h", "h/p"):
+    assert [str(place) for place in (plain, ported, below, six)] == [
+        "index.test",
+        "index.test:8443",
+        "*.corp.test",
+        "[::1]:80",
+    ]
+    for wrong in (
+        "",
+        "*",
+        "*.",
+        "*.127.0.0.1",
+        "a b",
+        "http://index.test",
+        "index.test:",
+        "index.test:x",
+        "u@h",
+        "h/p",
+    ):
         with pytest.raises(UsageError, match="is not a place"):
             destination(wrong)
 
 
 def test_an_address_of_an_index_leads_to_its_host_and_port() -> None:
-    assert of_address("https://u:p@Index.test/simple", private=True) == Destination("index.test", 443, private=True)
+    assert of_address("https://u:p@Index.test/simple", private=True) == Destination(
+        "index.test", 443, private=True
+    )
     assert of_address("http://127.0.0.1:8080/simple") == Destination("127.0.0.1", 8080)
     for nowhere in ("file:///srv/simple", "/srv/simple", "", "https://", "http://[", "http://127.1/"):
         assert of_address(nowhere) is None
@@ -362,8 +479,32 @@ def test_a_normal_host_is_its_own_normal_form(text: str) -> None:
 
 PIECES = st.sampled_from(
     [
-        *(b"GET ", b"CONNECT ", b"POST ", b"http://", b"index.test", b":80", b":443", b"/a?b", b" HTTP/1.1", b"\r\n", b"\n", b"\r", b" "),
-        *(b"Host: ", b"Content-Length: ", b"7", b"Transfer-Encoding: chunked", b"Connection: content-length", b"X: y", b"@", b"#", b"\xff"),
+        *(
+            b"GET ",
+            b"CONNECT ",
+            b"POST ",
+            b"http://",
+            b"index.test",
+            b":80",
+            b":443",
+            b"/a?b",
+            b" HTTP/1.1",
+            b"\r\n",
+            b"\n",
+            b"\r",
+            b" ",
+        ),
+        *(
+            b"Host: ",
+            b"Content-Length: ",
+            b"7",
+            b"Transfer-Encoding: chunked",
+            b"Connection: content-length",
+            b"X: y",
+            b"@",
+            b"#",
+            b"\xff",
+        ),
         *(b"[::1]", b"\0", b"GET http://index.test/ HTTP/1.1\r\n", b"CONNECT index.test:443 HTTP/1.1\r\n"),
     ]
 )
@@ -383,7 +524,12 @@ def test_whatever_is_carried_reads_the_same_to_the_next_reader(head: bytes) -> N
         assert sent.count(b"\r\n\r\n") == 1
         again = read_request(sent.removesuffix(b"\r\n\r\n"))
         assert isinstance(again, Asked)
-        assert (again.host, again.port, again.path, again.length) == (asked.host, asked.port, asked.path, asked.length)
+        assert (again.host, again.port, again.path, again.length) == (
+            asked.host,
+            asked.port,
+            asked.path,
+            asked.length,
+        )
 
 
 # In the rungs
@@ -464,7 +610,11 @@ def test_with_network_only_the_listed_place_is_reached_and_only_through_the_prox
     (tmp_path / "room").mkdir()
     refused: list[str] = []
     confinement = Confinement(
-        cwd=tmp_path / "room", write=(tmp_path / "room",), network=(mine(server),), on_refusal=refused.append, timeout_s=60
+        cwd=tmp_path / "room",
+        write=(tmp_path / "room",),
+        network=(mine(server),),
+        on_refusal=refused.append,
+        timeout_s=60,
     )
     abstract, path = f"agentforge-{os.getpid()}-{label(walls)}", tmp_path / "door"
     with (
@@ -474,18 +624,26 @@ def test_with_network_only_the_listed_place_is_reached_and_only_through_the_prox
         listening(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + abstract) as unnamed,
         listening(socket.AF_UNIX, socket.SOCK_STREAM, str(path)) as named,
     ):
-        ports = [str(port) for port in (server, tcp.getsockname()[1], udp.getsockname()[1], six.getsockname()[1])]
+        ports = [
+            str(port) for port in (server, tcp.getsockname()[1], udp.getsockname()[1], six.getsockname()[1])
+        ]
         done = walls.run((INTERPRETER, "-I", "-c", INSIDE, *ports, abstract, str(path)), confinement)
         told = json.loads(done.out)
         reached = [door.getsockname() for door in (tcp, udp, six, unnamed) if heard(door)]
-        if walls.name == "bubblewrap":  # of the others the guarantee says that sockets that are files can be reached
+        if (
+            walls.name == "bubblewrap"
+        ):  # of the others the guarantee says that sockets that are files can be reached
             assert not heard(named)
             assert told["file"] != "reached"
     assert reached == []
     assert told["allowed"].startswith("GET /x ")
-    assert told["refused"] == f"403 127.0.0.1:{ports[1]} is not on the list of places that this run may reach.\n"
+    assert (
+        told["refused"] == f"403 127.0.0.1:{ports[1]} is not on the list of places that this run may reach.\n"
+    )
     assert told["refused name"].startswith("403 ")
-    assert "reached" not in {told[name] for name in ("tcp", "tcp elsewhere", "ipv6", "abstract", "names", "multipath")}
+    assert "reached" not in {
+        told[name] for name in ("tcp", "tcp elsewhere", "ipv6", "abstract", "names", "multipath")
+    }
     assert refused == [f"127.0.0.1:{ports[1]}", "localhost:80"]
     assert "hunter2" not in str(told["variables"])
     assert {told["variables"][name] for name in ("no_proxy", "NO_PROXY")} == {""}
@@ -506,13 +664,20 @@ def test_a_kernel_that_cannot_keep_a_run_to_the_proxy_gives_it_no_network(tmp_pa
 
 
 @pytest.mark.parametrize("sandbox", RUNGS, ids=label)
-def test_with_network_a_missing_program_is_still_a_failure_of_the_run(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_with_network_a_missing_program_is_still_a_failure_of_the_run(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
     walls = usable(sandbox)
     with pytest.raises(Unusable, match="no-such-program"):
-        walls.run(("no-such-program",), Confinement(cwd=tmp_path, write=(tmp_path,), network=(destination("index.test"),)))
+        walls.run(
+            ("no-such-program",),
+            Confinement(cwd=tmp_path, write=(tmp_path,), network=(destination("index.test"),)),
+        )
 
 
-def test_without_walls_a_run_takes_the_way_of_the_users_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_walls_a_run_takes_the_way_of_the_users_own_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     for network, expected in (((), b""), ((destination("index.test"),), b"http://127.0.0.1:9")):
         confinement = Confinement(cwd=tmp_path, write=(tmp_path,), network=network)

@@ -1,4 +1,6 @@
-"""The filter of system calls, tried for real in every rung: refused calls fail, ordinary ones do not, other doors are shut."""
+"""The filter of system calls, tried for real in every rung: refused calls fail, ordinary ones do not, other
+doors are shut.
+"""
 
 import json
 import os
@@ -14,7 +16,9 @@ from tests.sandbox.rungs import INTERPRETER, RUNGS, has_namespaces, label, py, u
 
 MACHINE = os.uname().machine
 
-pytestmark = pytest.mark.skipif(not seccomp.is_available(), reason="this kernel takes no filters, or its calls are not known to us")
+pytestmark = pytest.mark.skipif(
+    not seccomp.is_available(), reason="this kernel takes no filters, or its calls are not known to us"
+)
 
 CALL = """
 import ctypes, errno, json, sys
@@ -33,7 +37,9 @@ def walls(request: pytest.FixtureRequest) -> Sandbox:
 
 def test_each_refused_call_fails_for_want_of_rights(walls: Sandbox, tmp_path: Path) -> None:
     numbers = seccomp.refused_calls(MACHINE)
-    script = CALL + f"print(json.dumps({{name: call(number, 0, 0, 0, 0, 0, 0) for name, number in {numbers!r}.items()}}))"
+    script = CALL + (
+        f"print(json.dumps({{name: call(number, 0, 0, 0, 0, 0, 0) for name, number in {numbers!r}.items()}}))"
+    )
     answers = json.loads(py(walls, script, tmp_path).out)
     assert {name for name, (_, error) in answers.items() if error != "EPERM"} == set()
     assert len(answers) == len(numbers)
@@ -81,7 +87,9 @@ print(json.dumps([shared, others]))
 )
 
 
-def test_memory_and_limits_of_others_can_be_had_only_where_they_are_the_runs_own(walls: Sandbox, tmp_path: Path) -> None:
+def test_memory_and_limits_of_others_can_be_had_only_where_they_are_the_runs_own(
+    walls: Sandbox, tmp_path: Path
+) -> None:
     assert json.loads(py(walls, SHARING, tmp_path).out) == [has_namespaces(walls)] * 2
 
 
@@ -169,7 +177,10 @@ def test_what_ordinary_programs_do_goes_on_working(walls: Sandbox, tmp_path: Pat
 def test_a_server_on_the_private_loopback_works_where_there_is_one(walls: Sandbox, tmp_path: Path) -> None:
     if not has_namespaces(walls):
         pytest.skip("these walls have no loopback of their own")
-    script = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); print('reached')"
+    script = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); c = "
+        "socket.create_connection(s.getsockname()); print('reached')"
+    )
     assert py(walls, script, tmp_path).out == b"reached\n"
 
 

@@ -1,4 +1,6 @@
-"""Toolchains of a throw-away home: a run sees the ones that its project asks for, and nothing else of that home."""
+"""Toolchains of a throw-away home: a run sees the ones that its project asks for, and nothing else of that
+home.
+"""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +11,16 @@ import pytest
 
 from agentforge.sandbox import detect, environment, ladder
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.toolchains import Need, all_needs, find_toolchains, needs_here, needs_of, pick, readable, with_toolchains
+from agentforge.sandbox.toolchains import (
+    Need,
+    all_needs,
+    find_toolchains,
+    needs_here,
+    needs_of,
+    pick,
+    readable,
+    with_toolchains,
+)
 from tests.rows import every
 from tests.sandbox.rungs import RUNGS, label, usable
 
@@ -51,7 +62,9 @@ def person(tmp_path: Path) -> Path:
 def found(person: Path, files: Mapping[str, str], **environ: str) -> dict[str, str]:
     """Where each tool was found, relative to the home."""
     needs = needs_of(files, lambda path: files[path].encode())
-    return {chain.tool: str(chain.root.relative_to(person)) for chain in find_toolchains(needs, environ, person)}
+    return {
+        chain.tool: str(chain.root.relative_to(person)) for chain in find_toolchains(needs, environ, person)
+    }
 
 
 @every(
@@ -69,22 +82,35 @@ def found(person: Path, files: Mapping[str, str], **environ: str) -> dict[str, s
         ({"package.json": "{}", ".nvmrc": "lts/*"}, {"node": ".nvm/versions/node/v18.20.1"}),
         ({"a/b/c/d/package.json": "{}"}, {}),
         ({"Cargo.toml": ""}, {"rust": ".rustup/toolchains/stable-x86_64-unknown-linux-gnu"}),
-        ({"rust-toolchain.toml": '[toolchain]\nchannel = "1.75.0"'}, {"rust": ".rustup/toolchains/1.75.0-x86_64-unknown-linux-gnu"}),
+        (
+            {"rust-toolchain.toml": '[toolchain]\nchannel = "1.75.0"'},
+            {"rust": ".rustup/toolchains/1.75.0-x86_64-unknown-linux-gnu"},
+        ),
         ({"rust-toolchain": "1.75.0\n"}, {"rust": ".rustup/toolchains/1.75.0-x86_64-unknown-linux-gnu"}),
-        ({"rust-toolchain.toml": "not [ toml"}, {"rust": ".rustup/toolchains/stable-x86_64-unknown-linux-gnu"}),
+        (
+            {"rust-toolchain.toml": "not [ toml"},
+            {"rust": ".rustup/toolchains/stable-x86_64-unknown-linux-gnu"},
+        ),
         (
             {".tool-versions": "golang 1.22.1\nruby 9.9\n# none\nnodejs 20.9.0"},
             {"go": ".asdf/installs/golang/1.22.1", "node": ".nvm/versions/node/v20.9.0"},
         ),
-        ({"mise.toml": '[tools]\nruby = "3.3"\n"../x" = "1"'}, {"ruby": ".local/share/mise/installs/ruby/3.3.0"}),
+        (
+            {"mise.toml": '[tools]\nruby = "3.3"\n"../x" = "1"'},
+            {"ruby": ".local/share/mise/installs/ruby/3.3.0"},
+        ),
         ({".tool-versions": "../../.ssh id\nruby ../../../../.ssh"}, {}),
     ],
 )
-def test_just_what_the_files_ask_for_is_found(person: Path, files: dict[str, str], wanted: dict[str, str]) -> None:
+def test_just_what_the_files_ask_for_is_found(
+    person: Path, files: dict[str, str], wanted: dict[str, str]
+) -> None:
     assert found(person, files) == wanted
 
 
-def test_variables_of_the_person_say_where_else_it_is_and_relative_ones_say_nothing(person: Path, tmp_path: Path) -> None:
+def test_variables_of_the_person_say_where_else_it_is_and_relative_ones_say_nothing(
+    person: Path, tmp_path: Path
+) -> None:
     other = tool(tmp_path / "other/versions/node/v22.0.0", "node")
     needs = (Need("node"),)
     assert find_toolchains(needs, {"NVM_DIR": str(tmp_path / "other")}, person)[0].root == other
@@ -99,7 +125,14 @@ def test_a_home_or_a_place_of_secrets_is_never_a_toolchain(person: Path, place: 
     for name in ("bin", ".ssh/bin", ".ssh/keys/bin"):
         (person / name).mkdir(parents=True, exist_ok=True)
     (person.parent / "bin").mkdir()
-    assert find_toolchains((Need("java"), Need("go")), {"JAVA_HOME": str(person / place), "GOROOT": str(person / place)}, person) == ()
+    assert (
+        find_toolchains(
+            (Need("java"), Need("go")),
+            {"JAVA_HOME": str(person / place), "GOROOT": str(person / place)},
+            person,
+        )
+        == ()
+    )
     link = person / ".nvm/versions/node/v99.0.0"
     link.symlink_to(person)
     assert all(person not in chain.read for chain in find_toolchains((Need("node", "99"),), {}, person))
@@ -138,7 +171,9 @@ def test_the_plan_of_a_project_names_them() -> None:
 
 
 @pytest.mark.parametrize("sandbox", RUNGS, ids=label)
-def test_a_run_can_start_them_and_can_neither_change_them_nor_see_the_rest(sandbox: Sandbox, person: Path, tmp_path: Path) -> None:
+def test_a_run_can_start_them_and_can_neither_change_them_nor_see_the_rest(
+    sandbox: Sandbox, person: Path, tmp_path: Path
+) -> None:
     walls = usable(sandbox)
     room = tmp_path / "room"
     room.mkdir()
@@ -146,25 +181,35 @@ def test_a_run_can_start_them_and_can_neither_change_them_nor_see_the_rest(sandb
     env = with_toolchains({"PATH": "/usr/local/bin:/usr/bin:/bin"}, chains)
     script = (
         f"node; cargo; cargo-nextest; node() {{ :; }}; "
-        f"cat {person}/.cargo/credentials.toml {person}/.ssh/id; echo evil > {person}/.nvm/versions/node/v20.11.1/bin/node; "
+        f"cat {person}/.cargo/credentials.toml {person}/.ssh/id; echo evil > "
+        f"{person}/.nvm/versions/node/v20.11.1/bin/node; "
         f"ls {person}/.nvm/versions/node/v18.20.1/bin; rm -r {person}/.cargo/bin; echo end"
     )
-    done = walls.run(("/bin/sh", "-c", script), Confinement(cwd=room, write=(room,), read=readable(chains), env=env))
+    done = walls.run(
+        ("/bin/sh", "-c", script), Confinement(cwd=room, write=(room,), read=readable(chains), env=env)
+    )
     assert done.out.decode().split() == ["v20.11.1", "stable-x86_64-unknown-linux-gnu", "nextest", "end"]
     assert "v20.11.1" in (person / ".nvm/versions/node/v20.11.1/bin/node").read_text()
     assert (person / ".cargo/bin/cargo-nextest").exists()
 
 
 def test_every_language_can_be_asked_for_at_once(person: Path) -> None:
-    assert [chain.tool for chain in find_toolchains(all_needs(), {"JAVA_HOME": str(person / "jdk")}, person)] == ["java", "node", "rust"]
+    assert [
+        chain.tool for chain in find_toolchains(all_needs(), {"JAVA_HOME": str(person / "jdk")}, person)
+    ] == ["java", "node", "rust"]
     assert pick(person / "missing", "") is None
 
 
-def test_set_up_and_every_run_of_an_environment_get_them(person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_set_up_and_every_run_of_an_environment_get_them(
+    person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.delenv("NVM_DIR", raising=False)
     files = {"package.json": b"{}", ".nvmrc": b"20"}
-    plan = replace(detect.detect(files.get, list(files)), setup=(("/bin/sh", "-c", "mkdir -p {env}/bin; node > {env}/bin/python"),))
+    plan = replace(
+        detect.detect(files.get, list(files)),
+        setup=(("/bin/sh", "-c", "mkdir -p {env}/bin; node > {env}/bin/python"),),
+    )
     walls = ladder.choose("auto")
 
     def build() -> environment.Environment:
@@ -174,7 +219,9 @@ def test_set_up_and_every_run_of_an_environment_get_them(person: Path, tmp_path:
     assert built.python.read_text() == "v20.11.1\n"
     room = tmp_path / "room"
     room.mkdir()
-    confinement = Confinement(cwd=room, write=(room,), read=built.readable, env=environment.run_env(built, room))
+    confinement = Confinement(
+        cwd=room, write=(room,), read=built.readable, env=environment.run_env(built, room)
+    )
     assert walls.run(("node",), confinement).out == b"v20.11.1\n"
     assert build() == built
     # Another version of a tool is another environment: what was built with the old one may not fit.

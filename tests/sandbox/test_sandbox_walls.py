@@ -61,8 +61,14 @@ def py(sandbox: Sandbox, script: str, confinement: Confinement) -> Completed:
     return sandbox.run((INTERPRETER, "-I", "-c", script), confinement)
 
 
-def test_the_named_directory_can_be_written_and_what_is_written_belongs_to_the_caller(walls: Sandbox, room: Path) -> None:
-    done = sh(walls, "echo hello > made && mkdir d && mv made d/made && cat d/made", Confinement(cwd=room, write=(room,)))
+def test_the_named_directory_can_be_written_and_what_is_written_belongs_to_the_caller(
+    walls: Sandbox, room: Path
+) -> None:
+    done = sh(
+        walls,
+        "echo hello > made && mkdir d && mv made d/made && cat d/made",
+        Confinement(cwd=room, write=(room,)),
+    )
     assert (done.code, done.out) == (0, b"hello\n")
     assert (room / "d/made").stat().st_uid == os.getuid()
 
@@ -74,7 +80,10 @@ def test_the_result_names_the_program_and_not_the_walls(walls: Sandbox, room: Pa
 def test_files_outside_cannot_be_read_or_changed(walls: Sandbox, room: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("do not read")
-    script = f"cat {secret} /etc/shadow; ls {Path.home()}/.ssh {tmp_path}; echo x >> {secret}; echo x > /usr/forged; rm {secret}"
+    script = (
+        f"cat {secret} /etc/shadow; ls {Path.home()}/.ssh {tmp_path}; echo x >> {secret}; echo x > "
+        f"/usr/forged; rm {secret}"
+    )
     done = sh(walls, script, Confinement(cwd=room, write=(room,)))
     assert b"do not read" not in done.out
     assert b"root:" not in done.out
@@ -92,7 +101,10 @@ def test_a_read_only_path_beneath_a_writable_one_stays_read_only(walls: Sandbox,
     (room / "tests/deep").mkdir(parents=True)
     locked = room / "tests/deep/test_it.py"
     locked.write_text("locked")
-    script = "cd tests; cat deep/test_it.py; echo forged > deep/test_it.py; rm -f deep/test_it.py; mv deep old; mv ../tests ../aside"
+    script = (
+        "cd tests; cat deep/test_it.py; echo forged > deep/test_it.py; rm -f deep/test_it.py; mv "
+        "deep old; mv ../tests ../aside"
+    )
     done = sh(walls, script, Confinement(cwd=room, write=(room,), read=(locked,)))
     assert done.out == b"locked"
     assert locked.read_text() == "locked"
@@ -100,7 +112,11 @@ def test_a_read_only_path_beneath_a_writable_one_stays_read_only(walls: Sandbox,
 
 def test_a_writable_path_beneath_a_read_only_one_can_be_written(walls: Sandbox, room: Path) -> None:
     (room / "cache").mkdir()
-    done = sh(walls, "echo x > cache/f && ! echo x > g", Confinement(cwd=room, write=(room / "cache",), read=(room,)))
+    done = sh(
+        walls,
+        "echo x > cache/f && ! echo x > g",
+        Confinement(cwd=room, write=(room / "cache",), read=(room,)),
+    )
     assert done.code == 0
     assert not (room / "g").exists()
 
@@ -111,7 +127,8 @@ def test_a_path_named_both_ways_is_read_only(walls: Sandbox, room: Path) -> None
 
 def test_a_remount_does_not_open_the_walls(walls: Sandbox, room: Path) -> None:
     script = (
-        "mount -o remount,rw,bind / ; mount -o remount,rw,bind /usr; umount -l /usr; unshare -Urm mount -o remount,rw,bind /usr;"
+        "mount -o remount,rw,bind / ; mount -o remount,rw,bind /usr; umount -l /usr; unshare -Urm mount "
+        "-o remount,rw,bind /usr;"
         "echo x > /usr/forged; grep CapEff /proc/self/status"
     )
     done = sh(walls, script, Confinement(cwd=room, write=(room,)))
@@ -119,9 +136,15 @@ def test_a_remount_does_not_open_the_walls(walls: Sandbox, room: Path) -> None:
     assert done.out.split()[-1] == b"0" * 16
 
 
-def test_nothing_of_the_callers_environment_leaks(walls: Sandbox, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_callers_environment_leaks(
+    walls: Sandbox, room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("API_KEY_OF_THE_CALLER", "sk-secret")
-    done = sh(walls, "env; cat /proc/*/environ | tr '\\0' '\\n'", Confinement(cwd=room, write=(room,), env={"GIVEN": "1"}))
+    done = sh(
+        walls,
+        "env; cat /proc/*/environ | tr '\\0' '\\n'",
+        Confinement(cwd=room, write=(room,), env={"GIVEN": "1"}),
+    )
     assert b"sk-secret" not in done.out
     lines = done.out.decode().splitlines()
     assert "GIVEN=1" in lines
@@ -134,7 +157,9 @@ def test_the_machines_own_loopback_is_out_of_reach(walls: Sandbox, room: Path) -
         script = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2); print('reached')"
         assert py(walls, script, Confinement(cwd=room, write=(room,))).code != 0
         listed = (destination(f"127.0.0.1:{port}", private=True),)
-        assert py(walls, script, Confinement(cwd=room, write=(room,), network=listed)).code != 0, "only the proxy may reach it"
+        assert py(walls, script, Confinement(cwd=room, write=(room,), network=listed)).code != 0, (
+            "only the proxy may reach it"
+        )
 
 
 def test_no_address_outside_can_be_reached(walls: Sandbox, room: Path) -> None:
@@ -145,7 +170,10 @@ def test_no_address_outside_can_be_reached(walls: Sandbox, room: Path) -> None:
 
 
 def test_a_private_temporary_directory_and_home_exist(walls: Sandbox, room: Path) -> None:
-    assert sh(walls, 'echo x > "$TMPDIR/t" && echo x > "$HOME/h"', Confinement(cwd=room, write=(room,))).code == 0
+    assert (
+        sh(walls, 'echo x > "$TMPDIR/t" && echo x > "$HOME/h"', Confinement(cwd=room, write=(room,))).code
+        == 0
+    )
 
 
 def test_the_time_limit_ends_the_program_and_its_children(walls: Sandbox, room: Path) -> None:
@@ -171,7 +199,9 @@ def test_a_missing_program_is_a_failure_of_the_run_and_not_a_result(walls: Sandb
         walls.run(("no-such-program",), Confinement(cwd=room, write=(room,)))
 
 
-def test_a_working_directory_that_is_not_visible_is_refused(walls: Sandbox, room: Path, tmp_path: Path) -> None:
+def test_a_working_directory_that_is_not_visible_is_refused(
+    walls: Sandbox, room: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ValueError, match="neither"):
         sh(walls, "true", Confinement(cwd=tmp_path, write=(room,)))
 
@@ -208,7 +238,9 @@ walls.run(("/bin/sh", "-c", sys.argv[3]), Confinement(cwd=room, write=(room,)))
 """
 
 
-def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(walls: Sandbox, room: Path) -> None:
+def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(
+    walls: Sandbox, room: Path
+) -> None:
     if walls.guarantee()["processes"].endswith("may survive"):
         pytest.skip("these walls say that they cannot hold this")
     words = (sys.executable, "-c", DRIVER, str(room), walls.name, f"setsid sh -c '{BEAT}'")
@@ -221,7 +253,10 @@ def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(walls
 
 
 def test_other_processes_cannot_be_signalled(walls: Sandbox, room: Path) -> None:
-    if "signalled" in walls.guarantee()["processes"] and "not signalled" not in walls.guarantee()["processes"]:
+    if (
+        "signalled" in walls.guarantee()["processes"]
+        and "not signalled" not in walls.guarantee()["processes"]
+    ):
         pytest.skip("these walls say that they cannot hold this")
     assert sh(walls, f"kill -0 {os.getpid()}", Confinement(cwd=room, write=(room,))).code != 0
 
@@ -249,7 +284,8 @@ def test_a_lock_is_held_for_as_long_as_the_run_lives(walls: Sandbox, room: Path)
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         (room / "go").touch()
         assert running.result().code == 0
-        # The last process of the walls may be about to exit when the run's result is here: a new driver waits that long, too.
+        # The last process of the walls may be about to exit when the run's result is here: a new driver waits
+        # that long, too.
         _wait_for_lock(other)
 
 
@@ -269,7 +305,9 @@ def test_the_program_cannot_let_go_of_the_lock_inside_bubblewrap(room: Path) -> 
 def test_nothing_is_left_running_when_the_run_returns(walls: Sandbox, room: Path) -> None:
     if walls.guarantee()["processes"].endswith("may survive"):
         pytest.skip("these walls say that they cannot hold this")
-    script = "setsid sh -c 'while true; do echo beat >> beats; done' & while ! test -s beats; do sleep 0.01; done"
+    script = (
+        "setsid sh -c 'while true; do echo beat >> beats; done' & while ! test -s beats; do sleep 0.01; done"
+    )
     sh(walls, script, Confinement(cwd=room, write=(room,)))
     size = (room / "beats").stat().st_size
     time.sleep(0.1)
@@ -277,10 +315,16 @@ def test_nothing_is_left_running_when_the_run_returns(walls: Sandbox, room: Path
 
 
 def test_every_sandbox_says_what_it_holds(walls: Sandbox) -> None:
-    assert set(walls.guarantee()) == {"files", "network", "processes", "capabilities"} == set(NoSandbox().guarantee())
+    assert (
+        set(walls.guarantee())
+        == {"files", "network", "processes", "capabilities"}
+        == set(NoSandbox().guarantee())
+    )
 
 
-def test_without_walls_the_environment_is_still_the_allowed_one(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_walls_the_environment_is_still_the_allowed_one(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("API_KEY_OF_THE_CALLER", "sk-secret")
     done = sh(NoSandbox(), "env; pwd", Confinement(cwd=room, write=(room,), env={"GIVEN": "1"}))
     assert b"sk-secret" not in done.out
@@ -293,7 +337,9 @@ def test_no_walls_are_never_chosen_without_being_asked_for(monkeypatch: pytest.M
     assert ladder.choose("auto").name != "none"
 
 
-def test_a_sandbox_that_is_asked_for_and_missing_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_sandbox_that_is_asked_for_and_missing_is_refused_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(PolicyError, match="bubblewrap is not installed") as caught:
         ladder.choose("bubblewrap")
@@ -301,7 +347,9 @@ def test_a_sandbox_that_is_asked_for_and_missing_is_refused_with_the_way_out(mon
     assert "--sandbox none" in caught.value.next_step
 
 
-def test_a_bubblewrap_that_does_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_bubblewrap_that_does_nothing_is_not_believed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fake = tmp_path / "bwrap"
     fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
     fake.chmod(0o755)
@@ -318,6 +366,8 @@ def test_directories_between_writable_and_read_only_are_pinned_and_none_beneath_
     assert shielded(set(), {top / "a"}) == set()
 
 
-@every("said", ["1: exec: tool: not found", "[Errno 2] not found: b'/bin/tool'", "tool: not found", "not found."])
+@every(
+    "said", ["1: exec: tool: not found", "[Errno 2] not found: b'/bin/tool'", "tool: not found", "not found."]
+)
 def test_a_program_that_is_not_there_is_named_once_in_plain_words(said: str) -> None:
     assert str(not_started("tool", said)).startswith("The sandbox could not start `tool`: not found. Check")

@@ -1,4 +1,6 @@
-"""A task's two checkouts: what they hold, what they tell the code that runs in them, and what no crash or clean-up can take."""
+"""A task's two checkouts: what they hold, what they tell the code that runs in them, and what no crash or
+clean-up can take.
+"""
 
 import os
 import shutil
@@ -80,7 +82,10 @@ def test_code_in_the_worktree_finds_a_clean_repository_of_one_commit(bench: Benc
     (bench.repository / "second.txt").write_text("2\n")
     git(bench.repository, "add", "-A")
     git(bench.repository, "commit", "-q", "-m", "second")
-    bench.base, bench.tree = git(bench.repository, "rev-parse", "HEAD"), git(bench.repository, "rev-parse", "HEAD^{tree}")
+    bench.base, bench.tree = (
+        git(bench.repository, "rev-parse", "HEAD"),
+        git(bench.repository, "rev-parse", "HEAD^{tree}"),
+    )
     bench.stand()
     assert git(bench.space.worktree, "rev-list", "HEAD") == bench.base
     assert git(bench.space.worktree, "status", "--porcelain") == ""
@@ -111,7 +116,13 @@ def test_settings_against_reading_do_not_keep_the_stand_in_empty(bench: Bench) -
 
 @pytest.mark.parametrize(
     ("tags", "more", "expected"),
-    [((), 0, None), (("v1.2",), 0, "1.2"), (("release-2.0.1",), 0, "2.0.1"), (("v1.2",), 1, "1.2+1."), (("nightly",), 0, None)],
+    [
+        ((), 0, None),
+        (("v1.2",), 0, "1.2"),
+        (("release-2.0.1",), 0, "2.0.1"),
+        (("v1.2",), 1, "1.2+1."),
+        (("nightly",), 0, None),
+    ],
 )
 def test_a_version_is_derived_from_the_nearest_tag_and_the_stand_in_knows_it(
     bench: Bench, tags: tuple[str, ...], more: int, expected: str | None
@@ -247,7 +258,9 @@ def test_ignored_files_that_were_written_are_named(bench: Bench) -> None:
     bench.stand()
     bench.write("build/out.py", "x\n")
     tree = bench.snapshot("src/new.py", "x\n")
-    assert bench.space.ignored(tree, ("build/out.py", "src/new.py", "src/gone.py", "ü ñame.txt")) == ("build/out.py",)
+    assert bench.space.ignored(tree, ("build/out.py", "src/new.py", "src/gone.py", "ü ñame.txt")) == (
+        "build/out.py",
+    )
 
 
 def test_removal_takes_the_checkouts_and_leaves_the_refs(bench: Bench) -> None:
@@ -268,7 +281,9 @@ def test_verdicts_run_on_the_tree_and_not_on_what_lies_around_in_the_worktree(be
     tree = bench.snapshot("src/new.py", "x\n")
     bench.write("helps.log", "ignored, and makes tests pass\n")
     place = bench.space.pristine(tree, bench.base)
-    assert sorted(path.relative_to(place).as_posix() for path in place.rglob("*") if ".git" not in path.parts) == [
+    assert sorted(
+        path.relative_to(place).as_posix() for path in place.rglob("*") if ".git" not in path.parts
+    ) == [
         ".gitignore",
         "src",
         "src/a.py",
@@ -292,7 +307,9 @@ def test_a_checkout_for_set_up_leaves_no_index_behind(bench: Bench, tmp_path: Pa
 def test_garbage_collection_takes_no_recorded_tree_salvage_or_commit(bench: Bench) -> None:
     bench.stand()
     trees = [bench.snapshot("new.py", f"{number}\n") for number in range(3)]
-    commit = bench.space.commit(trees[-1], bench.base, "by hand\n", FIXED_DATE, ("A person", "person@example.invalid"))
+    commit = bench.space.commit(
+        trees[-1], bench.base, "by hand\n", FIXED_DATE, ("A person", "person@example.invalid")
+    )
     bench.space.keep(trees[-1], commit)
     bench.write("debris.txt", "x\n")
     bench.again()
@@ -408,8 +425,12 @@ def bare_settings(there: Path) -> Path:
     return repository
 
 
-@pytest.mark.parametrize("shape", [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings])
-def test_every_shape_of_repository_gives_the_same_worktree(tmp_path: Path, shape: Callable[[Path], Path]) -> None:
+@pytest.mark.parametrize(
+    "shape", [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings]
+)
+def test_every_shape_of_repository_gives_the_same_worktree(
+    tmp_path: Path, shape: Callable[[Path], Path]
+) -> None:
     (tmp_path / "there").mkdir()
     bench = Bench(shape(tmp_path / "there"), tmp_path / "root")
     bench.stand()
@@ -425,7 +446,9 @@ def test_every_shape_of_repository_gives_the_same_worktree(tmp_path: Path, shape
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to somebody else")
-def test_a_repository_of_another_user_that_is_trusted_has_a_whole_stand_in(bench: Bench, tmp_path: Path) -> None:
+def test_a_repository_of_another_user_that_is_trusted_has_a_whole_stand_in(
+    bench: Bench, tmp_path: Path
+) -> None:
     for path in (bench.repository, *bench.repository.rglob("*")):
         os.chown(path, 12345, 12345)
     with pytest.raises(UsageError, match="belongs to another user"):

@@ -6,7 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.inputs import (
     Acted,
     Answered,
@@ -26,7 +39,18 @@ from agentforge.core.inputs import (
     Resolution,
 )
 from agentforge.core.pipeline import Pipeline, Product, Stage
-from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Baseline, Budget, CheckDigest, Opened, Price, Question, Usage
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    Baseline,
+    Budget,
+    CheckDigest,
+    Opened,
+    Price,
+    Question,
+    Usage,
+)
 from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 
@@ -105,7 +129,10 @@ class Script:
             case Check():
                 self.checked += 1
                 failing = self.checked == 1
-                return CheckRan(CheckDigest("failed" if failing else "passed", "1 failing" if failing else "12 pass"), "d" * 64)
+                return CheckRan(
+                    CheckDigest("failed" if failing else "passed", "1 failing" if failing else "12 pass"),
+                    "d" * 64,
+                )
             case Judge(_, gate):
                 return Judged(gate, "passed", (), "e" * 64, (SPECIFICATION,) if gate == "contracts" else ())
             case Commit():
@@ -120,7 +147,13 @@ class Script:
             self.troubled = True
             return AskTrouble("rate_limit", "too many requests", retryable=True, maybe_billed=False)
         self.asked += 1
-        return Answered(f"{self.asked:064x}", Usage(6000, 400, 5000), Amount(1, 6400, 24000), 1, summary=f"did {effect.key}")
+        return Answered(
+            f"{self.asked:064x}",
+            Usage(6000, 400, 5000),
+            Amount(1, 6400, 24000),
+            1,
+            summary=f"did {effect.key}",
+        )
 
     def _act(self, effect: Act, step: int) -> Outcome:
         stage = effect.key.split("/")[0]
@@ -128,7 +161,12 @@ class Script:
             question = Question("Keep the old flag as an alias?", ("yes", "no"), "yes")
             return Acted("1" * 64, "a" * 40, (ActionDigest("escalate", ok=True),), question=question)
         if stage == "frame":
-            return Acted("2" * 64, "a" * 40, (ActionDigest("submit_artifact", ok=True, target="specification"),), (SPECIFICATION,))
+            return Acted(
+                "2" * 64,
+                "a" * 40,
+                (ActionDigest("submit_artifact", ok=True, target="specification"),),
+                (SPECIFICATION,),
+            )
         edit = ActionDigest("edit_file", ok=True, target="src/größe.py")
         handed = (IMPLEMENTATION,) if self.checked else ()
         opened = (Opened("src/größe.py", "parse"),)
@@ -140,12 +178,18 @@ def _drive(journal: Journal, until: int | None = None) -> Journal:
     script = Script()
     owed = journal.advance("driver/1", DriverStarted())
     while owed and (until is None or journal.length < until):
-        effect = owed[-1] if isinstance(owed[0], TakeBaseline) and len(owed) > 1 and journal.length % 2 else owed[0]
+        effect = (
+            owed[-1]
+            if isinstance(owed[0], TakeBaseline) and len(owed) > 1 and journal.length % 2
+            else owed[0]
+        )
         if isinstance(effect, Await):
             owed = journal.advance(f"inbox/{effect.escalation}", Resolution(effect.escalation, "yes", "Ada"))
             continue
         if isinstance(effect, Ask):
-            journal.advance(f"{effect.key}/sent", AskStarted("7" * 64, "scripted:demo", Amount(1, 16000, 150_000)))
+            journal.advance(
+                f"{effect.key}/sent", AskStarted("7" * 64, "scripted:demo", Amount(1, 16000, 150_000))
+            )
         owed = journal.advance(effect.key, script.outcome(effect, journal.state.step))
     return journal
 

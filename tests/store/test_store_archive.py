@@ -57,7 +57,11 @@ def task(repo: Path, create: Create, clock: Clock) -> TaskFiles:
 
 
 def _content(files: TaskFiles) -> dict[str, bytes]:
-    return {path.relative_to(files.root).as_posix(): path.read_bytes() for path in files.root.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(files.root).as_posix(): path.read_bytes()
+        for path in files.root.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_a_task_comes_back_byte_for_byte_after_git_clean_and_gc(repo: Path, task: TaskFiles) -> None:
@@ -74,13 +78,19 @@ def test_a_task_comes_back_byte_for_byte_after_git_clean_and_gc(repo: Path, task
     assert not task.root.exists()
     assert archived_tasks(git) == [task.task_id]
     assert restore(git, task.task_id, task)
-    expected = {name: data for name, data in before.items() if name not in ("lock", "state.yaml", "working_memory.yaml")}
+    expected = {
+        name: data
+        for name, data in before.items()
+        if name not in ("lock", "state.yaml", "working_memory.yaml")
+    }
     assert _content(task) == expected
     assert git.read_blob(recorded, "new.txt") == b"only in a recorded tree\n"
     assert git.tree_of(loose) == recorded
 
 
-def test_the_commit_names_the_head_of_the_journal_and_is_the_same_when_repeated(repo: Path, task: TaskFiles, clock: Clock) -> None:
+def test_the_commit_names_the_head_of_the_journal_and_is_the_same_when_repeated(
+    repo: Path, task: TaskFiles, clock: Clock
+) -> None:
     git = Git.open(repo).holding(LOCK)
     first = save(git, task.task_id, task, {})
     head = Journal.open(task, clock, write=False).head
@@ -107,7 +117,9 @@ def test_what_stands_is_never_overwritten(repo: Path, task: TaskFiles) -> None:
     assert _content(task) == before
 
 
-def test_a_journal_alone_that_is_gone_comes_back_and_a_pack_that_grew_stays(repo: Path, task: TaskFiles) -> None:
+def test_a_journal_alone_that_is_gone_comes_back_and_a_pack_that_grew_stays(
+    repo: Path, task: TaskFiles
+) -> None:
     git = Git.open(repo).holding(LOCK)
     save(git, task.task_id, task, {})
     with Pack(task.pack) as pack:
@@ -131,6 +143,14 @@ def test_a_tree_that_is_not_there_is_not_promised(repo: Path, task: TaskFiles) -
 
 
 def test_the_checkout_of_the_user_is_not_touched(repo: Path, task: TaskFiles) -> None:
-    before = (_git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes(), _git(repo, "branch", "-a"))
+    before = (
+        _git(repo, "status", "--porcelain"),
+        (repo / ".git" / "index").read_bytes(),
+        _git(repo, "branch", "-a"),
+    )
     save(Git.open(repo).holding(LOCK), task.task_id, task, {})
-    assert (_git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes(), _git(repo, "branch", "-a")) == before
+    assert (
+        _git(repo, "status", "--porcelain"),
+        (repo / ".git" / "index").read_bytes(),
+        _git(repo, "branch", "-a"),
+    ) == before

@@ -1,4 +1,6 @@
-"""Consent to a project's own tools: for one content in one project, in a file that nobody else could have written."""
+"""Consent to a project's own tools: for one content in one project, in a file that nobody else could have
+written.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +28,14 @@ def test_consent_is_for_one_content_in_one_project(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["consents: 1\n", "- a\n", "consents: [{project: /p}]\n", "{", "consents: [{project: /p, digest: 1, at: x}]\n"]
+    "text",
+    [
+        "consents: 1\n",
+        "- a\n",
+        "consents: [{project: /p}]\n",
+        "{",
+        "consents: [{project: /p, digest: 1, at: x}]\n",
+    ],
 )
 def test_a_damaged_file_holds_no_consent_and_is_left_as_it_is(tmp_path: Path, text: str) -> None:
     home = Home(tmp_path)
@@ -54,7 +63,9 @@ def test_a_file_that_others_can_write_and_a_link_hold_no_consent(tmp_path: Path)
 
 def test_the_oldest_are_forgotten_and_nothing_can_be_agreed_to(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    entries = "".join(f"- {{project: /p, digest: '{number:064x}', at: '2030-01-01T00:00:00Z'}}\n" for number in range(MOST))
+    entries = "".join(
+        f"- {{project: /p, digest: '{number:064x}', at: '2030-01-01T00:00:00Z'}}\n" for number in range(MOST)
+    )
     consents_file(home).write_text(f"consents:\n{entries}")
     consents_file(home).chmod(0o600)
     consent(home, "/p", A, NOW)

@@ -1,4 +1,6 @@
-"""The file of grants: what was written comes back, and a file that is damaged or not ours alone grants nothing."""
+"""The file of grants: what was written comes back, and a file that is damaged or not ours alone grants
+nothing.
+"""
 
 import os
 import stat
@@ -12,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
-from agentforge.store.grants import Approval, Grant, add_grant, grants_file, moment, proposals, read_grants, revoke_grant
+from agentforge.store.grants import (
+    Approval,
+    Grant,
+    add_grant,
+    grants_file,
+    moment,
+    proposals,
+    read_grants,
+    revoke_grant,
+)
 from agentforge.store.layout import Home
 from agentforge.store.times import stamp
 from tests.fuzzing import tries
@@ -156,7 +167,12 @@ PUSHED = Approval("/projects/pantry", "run_command", ("git", "push"), risk="high
 def test_three_equal_approvals_propose_just_that_call_and_add_nothing(file: Path) -> None:
     assert proposals([PUSHED] * 2, (), NOW) == ()
     (proposed,) = proposals([PUSHED, replace(PUSHED, command=("git", "pull")), PUSHED, PUSHED], (), NOW)
-    assert (proposed.project, proposed.tool, proposed.command, proposed.risk) == (PUSHED.project, PUSHED.tool, PUSHED.command, "high")
+    assert (proposed.project, proposed.tool, proposed.command, proposed.risk) == (
+        PUSHED.project,
+        PUSHED.tool,
+        PUSHED.command,
+        "high",
+    )
     assert moment(proposed.expires) == NOW + timedelta(days=30)
     assert not file.exists()
 

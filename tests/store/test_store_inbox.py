@@ -18,7 +18,12 @@ def _nothing(_: str) -> bool:
 
 @pytest.mark.parametrize(
     "message",
-    [Resolution("ESC-001", "yes:\n- no\n\x85 ünï", "Ada"), Resume("Ada"), Abort("Ada"), Abort("Ada", "enough: #1")],
+    [
+        Resolution("ESC-001", "yes:\n- no\n\x85 ünï", "Ada"),
+        Resume("Ada"),
+        Abort("Ada"),
+        Abort("Ada", "enough: #1"),
+    ],
 )
 def test_a_message_arrives_as_it_was_sent(message: Message, files: TaskFiles) -> None:
     assert send(files, message, "m-1")
@@ -27,14 +32,23 @@ def test_a_message_arrives_as_it_was_sent(message: Message, files: TaskFiles) ->
 
 def test_the_first_answer_wins_whoever_is_fast(files: TaskFiles) -> None:
     with ThreadPoolExecutor(8) as pool:
-        sent = list(pool.map(lambda number: send(files, Resolution("ESC-001", str(number), "Ada"), "ESC-001"), range(16)))
+        sent = list(
+            pool.map(
+                lambda number: send(files, Resolution("ESC-001", str(number), "Ada"), "ESC-001"), range(16)
+            )
+        )
     assert sent.count(True) == 1
     ((_, message),) = receive(files, _nothing, pytest.fail)
     assert message == Resolution("ESC-001", str(sent.index(True)), "Ada")
 
 
 def test_the_record_carries_the_times_that_are_known(files: TaskFiles) -> None:
-    send(files, Resolution("ESC-001", "yes", "Ada"), "ESC-001", Seen("2026-01-02T03:04:05Z", answered_at="2026-01-02T04:00:00Z"))
+    send(
+        files,
+        Resolution("ESC-001", "yes", "Ada"),
+        "ESC-001",
+        Seen("2026-01-02T03:04:05Z", answered_at="2026-01-02T04:00:00Z"),
+    )
     record = strict_yaml.load((files.inbox / "ESC-001.yaml").read_text(encoding="utf-8"), "record")
     assert isinstance(record, dict)
     assert (record["opened_at"], record["answered_at"]) == ("2026-01-02T03:04:05Z", "2026-01-02T04:00:00Z")
@@ -58,7 +72,16 @@ def test_messages_come_in_the_order_they_were_left(files: TaskFiles) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"kind: resolution\n", b"kind: merge\nby: Ada\n", b"\xff\xfe", b"kind: resume\nby: 3\n", b"- a\n", b"a: [\n", b"x" * 2_000_000],
+    [
+        b"",
+        b"kind: resolution\n",
+        b"kind: merge\nby: Ada\n",
+        b"\xff\xfe",
+        b"kind: resume\nby: 3\n",
+        b"- a\n",
+        b"a: [\n",
+        b"x" * 2_000_000,
+    ],
 )
 def test_what_cannot_be_read_is_reported_and_moved_aside(content: bytes, files: TaskFiles) -> None:
     send(files, Resume("Ada"), "good")

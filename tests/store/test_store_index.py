@@ -37,7 +37,9 @@ def add(repo: Path, create: Create, clock: Clock) -> Callable[[str], Journal]:
     return made
 
 
-def test_a_driver_and_a_reader_see_the_same_row(repo: Path, database: Path, add: Callable[[str], Journal]) -> None:
+def test_a_driver_and_a_reader_see_the_same_row(
+    repo: Path, database: Path, add: Callable[[str], Journal]
+) -> None:
     journal = add("task-1")
     with Index(database, pytest.fail) as index:
         index.update(repo, journal)
@@ -49,14 +51,19 @@ def test_a_driver_and_a_reader_see_the_same_row(repo: Path, database: Path, add:
     assert row.journal_size == journal.size
 
 
-def test_a_stale_row_is_read_again_from_its_journal(repo: Path, database: Path, add: Callable[[str], Journal], clock: Clock) -> None:
+def test_a_stale_row_is_read_again_from_its_journal(
+    repo: Path, database: Path, add: Callable[[str], Journal], clock: Clock
+) -> None:
     journal = add("task-1")
     add("task-2")
     with Index(database, pytest.fail) as index:
         assert [row.task_id for row in index.rows(repo)] == ["task-2", "task-1"]
         with Journal.open(journal.files, clock, write=True) as again:
             again.advance("inbox/stop", Abort("Ada"))
-        assert [(row.task_id, row.word) for row in index.rows(repo)] == [("task-1", "aborted"), ("task-2", "pending")]
+        assert [(row.task_id, row.word) for row in index.rows(repo)] == [
+            ("task-1", "aborted"),
+            ("task-2", "pending"),
+        ]
 
 
 def test_a_fresh_row_is_not_read_again(repo: Path, database: Path, add: Callable[[str], Journal]) -> None:
@@ -81,7 +88,9 @@ def test_tasks_of_every_known_repository_are_listed_and_gone_ones_are_not(
         assert [row.task_id for row in index.rows()] == ["task-2"]
 
 
-def test_a_damaged_journal_is_one_unreadable_row_among_the_others(repo: Path, database: Path, add: Callable[[str], Journal]) -> None:
+def test_a_damaged_journal_is_one_unreadable_row_among_the_others(
+    repo: Path, database: Path, add: Callable[[str], Journal]
+) -> None:
     add("task-1")
     damaged = add("task-2").files.journal
     damaged.write_bytes(damaged.read_bytes().replace(b"draft", b"drift"))
@@ -92,7 +101,9 @@ def test_a_damaged_journal_is_one_unreadable_row_among_the_others(repo: Path, da
     assert "line 6" in rows["task-2"].request
 
 
-def test_a_damaged_index_is_set_aside_and_built_anew(repo: Path, database: Path, add: Callable[[str], Journal]) -> None:
+def test_a_damaged_index_is_set_aside_and_built_anew(
+    repo: Path, database: Path, add: Callable[[str], Journal]
+) -> None:
     add("task-1")
     database.parent.mkdir()
     database.write_bytes(b"this is not a database, and long enough to be looked at" * 100)
@@ -121,7 +132,9 @@ def test_a_locked_index_is_a_notice(repo: Path, database: Path, add: Callable[[s
     assert "locked" in notices[0]
 
 
-def test_an_index_that_cannot_be_is_a_notice(repo: Path, tmp_path: Path, add: Callable[[str], Journal]) -> None:
+def test_an_index_that_cannot_be_is_a_notice(
+    repo: Path, tmp_path: Path, add: Callable[[str], Journal]
+) -> None:
     add("task-1")
     (tmp_path / "home").write_text("a file where a directory should be", encoding="utf-8")
     notices: list[str] = []

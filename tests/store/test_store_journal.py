@@ -50,7 +50,9 @@ def _states(lines: list[Line]) -> list[State]:
     return states
 
 
-def test_a_whole_task_reads_back_as_it_was_decided(journal: Journal, drive: Drive, files: TaskFiles, clock: Clock) -> None:
+def test_a_whole_task_reads_back_as_it_was_decided(
+    journal: Journal, drive: Drive, files: TaskFiles, clock: Clock
+) -> None:
     drive(journal, None)
     assert journal.state.status == "completed"
     again = _reopen(files, clock)
@@ -64,7 +66,9 @@ def test_a_whole_task_reads_back_as_it_was_decided(journal: Journal, drive: Driv
     assert pending(again.state) == ()
 
 
-def test_the_file_is_one_yaml_document_after_every_line(journal: Journal, drive: Drive, files: TaskFiles, create: Create) -> None:
+def test_the_file_is_one_yaml_document_after_every_line(
+    journal: Journal, drive: Drive, files: TaskFiles, create: Create
+) -> None:
     drive(journal, None)
     text = files.journal.read_text(encoding="utf-8")
     whole = strict_yaml.load(text, "actions.yaml")
@@ -77,7 +81,9 @@ def test_the_file_is_one_yaml_document_after_every_line(journal: Journal, drive:
         strict_yaml.load("\n".join(lines[:end]) + "\n", "actions.yaml")
 
 
-def test_a_line_says_number_time_key_and_reason_first_and_is_hashed_over_its_own_text(journal: Journal, files: TaskFiles) -> None:
+def test_a_line_says_number_time_key_and_reason_first_and_is_hashed_over_its_own_text(
+    journal: Journal, files: TaskFiles
+) -> None:
     header, _, line = files.journal.read_bytes().partition(b"actions:\n")
     body = json.loads(line[2:])
     assert list(body) == ["seq", "timestamp", "key", "why", "v", "events", "prev", "hash"]
@@ -86,13 +92,29 @@ def test_a_line_says_number_time_key_and_reason_first_and_is_hashed_over_its_own
     assert body["hash"] == digest(body["prev"].encode() + text + b"}") == journal.head
 
 
-def test_the_line_that_closes_a_step_holds_the_step_entry_with_what_the_step_did(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_the_line_that_closes_a_step_holds_the_step_entry_with_what_the_step_did(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, None)
-    closing = [line.body for line in read_lines(files.journal) if any(isinstance(event, StepClosed) for event in line.events)]
+    closing = [
+        line.body
+        for line in read_lines(files.journal)
+        if any(isinstance(event, StepClosed) for event in line.events)
+    ]
     entries = [body for body in closing if "step" in body]
     assert {entry["step"] for entry in entries} == set(range(1, journal.state.step + 1))
     first = entries[0]
-    assert {"step", "timestamp", "phase", "agent", "context_tokens", "action", "result", "verification", "llm_call"} <= set(first)
+    assert {
+        "step",
+        "timestamp",
+        "phase",
+        "agent",
+        "context_tokens",
+        "action",
+        "result",
+        "verification",
+        "llm_call",
+    } <= set(first)
     assert isinstance(first["action"], dict)
     assert first["action"]["type"] == "escalate"
 
@@ -113,7 +135,9 @@ def test_a_decision_without_events_leaves_no_line(journal: Journal) -> None:
     assert not journal.known("driver/1")
 
 
-def test_a_discarded_outcome_is_on_record_but_its_key_is_not_known(journal: Journal, files: TaskFiles, clock: Clock) -> None:
+def test_a_discarded_outcome_is_on_record_but_its_key_is_not_known(
+    journal: Journal, files: TaskFiles, clock: Clock
+) -> None:
     journal.advance("prepare/7", Prepared("b" * 40))
     assert read_lines(files.journal)[-1].events == (Discarded("prepare/7", Amount()),)
     assert not journal.known("prepare/7")
@@ -127,7 +151,9 @@ def test_a_refused_message_leaves_no_line_and_the_journal_usable(journal: Journa
     assert journal.state.status == "cancelled"
 
 
-def test_half_a_surrogate_pair_is_written_as_what_can_be_read_back(journal: Journal, files: TaskFiles, clock: Clock) -> None:
+def test_half_a_surrogate_pair_is_written_as_what_can_be_read_back(
+    journal: Journal, files: TaskFiles, clock: Clock
+) -> None:
     journal.advance("inbox/stop", Abort("Ada", "why \ud83d not"))
     last = read_lines(files.journal)[-1]
     assert "why \ufffd not" in str(last.body["events"])
@@ -171,7 +197,9 @@ def test_no_journal_is_a_sentence(files: TaskFiles, clock: Clock) -> None:
 # ------------------------------------------------------------------ crashes
 
 
-def test_at_every_byte_offset_a_reader_sees_the_lines_that_are_whole(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_at_every_byte_offset_a_reader_sees_the_lines_that_are_whole(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, 12)
     data = files.journal.read_bytes()
     lines = list(parse_lines(data, files.journal))
@@ -235,7 +263,9 @@ def test_one_flipped_bit_is_never_another_state(data: st.DataObject, sample: byt
     assert _states(after) == _states(before[:-1])
 
 
-def test_damage_in_the_middle_names_the_line_and_changes_nothing(journal: Journal, drive: Drive, files: TaskFiles, clock: Clock) -> None:
+def test_damage_in_the_middle_names_the_line_and_changes_nothing(
+    journal: Journal, drive: Drive, files: TaskFiles, clock: Clock
+) -> None:
     drive(journal, 8)
     journal.close()
     lines = files.journal.read_bytes().split(b"\n")
@@ -249,7 +279,9 @@ def test_damage_in_the_middle_names_the_line_and_changes_nothing(journal: Journa
 
 
 @pytest.mark.parametrize("number", [6, 7, 9])
-def test_a_missing_line_is_damage(number: int, journal: Journal, drive: Drive, files: TaskFiles, clock: Clock) -> None:
+def test_a_missing_line_is_damage(
+    number: int, journal: Journal, drive: Drive, files: TaskFiles, clock: Clock
+) -> None:
     drive(journal, 8)
     lines = files.journal.read_bytes().split(b"\n")
     del lines[number - 1]
@@ -274,7 +306,9 @@ def _append_line(files: TaskFiles, change: dict[str, Json]) -> None:
         {"events": [{"type": "moved", "before": "draft", "after": "planned", "because": "new field"}]},
     ],
 )
-def test_what_a_newer_version_wrote_is_not_guessed_at(change: dict[str, Json], journal: Journal, files: TaskFiles, clock: Clock) -> None:
+def test_what_a_newer_version_wrote_is_not_guessed_at(
+    change: dict[str, Json], journal: Journal, files: TaskFiles, clock: Clock
+) -> None:
     _append_line(files, change)
     with pytest.raises(Unusable, match="written by a newer version of AgentForge"):
         _reopen(files, clock)
@@ -295,7 +329,9 @@ def test_a_line_that_does_not_follow_is_refused(journal: Journal, files: TaskFil
 # ------------------------------------------------------------------ a world that fails
 
 
-def test_a_full_disk_stops_the_journal_and_leaves_no_part_of_the_line(journal: Journal, files: TaskFiles, clock: Clock) -> None:
+def test_a_full_disk_stops_the_journal_and_leaves_no_part_of_the_line(
+    journal: Journal, files: TaskFiles, clock: Clock
+) -> None:
     before = files.journal.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, hard))
@@ -311,7 +347,9 @@ def test_a_full_disk_stops_the_journal_and_leaves_no_part_of_the_line(journal: J
     assert _reopen(files, clock).state == journal.state
 
 
-def test_a_failed_sync_stops_the_journal(journal: Journal, files: TaskFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sync_stops_the_journal(
+    journal: Journal, files: TaskFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(fd: int) -> None:
         raise OSError(5, os.strerror(5))
 
@@ -324,7 +362,9 @@ def test_a_failed_sync_stops_the_journal(journal: Journal, files: TaskFiles, mon
     assert len(read_lines(files.journal)) == 1
 
 
-def test_an_interrupt_in_the_middle_of_a_write_stops_the_journal(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_in_the_middle_of_a_write_stops_the_journal(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupt(fd: int) -> None:
         raise KeyboardInterrupt
 
@@ -337,14 +377,19 @@ def test_an_interrupt_in_the_middle_of_a_write_stops_the_journal(journal: Journa
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_files_removed_in_the_middle_are_noticed_before_the_next_line(replaced: bool, journal: Journal, files: TaskFiles) -> None:
+def test_files_removed_in_the_middle_are_noticed_before_the_next_line(
+    replaced: bool, journal: Journal, files: TaskFiles
+) -> None:
     data = files.journal.read_bytes()
     shutil.rmtree(files.root)
     if replaced:
         files.root.mkdir()
         files.journal.write_bytes(data)
     for _ in range(2):
-        with pytest.raises(Unusable, match=r"were removed.*`agentforge continue .*` restores them from the last accepted stage"):
+        with pytest.raises(
+            Unusable,
+            match=r"were removed.*`agentforge continue .*` restores them from the last accepted stage",
+        ):
             journal.advance(_owed(journal), Prepared("a" * 40))
     assert journal.length == 1
 

@@ -1,4 +1,6 @@
-"""Keys: found where a person put them, believed only where nobody else could read them, and never in any text."""
+"""Keys: found where a person put them, believed only where nobody else could read them, and never in any
+text.
+"""
 
 import base64
 import html
@@ -56,7 +58,9 @@ def test_the_environment_comes_before_the_file_and_the_file_before_the_keychain(
     assert KeyStore(path, {}, chain).find("openai", "K") == Key("in-the-chain-1", "keychain")
     assert KeyStore(path, {}, chain).put("openai", "in-the-file-1", in_file=True) == "file"
     assert KeyStore(path, {}, chain).find("openai", "K") == Key("in-the-file-1", "file")
-    assert KeyStore(path, {"K": " from-outside-1\n"}, chain).find("openai", "K") == Key("from-outside-1", "environment")
+    assert KeyStore(path, {"K": " from-outside-1\n"}, chain).find("openai", "K") == Key(
+        "from-outside-1", "environment"
+    )
     assert KeyStore(path, {}, chain).put("openai", "again-in-the-chain-2") == "keychain"
     assert KeyStore(path, {}, chain).find("openai", "K") == Key("again-in-the-chain-2", "keychain")
 
@@ -99,7 +103,15 @@ def test_a_file_that_others_can_read_or_write_is_not_used(path: Path, mode: int)
 
 
 @pytest.mark.parametrize(
-    "text", [KEY, f"keys: [{KEY}]", f"keys: {{a: {{b: {KEY}}}}}", f"other: {KEY}", f"keys: {{a: {KEY}, a: {KEY}}}", "\xff"]
+    "text",
+    [
+        KEY,
+        f"keys: [{KEY}]",
+        f"keys: {{a: {{b: {KEY}}}}}",
+        f"other: {KEY}",
+        f"keys: {{a: {KEY}, a: {KEY}}}",
+        "\xff",
+    ],
 )
 def test_a_file_that_is_wrong_is_said_without_a_word_of_it(path: Path, text: str) -> None:
     path.parent.mkdir()
@@ -159,7 +171,10 @@ def test_a_key_is_known_in_the_spellings_of_pages_headers_and_nested_texts() -> 
         html.escape(key),
         quote(key, safe=""),
         key.encode().hex(),
-        *(base64.b64encode(f"{before}{key}:x".encode()).decode() for before in ("", "u:", "user:", "Bearer ")),
+        *(
+            base64.b64encode(f"{before}{key}:x".encode()).decode()
+            for before in ("", "u:", "user:", "Bearer ")
+        ),
         base64.urlsafe_b64encode(f"me:{key}".encode()).decode(),
     ]
     for spelling in spellings:

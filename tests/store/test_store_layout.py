@@ -14,13 +14,34 @@ from tests.rows import every
 def test_a_task_keeps_its_files_where_the_design_says() -> None:
     files = Project(Path("repo")).task("task-20260102-x")
     assert files == TaskFiles(Path("repo/.agentforge/tasks/task-20260102-x"))
-    names = [files.task, files.journal, files.state, files.working_memory, files.pack, files.evidence, files.lock]
-    expected = ["task.yaml", "actions.yaml", "state.yaml", "working_memory.yaml", "steps.pack", "evidence.json", "lock"]
+    names = [
+        files.task,
+        files.journal,
+        files.state,
+        files.working_memory,
+        files.pack,
+        files.evidence,
+        files.lock,
+    ]
+    expected = [
+        "task.yaml",
+        "actions.yaml",
+        "state.yaml",
+        "working_memory.yaml",
+        "steps.pack",
+        "evidence.json",
+        "lock",
+    ]
     assert [path.relative_to(files.root).as_posix() for path in names] == expected
-    assert files.version("spec", "specification", 2).relative_to(files.root).as_posix() == "artifacts/phases/spec/specification_v2.yaml"
+    assert (
+        files.version("spec", "specification", 2).relative_to(files.root).as_posix()
+        == "artifacts/phases/spec/specification_v2.yaml"
+    )
     assert files.final("spec", "specification").name == "specification_final.yaml"
     assert files.patch(1).relative_to(files.root).as_posix() == "artifacts/snapshots/step_001.patch"
-    assert files.original_request.relative_to(files.root).as_posix() == "artifacts/inputs/original_request.yaml"
+    assert (
+        files.original_request.relative_to(files.root).as_posix() == "artifacts/inputs/original_request.yaml"
+    )
     assert files.escalation("ESC-001") == Path("repo/.agentforge/escalations/task-20260102-x-ESC-001.yaml")
 
 
@@ -60,7 +81,10 @@ def test_a_request_without_ascii_still_has_a_name_of_its_own() -> None:
 
 
 def test_a_long_request_ends_at_a_word() -> None:
-    assert slug("rename the configuration option of the exporter module") == "rename-the-configuration-option-of-the"
+    assert (
+        slug("rename the configuration option of the exporter module")
+        == "rename-the-configuration-option-of-the"
+    )
     assert len(slug("x" * 500)) == 40
 
 
@@ -102,7 +126,9 @@ def test_an_unambiguous_beginning_names_a_task(given_name: str, expected: str, t
 
 
 def test_an_ambiguous_beginning_lists_the_candidates(tasks: Path) -> None:
-    with pytest.raises(UsageError, match=r"3 tasks: task-20260102-fix-it, task-20260102-fix-it-2, task-20260103-add-flag"):
+    with pytest.raises(
+        UsageError, match=r"3 tasks: task-20260102-fix-it, task-20260102-fix-it-2, task-20260103-add-flag"
+    ):
         find_task(tasks, "task-")
 
 

@@ -1,4 +1,6 @@
-"""The ledger: one day has one cap, whoever spends; what is set aside stays so until somebody knows; and the journals can make it again."""
+"""The ledger: one day has one cap, whoever spends; what is set aside stays so until somebody knows; and the
+journals can make it again.
+"""
 
 import inspect
 import re
@@ -30,20 +32,32 @@ from tests.fuzzing import tries
 
 JOURNALS = Path(__file__).parent / "journals"
 DAY = "2030-01-31"
-CALL = Call("/r", "task-1", "green/1/1/ask/0", DAY, "small", tier="generation", model="openai:x", reserved=Amount(1, 10, 100))
+CALL = Call(
+    "/r",
+    "task-1",
+    "green/1/1/ask/0",
+    DAY,
+    "small",
+    tier="generation",
+    model="openai:x",
+    reserved=Amount(1, 10, 100),
+)
 NONE = DayCap()
 ENDS = ("settle", "lost", "release", "die")
 
 
 def numbered(number: int, **changes: object) -> Call:
-    return replace(CALL, key=f"green/1/{number}/ask/0", **changes)  # type: ignore[arg-type]  # fields of a call
+    # fields of a call
+    return replace(CALL, key=f"green/1/{number}/ask/0", **changes)  # type: ignore[arg-type]
 
 
 def finish(ledger: Ledger, call: Call, end: str, part: int) -> None:
     """End a call in one of the ways in which a call can end; one that is left alone stays set aside."""
     match end:
         case "settle":
-            ledger.settle(call, Usage(call.reserved.tokens * part // 100, 0), call.reserved.micro_usd * part // 100)
+            ledger.settle(
+                call, Usage(call.reserved.tokens * part // 100, 0), call.reserved.micro_usd * part // 100
+            )
         case "lost":
             ledger.lost(call)
         case "release":
@@ -63,12 +77,16 @@ def ledger(path: Path) -> Iterator[Ledger]:
         yield found
 
 
-def test_the_call_that_would_pass_the_cap_is_refused_and_the_one_that_just_fits_is_not(ledger: Ledger) -> None:
+def test_the_call_that_would_pass_the_cap_is_refused_and_the_one_that_just_fits_is_not(
+    ledger: Ledger,
+) -> None:
     cap = DayCap(micro_usd=250)
     assert ledger.reserve(numbered(1), cap) is None
     assert ledger.reserve(numbered(2), cap) is None
     refused = ledger.reserve(numbered(3), cap)
-    assert refused == Refusal("The cap of the day is $0.0002: $0.0002 are spent or set aside, and the next call may cost $0.0001.")
+    assert refused == Refusal(
+        "The cap of the day is $0.0002: $0.0002 are spent or set aside, and the next call may cost $0.0001."
+    )
     assert ledger.reserve(numbered(3, reserved=Amount(1, 10, 50)), cap) is None
     assert ledger.reserve(numbered(4, day="2030-02-01"), cap) is None
     assert ledger.used(DAY) == Amount(3, 30, 250)
@@ -77,13 +95,17 @@ def test_the_call_that_would_pass_the_cap_is_refused_and_the_one_that_just_fits_
 def test_tokens_have_a_cap_of_their_own(ledger: Ledger) -> None:
     assert ledger.reserve(numbered(1), DayCap(tokens=19)) is None
     refused = ledger.reserve(numbered(2), DayCap(tokens=19))
-    assert refused == Refusal("The cap of the day is 19 tokens: 10 are used or set aside, and the next call may take 10.")
+    assert refused == Refusal(
+        "The cap of the day is 19 tokens: 10 are used or set aside, and the next call may take 10."
+    )
 
 
 def test_a_model_without_a_price_is_not_asked_under_a_cap_of_dollars(ledger: Ledger) -> None:
     unknown = replace(CALL, priced=False, reserved=Amount(1, 10, 0))
     refused = ledger.reserve(unknown, DayCap(micro_usd=1_000_000))
-    assert refused == Refusal("There is a cap of dollars for the day, and nobody knows the price of openai:x.")
+    assert refused == Refusal(
+        "There is a cap of dollars for the day, and nobody knows the price of openai:x."
+    )
     assert ledger.reserve(unknown, DayCap(tokens=10)) is None
 
 
@@ -95,7 +117,13 @@ def test_what_a_call_cost_takes_the_place_of_what_was_set_aside(ledger: Ledger) 
     ledger.release(numbered(3))
     assert ledger.used(DAY) == Amount(4, 5 + 10 + 0 + 10, 40 + 100 + 0 + 100)
     (total,) = ledger.tasks(Path("/r"))
-    assert (total.task, total.lane, total.calls, total.tokens, total.micro_usd) == ("task-1", "small", 2, 15, 140)
+    assert (total.task, total.lane, total.calls, total.tokens, total.micro_usd) == (
+        "task-1",
+        "small",
+        2,
+        15,
+        140,
+    )
     ledger.settle(numbered(4), Usage(1, 1), None)
     assert ledger.tasks(Path("/r"))[0].micro_usd is None
 
@@ -125,9 +153,14 @@ def test_no_sequence_of_calls_passes_the_cap(tmp_path: Path, steps: list[tuple[i
 
 @tries(5, HealthCheck.function_scoped_fixture)
 @given(
-    st.integers(0, 3000), st.lists(st.tuples(st.integers(0, 90), st.sampled_from(ENDS), st.integers(0, 100)), min_size=100, max_size=100)
+    st.integers(0, 3000),
+    st.lists(
+        st.tuples(st.integers(0, 90), st.sampled_from(ENDS), st.integers(0, 100)), min_size=100, max_size=100
+    ),
 )
-def test_a_hundred_threads_at_once_never_pass_the_cap(tmp_path: Path, most: int, steps: list[tuple[int, str, int]]) -> None:
+def test_a_hundred_threads_at_once_never_pass_the_cap(
+    tmp_path: Path, most: int, steps: list[tuple[int, str, int]]
+) -> None:
     place = tmp_path / "hundred.db"
     place.unlink(missing_ok=True)
     seen: list[int] = []
@@ -176,7 +209,10 @@ print(len(taken))
 def test_four_processes_at_once_take_exactly_what_is_there(path: Path) -> None:
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(path), f"task-{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WORKER, str(path), f"task-{number}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for number in range(4)
     ]
@@ -260,7 +296,12 @@ def test_the_journal_says_how_a_call_ended_that_was_left_behind(tmp_path: Path, 
 def test_a_call_without_an_end_in_the_journal_stays_set_aside() -> None:
     sent = AskSent("green/1/1/ask/0", "h", "openai:x", Amount(1, 10, 100), tier="generation")
     (call,) = calls_of([Line({"timestamp": f"{DAY}T00:00:00.000Z"}, (sent,))], "/r")
-    assert (call.state, call.day, call.tier, call.reserved) == ("reserved", DAY, "generation", Amount(1, 10, 100))
+    assert (call.state, call.day, call.tier, call.reserved) == (
+        "reserved",
+        DAY,
+        "generation",
+        Amount(1, 10, 100),
+    )
 
 
 def test_success_is_counted_by_tier_and_model(ledger: Ledger) -> None:
@@ -271,13 +312,17 @@ def test_success_is_counted_by_tier_and_model(ledger: Ledger) -> None:
 
 
 def test_a_journal_is_read_for_every_kind_of_event_that_calls_follow() -> None:
-    followed = set(re.findall(r"case .*?\b([A-Z]\w+)\(|\| ([A-Z]\w+)\(", inspect.getsource(calls._Reader.take)))
+    followed = set(
+        re.findall(r"case .*?\b([A-Z]\w+)\(|\| ([A-Z]\w+)\(", inspect.getsource(calls._Reader.take))
+    )
     names = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for pair in followed for name in pair if name}
     assert names == calls._WANTED
 
 
 @pytest.mark.parametrize("path", sorted(JOURNALS.iterdir()), ids=lambda path: path.stem)
-def test_the_calls_of_a_journal_add_up_to_its_bill(path: Path, tmp_path: Path, clock: Callable[[], datetime]) -> None:
+def test_the_calls_of_a_journal_add_up_to_its_bill(
+    path: Path, tmp_path: Path, clock: Callable[[], datetime]
+) -> None:
     files = Project(tmp_path).task("task-x")
     files.root.mkdir(parents=True)
     files.journal.write_bytes(path.read_bytes())
@@ -287,4 +332,7 @@ def test_the_calls_of_a_journal_add_up_to_its_bill(path: Path, tmp_path: Path, c
     lost = [call for call in found if call.state == "lost"]
     assert (len(spent), sum(call.tokens for call in spent)) == (state.spent.calls, state.spent.tokens)
     assert sum(call.micro_usd or 0 for call in spent) == state.spent.micro_usd
-    assert (len(lost), sum(call.tokens for call in lost)) == (state.unaccounted.calls, state.unaccounted.tokens)
+    assert (len(lost), sum(call.tokens for call in lost)) == (
+        state.unaccounted.calls,
+        state.unaccounted.tokens,
+    )

@@ -16,7 +16,9 @@ def test_a_second_driver_is_refused_and_told_who_works(tmp_path: Path) -> None:
     path = tmp_path / "task-1" / "lock"
     with DriverLock(path):
         with (
-            pytest.raises(PolicyError, match=rf"Another driver works on task-1 \(process {os.getpid()}, since 20\d\d-") as caught,
+            pytest.raises(
+                PolicyError, match=rf"Another driver works on task-1 \(process {os.getpid()}, since 20\d\d-"
+            ) as caught,
             DriverLock(path),
         ):
             pass
@@ -32,11 +34,14 @@ def test_a_child_that_inherits_the_lock_holds_it_after_its_parent_is_gone(tmp_pa
         "from pathlib import Path\n"
         "from agentforge.store.lock import DriverLock\n"
         "with DriverLock(Path(sys.argv[1])) as lock:\n"
-        "    child = subprocess.Popen(['sleep', '60'], pass_fds=(lock.fd,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+        "    child = subprocess.Popen(['sleep', '60'], pass_fds=(lock.fd,), stdout=subprocess.DEVNULL, "
+        "stderr=subprocess.DEVNULL)\n"
         "    print(child.pid, flush=True)\n"
         "    os.kill(os.getpid(), 9)\n"
     )
-    parent = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    parent = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
+    )
     child = int(parent.stdout)
     try:
         with pytest.raises(PolicyError, match="Another driver"), DriverLock(path):
@@ -57,7 +62,9 @@ def test_a_child_that_does_not_inherit_it_frees_the_lock_with_its_parent(tmp_pat
         "with DriverLock(Path(sys.argv[1])):\n"
         "    os.kill(os.getpid(), 9)\n"
     )
-    assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == -signal.SIGKILL
+    assert (
+        subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == -signal.SIGKILL
+    )
     with DriverLock(path):
         pass
 

@@ -25,7 +25,11 @@ def test_content_is_found_by_its_hash_by_this_and_by_another_reader(path: Path) 
         second = pack.put(b"\0\xff")
         empty = pack.put("")
         assert first == digest("Grüße, half a pair \ud83d")
-        assert (pack.get_text(first), other.get(second), other.get(empty)) == ("Grüße, half a pair \ud83d", b"\0\xff", b"")
+        assert (pack.get_text(first), other.get(second), other.get(empty)) == (
+            "Grüße, half a pair \ud83d",
+            b"\0\xff",
+            b"",
+        )
         late = pack.put("later")
         assert other.get_text(late) == "later"
 
@@ -127,7 +131,9 @@ def test_a_damaged_block_is_named(path: Path) -> None:
 def test_threads_put_and_get_at_once(path: Path) -> None:
     with Pack(path) as pack, ThreadPoolExecutor(8) as pool:
         refs = list(pool.map(lambda number: pack.put(f"text {number % 20}"), range(200)))
-        assert [text.decode() for text in pool.map(pack.get, refs)] == [f"text {number % 20}" for number in range(200)]
+        assert [text.decode() for text in pool.map(pack.get, refs)] == [
+            f"text {number % 20}" for number in range(200)
+        ]
         pack.sync()
 
 

@@ -17,7 +17,9 @@ JOURNALS = sorted((Path(__file__).parent / "journals").glob("*.yaml"))
 
 
 def test_there_are_journals_of_earlier_releases() -> None:
-    assert {f"v{version}" for version in range(1, VERSION + 1)} <= {path.name.split("-")[0] for path in JOURNALS}
+    assert {f"v{version}" for version in range(1, VERSION + 1)} <= {
+        path.name.split("-")[0] for path in JOURNALS
+    }
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)

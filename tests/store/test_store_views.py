@@ -60,9 +60,14 @@ def test_the_state_of_a_finished_task_has_the_totals(journal: Journal, drive: Dr
     assert all(_stage(view, name)["status"] == "completed" for name in ("frame", "green", "deliver"))
 
 
-def test_success_criteria_come_from_the_specification_once_there_is_one(journal: Journal, drive: Drive) -> None:
+def test_success_criteria_come_from_the_specification_once_there_is_one(
+    journal: Journal, drive: Drive
+) -> None:
     drive(journal, None)
-    requirement: dict[str, Json] = {"id": "REQ-001", "acceptance_criteria": ["--size is known", "--größe still works"]}
+    requirement: dict[str, Json] = {
+        "id": "REQ-001",
+        "acceptance_criteria": ["--size is known", "--größe still works"],
+    }
     ref = write_final(journal.files, "specification", "spec", 1, {"requirements": [requirement]})
     accepted = tuple(replace(item, finals=(ref,)) if item.finals else item for item in journal.state.accepted)
     journal.state = replace(journal.state, accepted=accepted)
@@ -72,14 +77,18 @@ def test_success_criteria_come_from_the_specification_once_there_is_one(journal:
 def test_views_can_be_deleted_and_come_back_equal(journal: Journal, drive: Drive, files: TaskFiles) -> None:
     drive(journal, 25)
     _write(journal)
-    before = {path: path.read_bytes() for path in (files.state, files.working_memory, files.escalation("ESC-001"))}
+    before = {
+        path: path.read_bytes() for path in (files.state, files.working_memory, files.escalation("ESC-001"))
+    }
     for path in before:
         path.unlink()
     _write(journal)
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_working_memory_holds_what_the_next_step_is_told(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_working_memory_holds_what_the_next_step_is_told(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, 23)
     _write(journal)
     view = strict_yaml.load(files.working_memory.read_text(encoding="utf-8"), "working_memory.yaml")
@@ -89,13 +98,19 @@ def test_working_memory_holds_what_the_next_step_is_told(journal: Journal, drive
     assert view["recent_actions"]
 
 
-def test_a_question_has_a_page_with_how_to_answer_and_then_the_answer(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_a_question_has_a_page_with_how_to_answer_and_then_the_answer(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, 10)
     assert journal.state.status == "blocked"
     _write(journal)
     page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
     assert isinstance(page, dict)
-    assert (page["status"], page["question"], page["options"]) == ("open", "Keep the old flag as an alias?", ["yes", "no"])
+    assert (page["status"], page["question"], page["options"]) == (
+        "open",
+        "Keep the old flag as an alias?",
+        ["yes", "no"],
+    )
     assert "agentforge resolve ESC-001" in str(page["answer_with"])
     journal.advance("inbox/ESC-001", Resolution("ESC-001", "yes", "Ada"))
     _write(journal)
@@ -105,7 +120,9 @@ def test_a_question_has_a_page_with_how_to_answer_and_then_the_answer(journal: J
     assert str(page["opened_at"]) < str(page["answered_at"])
 
 
-def test_the_page_of_a_question_has_plan_reports_understanding_and_branch(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_the_page_of_a_question_has_plan_reports_understanding_and_branch(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, 10)
     _write(journal)
     page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
@@ -115,11 +132,20 @@ def test_the_page_of_a_question_has_plan_reports_understanding_and_branch(journa
         {"stage": "green", "progress": "left"},
         {"stage": "deliver", "progress": "left"},
     ]
-    assert (page["done"], page["left"], page["reports"], page["branch"]) == ([], ["green", "deliver"], [], None)
+    assert (page["done"], page["left"], page["reports"], page["branch"]) == (
+        [],
+        ["green", "deliver"],
+        [],
+        None,
+    )
     assert page["abort_with"] == f"agentforge resolve ESC-001 --task {files.task_id} --abort"
     understanding = page["understanding"]
     assert isinstance(understanding, dict)
-    assert (understanding["lane"], understanding["mode"], understanding["why"]) == ("small", "balanced", ["one module"])
+    assert (understanding["lane"], understanding["mode"], understanding["why"]) == (
+        "small",
+        "balanced",
+        ["one module"],
+    )
     assert understanding["baseline"] == "11 of 12 pass"
     assert understanding["specification"] is None
     assert understanding["budget"] == {
@@ -129,7 +155,9 @@ def test_the_page_of_a_question_has_plan_reports_understanding_and_branch(journa
     }
 
 
-def test_the_page_of_a_question_names_what_is_done_and_the_branch(journal: Journal, drive: Drive, files: TaskFiles) -> None:
+def test_the_page_of_a_question_names_what_is_done_and_the_branch(
+    journal: Journal, drive: Drive, files: TaskFiles
+) -> None:
     drive(journal, 20)
     _write(journal)
     page = strict_yaml.load(files.escalation("ESC-001").read_text(encoding="utf-8"), "page")
@@ -137,13 +165,19 @@ def test_the_page_of_a_question_names_what_is_done_and_the_branch(journal: Journ
     (done,) = page["done"] if isinstance(page["done"], list) else []
     assert isinstance(done, dict)
     assert (done["stage"], done["artifacts"]) == ("frame", ["specification"])
-    assert page["branch"] == {"name": f"agentforge/{files.task_id}", "commit": journal.state.commit, "base": "c" * 40}
+    assert page["branch"] == {
+        "name": f"agentforge/{files.task_id}",
+        "commit": journal.state.commit,
+        "base": "c" * 40,
+    }
 
 
 def test_a_question_without_reports_shows_what_failed_at_its_stage_before(files: TaskFiles) -> None:
     failed = tuple(FailureReport("red", attempt, attempt, f"reason {attempt}") for attempt in (1, 2, 3))
     asked = Escalation("ESC-001", "question", "red", Question("?"))
-    state = State(task_id="task-1", failures=(*failed, FailureReport("green", 1, 9, "other")), escalations=(asked,))
+    state = State(
+        task_id="task-1", failures=(*failed, FailureReport("green", 1, 9, "other")), escalations=(asked,)
+    )
     assert [report.reason for report in reports(state, asked)] == ["reason 2", "reason 3"]
     assert reports(state, replace(asked, reports=failed[:1])) == failed[:1]
     assert isinstance(escalation_view(files, state, asked, Times()), dict)
@@ -152,13 +186,22 @@ def test_a_question_without_reports_shows_what_failed_at_its_stage_before(files:
 def test_the_state_names_mode_skipped_stages_and_reviewers_at_work(journal: Journal, drive: Drive) -> None:
     drive(journal, 20)
     skipped = tuple(replace(item, skipped="no_ambiguities") for item in journal.state.accepted)
-    seats = (StageRun("green", 1, "t", seat="reviewer", point="given", steps=2), StageRun("green", 1, "t", seat="security_architect"))
+    seats = (
+        StageRun("green", 1, "t", seat="reviewer", point="given", steps=2),
+        StageRun("green", 1, "t", seat="security_architect"),
+    )
     pipeline = replace(journal.state.pipeline, mode="heavy")
-    journal.state = replace(journal.state, accepted=skipped, seats=seats, pipeline=pipeline, risen=("a review blocked 2 times",))
+    journal.state = replace(
+        journal.state, accepted=skipped, seats=seats, pipeline=pipeline, risen=("a review blocked 2 times",)
+    )
     view = _write(journal)
     shown = view["pipeline"]
     assert isinstance(shown, dict)
-    assert (shown["mode"], shown["skipped"], shown["risen"]) == ("heavy", ["frame"], ["a review blocked 2 times"])
+    assert (shown["mode"], shown["skipped"], shown["risen"]) == (
+        "heavy",
+        ["frame"],
+        ["a review blocked 2 times"],
+    )
     assert _stage(view, "frame")["skipped"] == "no_ambiguities"
     assert _stage(view, "green")["reviewers"] == {
         "reviewer": {"handed_in": True, "steps": 2},
@@ -176,7 +219,9 @@ def test_every_status_has_a_word() -> None:
     assert words == ["pending"] * 4 + ["in_progress"] * 2 + ["completed", "escalated", "failed", "aborted"]
 
 
-@every(("kind", "word"), [("question", "escalated"), ("budget", "awaiting_decision"), ("confused", "escalated")])
+@every(
+    ("kind", "word"), [("question", "escalated"), ("budget", "awaiting_decision"), ("confused", "escalated")]
+)
 def test_a_choice_that_no_work_can_make_awaits_a_decision(kind: EscalationKind, word: str) -> None:
     state = State(status="blocked", escalations=(Escalation("ESC-001", kind, "red", Question("?")),))
     assert north_star_word(state) == word

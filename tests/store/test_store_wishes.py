@@ -1,4 +1,6 @@
-"""What a person said, and each yes of theirs: kept in their own directory, and believed only if nobody else could have written it."""
+"""What a person said, and each yes of theirs: kept in their own directory, and believed only if nobody else
+could have written it.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,14 @@ from agentforge.store.grants import Approval
 from agentforge.store.layout import Home
 from agentforge.store.wishes import Said, Wishes, read_wishes, wishes_file, write_wishes
 
-SAID = Wishes(frozenset({"shell", "files"}), strict=True, interactive=False, yes=True, sandbox="none", marker="0123456789abcdef")
+SAID = Wishes(
+    frozenset({"shell", "files"}),
+    strict=True,
+    interactive=False,
+    yes=True,
+    sandbox="none",
+    marker="0123456789abcdef",
+)
 
 
 def test_what_was_said_comes_back_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
@@ -25,7 +34,16 @@ def test_what_was_said_comes_back_and_only_its_owner_can_read_it(tmp_path: Path)
 
 @pytest.mark.parametrize(
     "text",
-    ["strict: maybe\n", "allow: [everything]\n", "allow: shell\n", "more: 1\n", "- strict\n", "sandbox: [none]\n", "strict: true", "\xff"],
+    [
+        "strict: maybe\n",
+        "allow: [everything]\n",
+        "allow: shell\n",
+        "more: 1\n",
+        "- strict\n",
+        "sandbox: [none]\n",
+        "strict: true",
+        "\xff",
+    ],
 )
 def test_a_damaged_file_allows_nothing_and_asks_about_all(tmp_path: Path, text: str) -> None:
     path = tmp_path / "task-1.yaml"
@@ -43,7 +61,12 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
 
 
 def approved(number: int, task: str = "task-1", project: str = "/projects/pantry") -> Approved:
-    return Approved(Approval(project, "run_command", ("make", "docs"), risk="high"), task, f"{number:064x}", "2030-01-31T12:00:00.000Z")
+    return Approved(
+        Approval(project, "run_command", ("make", "docs"), risk="high"),
+        task,
+        f"{number:064x}",
+        "2030-01-31T12:00:00.000Z",
+    )
 
 
 def test_each_yes_is_kept_by_task_and_project(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "OPENAI_", "PYTHON", "XDG_")
 
 CODE = 'def greet(name):\n    """A greeting."""\n    return "Hello " + name\n'
 TEST = 'from greeting import greet\n\n\ndef test_it_greets():\n    assert greet("Ada") == "Hello Ada"\n'
-NEW_TEST = 'from greeting import greet\n\n\ndef test_nobody_is_the_world():\n    assert greet("") == "Hello world"\n'
+NEW_TEST = (
+    'from greeting import greet\n\n\ndef test_nobody_is_the_world():\n    assert greet("") == "Hello world"\n'
+)
 SPECIFICATION = {
     "title": "greet the world",
     "description": "An empty name is the world.",
@@ -34,7 +36,10 @@ SPECIFICATION = {
 PATCH = {
     "actions": [
         {"name": "create_file", "args": {"path": "tests/test_world.py", "content": NEW_TEST}},
-        {"name": "edit_file", "args": {"path": "greeting.py", "old": '"Hello " + name', "new": '"Hello " + (name or "world")'}},
+        {
+            "name": "edit_file",
+            "args": {"path": "greeting.py", "old": '"Hello " + name', "new": '"Hello " + (name or "world")'},
+        },
     ],
     "artifacts": {
         "intake_record": {
@@ -44,7 +49,12 @@ PATCH = {
         },
         "specification": SPECIFICATION,
         "test_suite": {
-            "test_files": [{"path": "tests/test_world.py", "tests": [{"name": "test_nobody_is_the_world", "requirement_ref": "REQ-001"}]}]
+            "test_files": [
+                {
+                    "path": "tests/test_world.py",
+                    "tests": [{"name": "test_nobody_is_the_world", "requirement_ref": "REQ-001"}],
+                }
+            ]
         },
         "implementation": {"summary": "An empty name falls back to world."},
     },
@@ -55,7 +65,11 @@ QUESTION = {
     "actions": [
         {
             "name": "escalate",
-            "args": {"question": "Who is greeted by an empty name?", "options": ["world", "nobody"], "recommendation": "world"},
+            "args": {
+                "question": "Who is greeted by an empty name?",
+                "options": ["world", "nobody"],
+                "recommendation": "world",
+            },
         }
     ],
     "summary": "One question.",
@@ -84,12 +98,17 @@ class Scene:
         return json.loads(done.stdout)
 
     def git(self, *words: str) -> str:
-        return subprocess.run(["git", *words], cwd=self.top, env=dict(self.environ), capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            ["git", *words], cwd=self.top, env=dict(self.environ), capture_output=True, text=True, check=True
+        ).stdout
 
     def script(self, *replies: tuple[str, dict[str, Any]]) -> str:
         """A model that says this, stage by stage."""
         path = self.top.parent / "script.yaml"
-        path.write_text(json.dumps({"replies": [{"stage": stage, "reply": reply} for stage, reply in replies]}), encoding="utf-8")
+        path.write_text(
+            json.dumps({"replies": [{"stage": stage, "reply": reply} for stage, reply in replies]}),
+            encoding="utf-8",
+        )
         return f"scripted:{path}"
 
     @property
@@ -103,7 +122,9 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None, environments:
     """A repository with one commit of `files`, and a home that may share the environments of others."""
     top = root / "a repository"
     top.mkdir(parents=True)
-    cache = os.environ.get("UV_CACHE_DIR") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv")
+    cache = os.environ.get("UV_CACHE_DIR") or str(
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv"
+    )
     environ = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_PERSON)} | {
         "HOME": str(root),
         "AGENTFORGE_HOME": str(root / "home"),

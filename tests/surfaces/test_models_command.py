@@ -1,4 +1,6 @@
-"""`agentforge models`: what is configured, whether it answers, and who would be asked. In process, but for one look at the whole."""
+"""`agentforge models`: what is configured, whether it answers, and who would be asked. In process, but for
+one look at the whole.
+"""
 
 import json
 import socket
@@ -48,17 +50,23 @@ def test_nothing_configured_is_said_with_the_ways_out_and_a_running_server(
     assert out.startswith("No model is configured. Name one with `--model PROVIDER:MODEL`")
     assert "OPENAI_API_KEY is not set" in out
     assert printed(capsys, "test")[0] == 1
-    assert "asked now: nobody. No model is configured for generation" in printed(capsys, "explain", "reviewer")[1]
+    assert (
+        "asked now: nobody. No model is configured for generation"
+        in printed(capsys, "explain", "reviewer")[1]
+    )
     with OpenAIServer(models=["qwen2.5-coder:7b", "nomic-embed-text"]) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.base_url)
-        assert "ollama runs on this machine: try `--model ollama:qwen2.5-coder:7b`" in printed(capsys, "list")[1]
+        assert (
+            "ollama runs on this machine: try `--model ollama:qwen2.5-coder:7b`" in printed(capsys, "list")[1]
+        )
 
 
 def test_the_list_shows_tiers_prices_windows_and_what_stands_in(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config.write_text(
-        "tiers: {reasoning: [openai:gpt-5, anthropic:claude-opus-4-1], generation: [ollama:codestral:22b]}\n", encoding="utf-8"
+        "tiers: {reasoning: [openai:gpt-5, anthropic:claude-opus-4-1], generation: [ollama:codestral:22b]}\n",
+        encoding="utf-8",
     )
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with Ledger(ledger_file(Home(config.parent)), lambda: (), lambda _: None) as ledger:
@@ -81,14 +89,17 @@ def test_the_list_shows_tiers_prices_windows_and_what_stands_in(
     (local,) = found["tiers"]["classification"]["models"]
     assert (local["model"], local["asks"]) == ("ollama:codestral:22b", "ollama:qwen2.5-coder:7b")
     assert (local["micro_usd_per_million"]["output"], local["window"]) == (0, 32_768)
-    assert {row["name"]: row["state"] for row in found["providers"]}["ollama"] == "has qwen2.5-coder:7b, nomic-embed-text"
+    assert {row["name"]: row["state"] for row in found["providers"]}[
+        "ollama"
+    ] == "has qwen2.5-coder:7b, nomic-embed-text"
 
 
 def test_explain_names_who_would_be_asked_and_why_the_others_would_not(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config.write_text(
-        "tiers: {generation: [vllm:m, openai:gpt-4, openai:gpt-5], reasoning: [anthropic:claude-opus-4-1]}\n", encoding="utf-8"
+        "tiers: {generation: [vllm:m, openai:gpt-4, openai:gpt-5], reasoning: [anthropic:claude-opus-4-1]}\n",
+        encoding="utf-8",
     )
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     code, out, _ = printed(capsys, "explain", "software_developer")
@@ -109,7 +120,11 @@ def test_a_model_is_tried_with_one_request_and_each_failure_is_one_sentence(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     html = Fault(body=b"<html>", headers={"content-type": "text/html"})
-    with OpenAIServer([READY], key=KEY) as good, OpenAIServer(key="another") as wrong, OpenAIServer([html] * 9) as page:
+    with (
+        OpenAIServer([READY], key=KEY) as good,
+        OpenAIServer(key="another") as wrong,
+        OpenAIServer([html] * 9) as page,
+    ):
         config.write_text(
             f"""
 tiers: {{reasoning: [good:any], generation: [wrong:any, page:any, vllm:any, openai:any, "scripted:x.yaml"]}}
@@ -140,7 +155,9 @@ def test_a_model_that_cannot_call_tools_is_found_another_way(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer(body: Any) -> Any:  # noqa: ANN401 - the server's own types
-        return Fault(status=400, message="tools are not supported by this model") if body.get("tools") else READY
+        return (
+            Fault(status=400, message="tools are not supported by this model") if body.get("tools") else READY
+        )
 
     with OpenAIServer(answer, models=["any"]) as server:
         monkeypatch.setenv("LMSTUDIO_BASE_URL", server.base_url)
@@ -161,7 +178,9 @@ def test_a_model_that_cannot_call_tools_is_found_another_way(
         ("- a\n", "config.yaml"),
     ],
 )
-def test_a_mistake_in_the_configuration_is_one_sentence(config: Path, capsys: pytest.CaptureFixture[str], text: str, words: str) -> None:
+def test_a_mistake_in_the_configuration_is_one_sentence(
+    config: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
     config.write_text(text, encoding="utf-8")
     code, out, err = printed(capsys, "list")
     assert (code, out, words in err) == (2, "", True)
@@ -187,9 +206,14 @@ def test_the_installed_command_reads_the_projects_tiers(tmp_path: Path) -> None:
 def test_where_a_recording_answers_neither_a_key_nor_a_server_is_needed(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config.write_text("tiers: {reasoning: [anthropic:any], generation: [ollama:qwen3:8b]}\n", encoding="utf-8")
+    config.write_text(
+        "tiers: {reasoning: [anthropic:any], generation: [ollama:qwen3:8b]}\n", encoding="utf-8"
+    )
     assert [data(capsys, "explain", tier)["picked"] for tier in ("reasoning", "generation")] == [None, None]
     recording = config.with_name("recording.jsonl")
     recording.touch()
     monkeypatch.setenv("AGENTFORGE_REPLAY", str(recording))
-    assert [data(capsys, "explain", tier)["picked"] for tier in ("reasoning", "generation")] == ["anthropic:any", "ollama:qwen3:8b"]
+    assert [data(capsys, "explain", tier)["picked"] for tier in ("reasoning", "generation")] == [
+        "anthropic:any",
+        "ollama:qwen3:8b",
+    ]

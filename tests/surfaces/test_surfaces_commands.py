@@ -46,7 +46,9 @@ for name in sys.argv[2:]:
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """For commands that leave nothing behind."""
-    return make_scene(tmp_path_factory.mktemp("untouched"), {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+    return make_scene(
+        tmp_path_factory.mktemp("untouched"), {"greeting.py": CODE, "tests/test_greeting.py": TEST}
+    )
 
 
 @pytest.fixture
@@ -59,13 +61,17 @@ def test_help_lists_every_command_with_a_line_and_loads_nothing_heavy(untouched:
     assert done.returncode == 0
     for name in NAMES:
         assert re.search(rf"^  {name}  +\S", done.stdout, re.MULTILINE), name
-    loaded = {line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    loaded = {
+        line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")
+    }
     assert loaded & {*HEAVY} == set()
 
 
 def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) -> None:
     words = [sys.executable, "-c", EACH_HELP, COMMAND, *NAMES]
-    done = subprocess.run(words, cwd=untouched.top, env=dict(untouched.environ), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, cwd=untouched.top, env=dict(untouched.environ), capture_output=True, text=True, check=True
+    )
     said = done.stdout.split("\0")[:-1]
     assert len(said) == 2 * len(NAMES)
     for name, page, end in zip(NAMES, said[::2], said[1::2], strict=True):
@@ -113,7 +119,8 @@ def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["status"], "There is no task in this repository yet."), (["escalations", "list"], "Nothing waits")]
+    ("words", "said"),
+    [(["status"], "There is no task in this repository yet."), (["escalations", "list"], "Nothing waits")],
 )
 def test_an_empty_repository_is_an_honest_sentence(untouched: Scene, words: list[str], said: str) -> None:
     done = untouched.run(*words)
@@ -125,7 +132,14 @@ def test_an_empty_repository_is_an_honest_sentence(untouched: Scene, words: list
 def test_outside_of_a_repository_and_before_the_first_commit_are_sentences(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     assert "has no commits yet" in scene.run("init").stderr
-    done = subprocess.run([COMMAND, "status"], cwd=tmp_path, env=dict(scene.environ), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [COMMAND, "status"],
+        cwd=tmp_path,
+        env=dict(scene.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert "is not in a git repository" in done.stderr
 
@@ -148,7 +162,17 @@ def test_every_commented_setting_is_valid_once_it_is_uncommented(scene: Scene) -
     text = (scene.top / ".agentforge" / "config" / "settings.yaml").read_text(encoding="utf-8")
     bare = re.sub(r"^# (?=(?:[a-z_]+:| {2}(?:- |[a-z_]+: )))", "", text, flags=re.MULTILINE)
     value = check_settings(strict_yaml.load(bare, "settings"), "settings")
-    assert {"model", "sandbox", "python", "setup", "commands", "tests", "docs", "import_roots", "limits"} == set(value)
+    assert {
+        "model",
+        "sandbox",
+        "python",
+        "setup",
+        "commands",
+        "tests",
+        "docs",
+        "import_roots",
+        "limits",
+    } == set(value)
     assert value["setup"] == ["{uv} pip install --python {env}/bin/python pytest"]
 
 
@@ -169,7 +193,13 @@ def test_what_init_detected_is_data_too(scene: Scene) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:
-    command = subprocess.Popen([COMMAND, "init"], cwd=scene.top, env=dict(scene.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = subprocess.Popen(
+        [COMMAND, "init"],
+        cwd=scene.top,
+        env=dict(scene.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert command.stdout is not None
     assert command.stderr is not None
     command.stdout.close()
@@ -190,7 +220,9 @@ def test_an_internal_error_is_one_line_and_a_traceback_only_on_request(scene: Sc
 
 
 def test_a_refusal_by_policy_is_exit_4(scene: Scene) -> None:
-    done = scene.run("start", "x", "--model", scene.script(), "--sandbox", "bubblewrap", PATH=_path_without("bwrap", scene))
+    done = scene.run(
+        "start", "x", "--model", scene.script(), "--sandbox", "bubblewrap", PATH=_path_without("bwrap", scene)
+    )
     assert done.returncode == 4
     assert "bubblewrap" in done.stderr
     assert not (scene.top / ".agentforge" / "tasks").exists()

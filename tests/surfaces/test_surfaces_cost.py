@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from agentforge.core.events import AskAnswered, AskFailed, AskLost, AskSent, Event, StageEntered, TaskCreated, event_to_json
+from agentforge.core.events import (
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskSent,
+    Event,
+    StageEntered,
+    TaskCreated,
+    event_to_json,
+)
 from agentforge.core.values import Amount, Delivery, Price, Usage
 from agentforge.store.journal import read_lines
 from agentforge.store.lines import spell_header, spell_line
@@ -33,15 +42,28 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return top
 
 
-def write(repo: Path, task: str, days: Sequence[tuple[str, Sequence[Event]]], price: Price | None = None) -> None:
+def write(
+    repo: Path, task: str, days: Sequence[tuple[str, Sequence[Event]]], price: Price | None = None
+) -> None:
     """A journal of these events after the creation of the task."""
-    (created,) = (event for event in read_lines(JOURNALS / "v1-small-lane.yaml")[0].events if isinstance(event, TaskCreated))
+    (created,) = (
+        event
+        for event in read_lines(JOURNALS / "v1-small-lane.yaml")[0].events
+        if isinstance(event, TaskCreated)
+    )
     lines = [("2030-01-30", [replace(created, task_id=task, price=price)]), *days]
     data = spell_header(task, "x", "2030-01-30T00:00:00.000Z")
     prev = digest(data)
     for seq, (day, events) in enumerate(lines, 1):
         recorded: Any = [event_to_json(event) for event in events]
-        body = {"seq": seq, "timestamp": f"{day}T00:00:00.000Z", "key": str(seq), "why": "so", "v": 1, "events": recorded}
+        body = {
+            "seq": seq,
+            "timestamp": f"{day}T00:00:00.000Z",
+            "key": str(seq),
+            "why": "so",
+            "v": 1,
+            "events": recorded,
+        }
         line, prev = spell_line(body, prev)
         data += line
     place = repo / ".agentforge" / "tasks" / task / "actions.yaml"
@@ -49,11 +71,15 @@ def write(repo: Path, task: str, days: Sequence[tuple[str, Sequence[Event]]], pr
     place.write_bytes(data)
 
 
-def call(number: int, model: str, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> tuple[Event, Event]:
+def call(
+    number: int, model: str, usage: Usage, micro_usd: int | None, delivery: Delivery = "live"
+) -> tuple[Event, Event]:
     key = f"green/1/{number}/ask/0"
     spent = Amount(1, usage.input_tokens + usage.output_tokens, micro_usd or 0)
     sent = AskSent(key, "h", model, Amount(1, 20_000, 90_000), tier="generation")
-    return sent, AskAnswered(key, "r", usage, spent, 1, priced=micro_usd is not None, model="as-it-says", delivery=delivery)
+    return sent, AskAnswered(
+        key, "r", usage, spent, 1, priced=micro_usd is not None, model="as-it-says", delivery=delivery
+    )
 
 
 def data(capsys: pytest.CaptureFixture[str], *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
@@ -61,8 +87,12 @@ def data(capsys: pytest.CaptureFixture[str], *words: str) -> Any:  # noqa: ANN40
     return json.loads(capsys.readouterr().out)
 
 
-def test_the_bill_of_a_task_by_stage_role_model_and_day(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lost, failed, flying = (AskSent(f"green/1/{number}/ask/0", "h", GPT, Amount(1, 20_000, 90_000)) for number in (5, 6, 7))
+def test_the_bill_of_a_task_by_stage_role_model_and_day(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost, failed, flying = (
+        AskSent(f"green/1/{number}/ask/0", "h", GPT, Amount(1, 20_000, 90_000)) for number in (5, 6, 7)
+    )
     first = [StageEntered("frame", 1, "t"), *call(1, GPT, Usage(10_000, 1000, 8000), 25_000)]
     second = [StageEntered("green", 1, "t"), *call(2, GPT, Usage(10_000, 1000), 17_500, "batch")]
     ends: list[Event] = [
@@ -74,14 +104,25 @@ def test_the_bill_of_a_task_by_stage_role_model_and_day(repo: Path, capsys: pyte
     ]
     write(repo, "task-1", [("2030-01-30", first), ("2030-01-31", second), ("2030-01-31", ends)], Price(1, 1))
     found = data(capsys, "cost", "task-1")
-    assert [(row["stage"], row["calls"], row["micro_usd"]) for row in found["rows"]] == [("frame", 1, 25_000), ("green", 1, 17_500)]
+    assert [(row["stage"], row["calls"], row["micro_usd"]) for row in found["rows"]] == [
+        ("frame", 1, 25_000),
+        ("green", 1, 17_500),
+    ]
     assert found["total"]["micro_usd"] == 42_500
-    assert (found["total"]["input_tokens"], found["total"]["cached_tokens"], found["total"]["output_tokens"]) == (20_000, 8000, 2000)
+    assert (
+        found["total"]["input_tokens"],
+        found["total"]["cached_tokens"],
+        found["total"]["output_tokens"],
+    ) == (20_000, 8000, 2000)
     assert found["unaccounted"] == found["under_way"] == {"calls": 1, "tokens": 20_000, "micro_usd": 90_000}
     assert found["failed_calls"] == 1
     # 8,000 tokens at half the price; a batch at half of 2.50 and 10 dollars per million.
     assert found["saved_micro_usd"] == {"cache": 10_000, "batch": 17_500}
-    kinds = {"role": ["software_architect", "software_developer"], "model": [GPT], "day": ["2030-01-30", "2030-01-31"]}
+    kinds = {
+        "role": ["software_architect", "software_developer"],
+        "model": [GPT],
+        "day": ["2030-01-30", "2030-01-31"],
+    }
     for kind, names in kinds.items():
         assert [row[kind] for row in data(capsys, "cost", "task-1", "--by", kind)["rows"]] == names
     assert main(["cost", "task-1"]) == 0
@@ -147,7 +188,9 @@ def test_a_key_is_kept_shown_by_its_end_and_forgotten(
 
 
 @pytest.mark.usefixtures("repo")
-def test_what_cannot_be_a_login_is_one_sentence(tmp_path: Path, typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_a_login_is_one_sentence(
+    tmp_path: Path, typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     typed("")
     assert main(["auth", "login", "nobody", "--from-stdin"]) == 2
     assert main(["auth", "login", "openai"]) == 2
@@ -156,7 +199,12 @@ def test_what_cannot_be_a_login_is_one_sentence(tmp_path: Path, typed: Callable[
     assert main(["auth", "login", "openai", "--from-stdin"]) == 2
     said = capsys.readouterr().err
     assert KEY not in said
-    for words in ("'nobody' is not a provider", "no terminal to ask", "no key in what was given", "a character that no key has"):
+    for words in (
+        "'nobody' is not a provider",
+        "no terminal to ask",
+        "no key in what was given",
+        "a character that no key has",
+    ):
         assert words in said
     (tmp_path / "home").mkdir(exist_ok=True)
     (tmp_path / "home" / "keys.yaml").write_text(f"keys: {{openai: {KEY}}}\n", encoding="utf-8")

@@ -19,7 +19,15 @@ def test_the_demo_ends_with_a_verified_branch_and_shows_what_it_caught(tmp_path:
     said = done.stdout
     assert done.returncode == 0, said + done.stderr
     assert said.count("The model's words are scripted.") == 2
-    for part in ("gate red failed", "no_match", "test_lock", "bubblewrap", "failed → passed", "2 files changed", str(place / "pantry")):
+    for part in (
+        "gate red failed",
+        "no_match",
+        "test_lock",
+        "bubblewrap",
+        "failed → passed",
+        "2 files changed",
+        str(place / "pantry"),
+    ):
         assert part in said, part
     assert "Caught on the way" in said
     evidence = json.loads(next((place / "pantry").glob(".agentforge/tasks/*/evidence.json")).read_bytes())

@@ -41,7 +41,10 @@ def test_every_event_can_be_described_in_any_state(kind: type[Event]) -> None:
 
 def test_an_answer_tells_step_tokens_and_cost() -> None:
     event = AskAnswered("k", "r", Usage(1200, 80, 1000), Amount(1, 1280, 12_300), 1, summary="Looked around.")
-    assert describe(event, State(step=3)) == "  step 3: 1,200 tokens in (1,000 cached), 80 out, $0.0123: Looked around."
+    assert (
+        describe(event, State(step=3))
+        == "  step 3: 1,200 tokens in (1,000 cached), 80 out, $0.0123: Looked around."
+    )
 
 
 def test_a_price_nobody_knows_is_not_zero() -> None:
@@ -52,7 +55,12 @@ def test_a_price_nobody_knows_is_not_zero() -> None:
 
 def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
     event = ActionsPerformed(
-        "r", "t", (ActionDigest("read_file", True, "a.py"), ActionDigest("edit_file", False, "t.py", "test_lock", "is locked"))
+        "r",
+        "t",
+        (
+            ActionDigest("read_file", True, "a.py"),
+            ActionDigest("edit_file", False, "t.py", "test_lock", "is locked"),
+        ),
     )
     assert (describe(event, State()) or "").splitlines() == [
         "    read_file a.py",
@@ -81,7 +89,8 @@ def test_text_of_a_model_cannot_steer_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("micro", "spelled"), [(0, "$0.00"), (150, "$0.0002"), (12_345, "$0.0123"), (1_000_000, "$1.00"), (2_345_678, "$2.35")]
+    ("micro", "spelled"),
+    [(0, "$0.00"), (150, "$0.0002"), (12_345, "$0.0123"), (1_000_000, "$1.00"), (2_345_678, "$2.35")],
 )
 def test_money_is_spelled_for_its_size(micro: int, spelled: str) -> None:
     assert money(micro) == spelled
@@ -89,7 +98,11 @@ def test_money_is_spelled_for_its_size(micro: int, spelled: str) -> None:
 
 def test_calls_without_an_answer_stay_on_the_bill() -> None:
     text = bill(State(spent=Amount(2, 900, 0), unaccounted=Amount(1, 24_000, 500_000)))
-    assert text == "2 calls, 900 tokens, $0.00; unaccounted: 1 call without an answer, at most 24,000 tokens and $0.5000"
+    assert (
+        text
+        == "2 calls, 900 tokens, $0.00; unaccounted: 1 call without an answer, at most 24,000 tokens and "
+        "$0.5000"
+    )
 
 
 def test_the_moving_line_is_there_from_the_first_moment() -> None:
@@ -97,7 +110,10 @@ def test_the_moving_line_is_there_from_the_first_moment() -> None:
 
 
 def test_a_command_line_keeps_its_placeholders_readable() -> None:
-    assert command_line(["{uv}", "pip", "install", "-e", ".[test]", "a b"]) == "{uv} pip install -e .[test] 'a b'"
+    assert (
+        command_line(["{uv}", "pip", "install", "-e", ".[test]", "a b"])
+        == "{uv} pip install -e .[test] 'a b'"
+    )
 
 
 def test_a_long_text_is_cut_in_one_line() -> None:

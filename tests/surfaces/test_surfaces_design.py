@@ -12,7 +12,11 @@ from tests.surfaces.scene import CODE, PATCH, QUESTION, SPECIFICATION, TEST, Sce
 
 pytestmark = pytest.mark.slow
 
-INTAKE = {"artifacts": {"intake_record": PATCH["artifacts"]["intake_record"]}, "signal": "success", "summary": "Taken apart."}  # type: ignore[index]  # a literal of this shape
+INTAKE = {
+    "artifacts": {"intake_record": PATCH["artifacts"]["intake_record"]},  # type: ignore[index]  # a literal of this shape
+    "signal": "success",
+    "summary": "Taken apart.",
+}
 ANALYSIS = {
     "artifacts": {
         "analysis": {
@@ -25,11 +29,21 @@ ANALYSIS = {
     "summary": "One file.",
 }
 SPEC = {"artifacts": {"specification": SPECIFICATION}, "signal": "success", "summary": "Specified."}
-FINDING = {"id": "SEC-001", "description": "names are not bounded", "severity": "high", "remediation": "bound them"}
+FINDING = {
+    "id": "SEC-001",
+    "description": "names are not bounded",
+    "severity": "high",
+    "remediation": "bound them",
+}
 
 
 def security(verdict: str, *blocking: dict[str, str]) -> dict[str, Any]:
-    review = {"verdict": verdict, "blocking_issues": [*blocking], "advisory_issues": [], "summary": "Read for security."}
+    review = {
+        "verdict": verdict,
+        "blocking_issues": [*blocking],
+        "advisory_issues": [],
+        "summary": "Read for security.",
+    }
     return {"artifacts": {"security_review": review}, "signal": "success", "summary": f"I {verdict}."}
 
 
@@ -42,14 +56,18 @@ class Story:
 def script(scene: Scene, *replies: tuple[str, str, dict[str, Any]]) -> str:
     """A model that says this; the middle word is a seat of the stage's panel, or empty."""
     path = scene.top.parent / "script.yaml"
-    spoken = [{"stage": stage, **({"role": role} if role else {}), "reply": reply} for stage, role, reply in replies]
+    spoken = [
+        {"stage": stage, **({"role": role} if role else {}), "reply": reply} for stage, role, reply in replies
+    ]
     path.write_text(json.dumps({"replies": spoken}), encoding="utf-8")
     return f"scripted:{path}"
 
 
 @pytest.fixture(scope="module")
 def designed(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    scene = make_scene(tmp_path_factory.mktemp("design"), {"greeting.py": CODE, "tests/test_greeting.py": TEST})
+    scene = make_scene(
+        tmp_path_factory.mktemp("design"), {"greeting.py": CODE, "tests/test_greeting.py": TEST}
+    )
     model = script(
         scene,
         ("intake", "", INTAKE),
@@ -84,7 +102,10 @@ def test_a_design_prints_its_specification_and_where_it_is(designed: Story) -> N
     said, scene = designed.done.stdout, designed.scene
     assert designed.done.returncode == 0, said + designed.done.stderr
     place = f".agentforge/tasks/{scene.task}/artifacts/phases/spec/specification_final.yaml"
-    assert "result    specification: greet the world\n            REQ-001 An empty name greets the world\n" in said
+    assert (
+        "result    specification: greet the world\n            REQ-001 An empty name greets the world\n"
+        in said
+    )
     assert f"  file      {place}\n" in said
     assert (scene.top / place).is_file()
     assert "review    panel on spec: security_architect approve" in said
@@ -114,7 +135,14 @@ def test_status_and_inspect_name_lane_mode_skipped_stages_and_readers(designed: 
     view = scene.data("status", scene.task)["pipeline"]
     assert (view["mode"], view["skipped"]) == ("balanced", ["clarify"])
     steps = scene.data("inspect", scene.task)
-    assert [step["seat"] for step in steps] == [None, None, None, "security_architect", None, "security_architect"]
+    assert [step["seat"] for step in steps] == [
+        None,
+        None,
+        None,
+        "security_architect",
+        None,
+        "security_architect",
+    ]
 
 
 def test_an_audit_prints_what_it_found_and_has_no_branch(tmp_path: Path) -> None:
@@ -122,12 +150,18 @@ def test_an_audit_prints_what_it_found_and_has_no_branch(tmp_path: Path) -> None
     model = script(scene, ("analyze", "", ANALYSIS))
     done = scene.run("start", "What does greet touch?", "--mode", "audit", "--model", model)
     assert done.returncode == 0, done.stdout + done.stderr
-    for part in ("pipeline review, lane full, mode audit", "greeting.py: greet is there", "risk: callers that pass an empty name"):
+    for part in (
+        "pipeline review, lane full, mode audit",
+        "greeting.py: greet is there",
+        "risk: callers that pass an empty name",
+    ):
         assert part in done.stdout, part
     assert scene.git("branch", "--list", "agentforge/*") == ""
 
 
-def test_design_and_implement_choose_the_pipeline_whatever_the_words(tmp_path: Path, environments: Path) -> None:
+def test_design_and_implement_choose_the_pipeline_whatever_the_words(
+    tmp_path: Path, environments: Path
+) -> None:
     scene = make_scene(tmp_path, {"greeting.py": CODE, "tests/test_greeting.py": TEST}, environments)
     model = scene.script()
     assert scene.data("design", "Add a flag", "--model", model)["pipeline"] == "design"

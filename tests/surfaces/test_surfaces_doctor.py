@@ -21,7 +21,15 @@ from tests.surfaces.scene import COMMAND
 
 
 def forge(*words: str, cwd: Path, data: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run((COMMAND, *words), cwd=cwd, input=data, capture_output=True, check=False, timeout=60, env=os.environ | more)
+    return subprocess.run(
+        (COMMAND, *words),
+        cwd=cwd,
+        input=data,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=os.environ | more,
+    )
 
 
 def walled(repository: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -51,7 +59,9 @@ def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> 
     assert {probe["name"] for probe in told["sandbox"]["probes"] if probe["held"]} >= ESSENTIAL
 
 
-def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert doctor.doctor.main([], standalone_mode=False) in (0, 1)
     said = capsys.readouterr().out
     assert "tried just now" in said
@@ -59,7 +69,9 @@ def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(home: Path, c
     assert not (home / ".agentforge").exists()
 
 
-def test_the_doctor_tries_the_configured_container_and_finds_the_toolchains_of_the_project(repository: Path, home: Path) -> None:
+def test_the_doctor_tries_the_configured_container_and_finds_the_toolchains_of_the_project(
+    repository: Path, home: Path
+) -> None:
     tools = repository.parent / "tools"
     tools.mkdir()
     engine.install(tools)
@@ -92,20 +104,34 @@ def test_where_no_walls_work_the_doctor_and_the_command_refuse(repository: Path)
     (repository.parent / "git").symlink_to(shutil.which("git") or "")
     words = (sys.executable, "-c", WITHOUT_LANDLOCK, COMMAND)
     environ = os.environ | {"PATH": str(repository.parent)}
-    done = subprocess.run((*words, "doctor", "--json"), cwd=repository, capture_output=True, check=False, timeout=60, env=environ)
+    done = subprocess.run(
+        (*words, "doctor", "--json"),
+        cwd=repository,
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=environ,
+    )
     assert done.returncode == 1
     assert {"name": "sandbox", "state": "missing"}.items() <= next(
         check for check in json.loads(done.stdout)["checks"] if check["name"] == "sandbox"
     ).items()
     command = (*words, "sandbox", "run", "--write", "build", "--", "touch", "build/made")
-    assert subprocess.run(command, cwd=repository, capture_output=True, check=False, timeout=60, env=environ).returncode == 4
+    assert (
+        subprocess.run(
+            command, cwd=repository, capture_output=True, check=False, timeout=60, env=environ
+        ).returncode
+        == 4
+    )
     assert not (repository / "build/made").exists()
 
 
 def test_without_git_something_essential_is_missing(tmp_path: Path) -> None:
     done = forge("doctor", "--json", cwd=tmp_path, PATH=str(tmp_path))
     assert done.returncode == 1
-    assert {"name": "git", "state": "missing"}.items() <= next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "git").items()
+    assert {"name": "git", "state": "missing"}.items() <= next(
+        c for c in json.loads(done.stdout)["checks"] if c["name"] == "git"
+    ).items()
 
 
 def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,20 +140,28 @@ def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: p
     assert [check.state for check in doctor._home()] == ["missing"]
 
 
-def test_a_configured_model_is_named_for_every_tier(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configured_model_is_named_for_every_tier(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
     monkeypatch.setenv("AGENTFORGE_MODEL", "scripted:some")
     checks, told = doctor._models()
-    assert {check.name: check.detail for check in checks if check.state == "ok"} == dict.fromkeys(reversed(TIERS), "scripted:some")
+    assert {check.name: check.detail for check in checks if check.state == "ok"} == dict.fromkeys(
+        reversed(TIERS), "scripted:some"
+    )
     assert told["can_answer"]
 
 
-def test_a_machine_where_no_model_can_answer_is_not_ready(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_where_no_model_can_answer_is_not_ready(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
     checks, _ = doctor._models()
-    assert [(check.name, check.state) for check in checks if check.state == "missing"] == [("models", "missing")]
+    assert [(check.name, check.state) for check in checks if check.state == "missing"] == [
+        ("models", "missing")
+    ]
 
 
 def test_a_command_runs_as_an_agents_would_and_its_exit_code_is_ours(repository: Path) -> None:
@@ -147,15 +181,22 @@ def test_only_the_named_directory_can_be_changed(repository: Path) -> None:
 
 
 def test_what_runs_later_outside_stays_read_only_even_so(repository: Path) -> None:
-    script = "echo x > made; echo x > .git/hooks/pre-commit; echo x >> .github/workflows/ci.yml; mv .git g; mv .github h; true"
+    script = (
+        "echo x > made; echo x > .git/hooks/pre-commit; echo x >> .github/workflows/ci.yml; mv .git "
+        "g; mv .github h; true"
+    )
     walled(repository, "--write", ".", "--", "sh", "-c", script)
     assert (repository / "made").exists()
     assert not (repository / ".git/hooks/pre-commit").exists()
     assert (repository / ".github/workflows/ci.yml").read_text() == "on: push\n"
 
 
-@pytest.mark.parametrize("place", [".git", ".github/workflows", "/", "/etc", "/usr/lib", "missing", "keys/.ssh"])
-def test_a_place_that_no_command_may_change_is_refused(repository: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "place", [".git", ".github/workflows", "/", "/etc", "/usr/lib", "missing", "keys/.ssh"]
+)
+def test_a_place_that_no_command_may_change_is_refused(
+    repository: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(repository)
     Path("keys/.ssh").mkdir(parents=True)
     with pytest.raises(UsageError):
@@ -169,7 +210,9 @@ def test_there_are_no_walls_called_none(repository: Path) -> None:
 def test_what_a_command_says_is_shown_as_it_comes(repository: Path) -> None:
     script = "echo first; while ! test -e build/go; do sleep 0.02; done; echo last"
     words = (COMMAND, "sandbox", "run", "--timeout", "60", "--", "sh", "-c", script)
-    with subprocess.Popen(words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+    with subprocess.Popen(
+        words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == b"first\n"
         (repository / "build/go").touch()
@@ -187,7 +230,18 @@ def test_only_the_named_host_is_reached_and_the_other_is_said(repository: Path) 
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         place = f"127.0.0.1:{server.server_port}"
-        words = ("--json", "--network", place, "--", "/usr/bin/python3", "-I", "-c", script, place, "127.0.0.1:9")
+        words = (
+            "--json",
+            "--network",
+            place,
+            "--",
+            "/usr/bin/python3",
+            "-I",
+            "-c",
+            script,
+            place,
+            "127.0.0.1:9",
+        )
         done = walled(repository, *words)
         server.shutdown()
     told = json.loads(done.stdout)
@@ -196,7 +250,10 @@ def test_only_the_named_host_is_reached_and_the_other_is_said(repository: Path) 
 
 
 def test_a_hook_that_a_command_makes_is_taken_away_again(repository: Path) -> None:
-    script = "mkdir .husky .circleci; echo evil > .husky/pre-commit; echo evil > .circleci/config.yml; echo fine > made"
+    script = (
+        "mkdir .husky .circleci; echo evil > .husky/pre-commit; echo evil > .circleci/config.yml; "
+        "echo fine > made"
+    )
     done = walled(repository, "--write", ".", "--", "sh", "-c", script)
     assert "taken away again" in done.stderr
     assert (repository / "made").exists()

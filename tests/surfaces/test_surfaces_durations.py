@@ -6,7 +6,9 @@ from agentforge.core.errors import UsageError
 from agentforge.surfaces.cli.durations import seconds
 
 
-@pytest.mark.parametrize(("text", "count"), [("90s", 90), ("45m", 2700), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400)])
+@pytest.mark.parametrize(
+    ("text", "count"), [("90s", 90), ("45m", 2700), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400)]
+)
 def test_a_duration_is_a_number_of_seconds(text: str, count: int) -> None:
     assert seconds(text) == count
 

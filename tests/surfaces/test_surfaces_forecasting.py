@@ -1,4 +1,6 @@
-"""The forecast before a start learns from the completed tasks of this checkout, and the providers' check says who could answer."""
+"""The forecast before a start learns from the completed tasks of this checkout, and the providers' check says
+who could answer.
+"""
 
 import subprocess
 import threading
@@ -50,7 +52,9 @@ class Listing(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-NOBODY = dict.fromkeys(("LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LLAMACPP_BASE_URL", "OLLAMA_HOST"), "http://127.0.0.1:1/v1")
+NOBODY = dict.fromkeys(
+    ("LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LLAMACPP_BASE_URL", "OLLAMA_HOST"), "http://127.0.0.1:1/v1"
+)
 
 
 @pytest.mark.usefixtures("site")
@@ -58,7 +62,11 @@ def test_the_check_says_who_answers_and_which_tier_has_whom(tmp_path: Path) -> N
     with HTTPServer(("127.0.0.1", 0), Listing) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        environ = {**NOBODY, "OLLAMA_HOST": f"127.0.0.1:{server.server_port}", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+        environ = {
+            **NOBODY,
+            "OLLAMA_HOST": f"127.0.0.1:{server.server_port}",
+            "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+        }
         found = check_models(models_config(tmp_path / "home", environ, model="openai:x"))
         also = check_models(models_config(tmp_path / "home", environ, model="ollama:any"))
         server.shutdown()
@@ -71,7 +79,13 @@ def test_the_check_says_who_answers_and_which_tier_has_whom(tmp_path: Path) -> N
     assert rows["models"].state == "missing"
     assert "lmstudio" not in rows
     assert also.can_answer
-    assert {row.name for row in also.rows} == {"ollama", "reasoning", "generation", "summarization", "classification"}
+    assert {row.name for row in also.rows} == {
+        "ollama",
+        "reasoning",
+        "generation",
+        "summarization",
+        "classification",
+    }
     assert all(row.state == "ok" for row in also.rows)
 
 

@@ -1,4 +1,6 @@
-"""Answers to questions for permission: what is granted, recorded and proposed in the person's own files, and what is never granted."""
+"""Answers to questions for permission: what is granted, recorded and proposed in the person's own files, and
+what is never granted.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +12,16 @@ from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared
 from agentforge.core.pending import pending
-from agentforge.core.values import PERMISSION_OPTIONS, ActionDigest, Amount, Budget, Price, Question, Usage, WantedCall
+from agentforge.core.values import (
+    PERMISSION_OPTIONS,
+    ActionDigest,
+    Amount,
+    Budget,
+    Price,
+    Question,
+    Usage,
+    WantedCall,
+)
 from agentforge.store.approvals import approvals_file, approved_calls
 from agentforge.store.consents import consented
 from agentforge.store.grants import grants_file, read_grants
@@ -67,7 +78,13 @@ class Desk:
                     case Act():
                         results = (ActionDigest(call.tool, ok=False, mistake="asked"),)
                         journal.advance(
-                            effect.key, Acted("results", "t0", results, question=Question(shown, PERMISSION_OPTIONS, call=call))
+                            effect.key,
+                            Acted(
+                                "results",
+                                "t0",
+                                results,
+                                question=Question(shown, PERMISSION_OPTIONS, call=call),
+                            ),
                         )
                     case _:
                         raise AssertionError(effect)
@@ -90,7 +107,18 @@ def desk(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     site = Site(git, Project(git.top), Home(home / ".agentforge"))
     head = git.head()
     budget = Budget(10_000, 10**9)
-    create = Create("task-1", "mend", head, git.tree_of(head), "scripted:x", "bubblewrap", "cat", HOTFIX, budget, Price(0, 0))
+    create = Create(
+        "task-1",
+        "mend",
+        head,
+        git.tree_of(head),
+        "scripted:x",
+        "bubblewrap",
+        "cat",
+        HOTFIX,
+        budget,
+        Price(0, 0),
+    )
     Journal.create(site.project.task("task-1"), create, utc_now).close()
     return Desk(site, site.project.task("task-1"))
 
@@ -106,14 +134,21 @@ def test_always_grants_just_this_command_and_says_how_to_take_it_back(desk: Desk
         True,
         "medium",
     )
-    assert done == Settled(True, (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` takes it back.",))
+    assert done == Settled(
+        True,
+        (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` takes it back.",),
+    )
     assert desk.allowed() == {call.digest}
     assert desk.site.read(desk.files).state.permits == {call.digest}
 
 
-@pytest.mark.parametrize("call", [writing("a.py", "b.py"), writing("docs/*.md"), writing(), command("make", risk="critical")])
+@pytest.mark.parametrize(
+    "call", [writing("a.py", "b.py"), writing("docs/*.md"), writing(), command("make", risk="critical")]
+)
 def test_what_no_grant_is_as_narrow_as_is_allowed_for_the_task_only(desk: Desk, call: WantedCall) -> None:
-    assert desk.answer(call, "always").notes == ("Allowed for this task only: a grant is for one command, or for one path.",)
+    assert desk.answer(call, "always").notes == (
+        "Allowed for this task only: a grant is for one command, or for one path.",
+    )
     assert read_grants(grants_file(desk.site.home)).grants == ()
     assert "nothing beyond this task" in offered(call)
 
@@ -133,7 +168,9 @@ def test_the_third_equal_yes_proposes_a_grant_once_and_makes_none(desk: Desk) ->
     assert read_grants(grants_file(desk.site.home)).grants == ()
     runner = CliRunner()
     assert words in runner.invoke(permissions, ["list"], standalone_mode=False).output
-    made = runner.invoke(permissions, ["allow", "run_command", "--command", "make docs", "--exact"], standalone_mode=False)
+    made = runner.invoke(
+        permissions, ["allow", "run_command", "--command", "make docs", "--exact"], standalone_mode=False
+    )
     assert made.output.startswith("Granted grant-")
     assert words not in runner.invoke(permissions, ["list"], standalone_mode=False).output
 
@@ -169,7 +206,9 @@ def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: 
         (["run_command", "--command", "make", "--days", "0"], "0 is not in the range"),
     ],
 )
-def test_a_grant_that_would_mean_nothing_or_too_much_is_refused(desk: Desk, words: list[str], said: str) -> None:
+def test_a_grant_that_would_mean_nothing_or_too_much_is_refused(
+    desk: Desk, words: list[str], said: str
+) -> None:
     done = CliRunner().invoke(permissions, ["allow", *words])
     assert done.exit_code == 2
     assert said in done.output
@@ -179,7 +218,11 @@ def test_a_grant_that_would_mean_nothing_or_too_much_is_refused(desk: Desk, word
 def test_a_grant_for_paths_and_one_by_another_name(desk: Desk) -> None:
     runner = CliRunner()
     assert (
-        runner.invoke(permissions, ["allow", "write_file", "--path", "/srv/docs/**", "--days", "7"], standalone_mode=False).exception
+        runner.invoke(
+            permissions,
+            ["allow", "write_file", "--path", "/srv/docs/**", "--days", "7"],
+            standalone_mode=False,
+        ).exception
         is None
     )
     (grant,) = read_grants(grants_file(desk.site.home)).grants

@@ -22,7 +22,15 @@ SOON_S = 60
 def running(tmp_path: Path, environments: Path) -> Iterator[tuple[Scene, subprocess.Popen[str]]]:
     """A driver that runs the tests of the base for a long time."""
     scene = make_scene(tmp_path, {"greeting.py": CODE, "test_sleeps.py": SLEEPY}, environments)
-    words = [COMMAND, "start", "Greet the world", "--lane", "hotfix", "--model", scene.script(("patch", QUESTION))]
+    words = [
+        COMMAND,
+        "start",
+        "Greet the world",
+        "--lane",
+        "hotfix",
+        "--model",
+        scene.script(("patch", QUESTION)),
+    ]
     child = subprocess.Popen(
         words,
         cwd=scene.top,
@@ -49,11 +57,15 @@ def running(tmp_path: Path, environments: Path) -> Iterator[tuple[Scene, subproc
 
 def children_of(pid: int) -> list[str]:
     """Programs of a session that are alive, by what they run."""
-    listed = subprocess.run(["ps", "-ww", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "args=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    ).stdout
     return listed.splitlines()
 
 
-def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(running: tuple[Scene, subprocess.Popen[str]]) -> None:
+def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(
+    running: tuple[Scene, subprocess.Popen[str]],
+) -> None:
     scene, child = running
     assert child.stdout is not None
     started = time.monotonic()
@@ -68,7 +80,9 @@ def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(runni
     assert scene.data("status")[0]["status"] == "cancelled"
 
 
-def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(running: tuple[Scene, subprocess.Popen[str]]) -> None:
+def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(
+    running: tuple[Scene, subprocess.Popen[str]],
+) -> None:
     scene, child = running
     second = scene.run("continue", scene.task)
     assert second.returncode == 4

@@ -1,4 +1,6 @@
-"""The full line in words: panels, skipped stages, undone edits, rising lanes; and the pages about them. Pure, over events."""
+"""The full line in words: panels, skipped stages, undone edits, rising lanes; and the pages about them. Pure,
+over events.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -56,10 +58,14 @@ def hand_in(task: Played, seat: str) -> None:
     own = {type(effect): effect.key for effect in pending(task.state) if getattr(effect, "seat", "") == seat}
     task.say(Assembled("context", 500), own[Assemble])
     view = task.state.focus(seat)
-    ask = next(effect.key for effect in pending(task.state) if isinstance(effect, Ask) and effect.seat == seat)
+    ask = next(
+        effect.key for effect in pending(task.state) if isinstance(effect, Ask) and effect.seat == seat
+    )
     task.say(AskStarted("hash", "scripted", worst_case(view, view.stage)), f"{ask}/sent")
     task.say(answered("success", summary="Read."), ask)
-    act = next(effect.key for effect in pending(task.state) if isinstance(effect, Act) and effect.seat == seat)
+    act = next(
+        effect.key for effect in pending(task.state) if isinstance(effect, Act) and effect.seat == seat
+    )
     task.say(handed_in(view.stage, task.state.tree), act)
 
 
@@ -84,7 +90,9 @@ def pass_gates(task: Played) -> None:
 
 
 def standing(state: State, tip: str | None = None) -> Standing:
-    return Standing(state, f"agentforge/{state.task_id}", tip, " a.py | 2 +-\n 1 file changed", {}, changes_nothing=False)
+    return Standing(
+        state, f"agentforge/{state.task_id}", tip, " a.py | 2 +-\n 1 file changed", {}, changes_nothing=False
+    )
 
 
 # ------------------------------------------------------------------ progress
@@ -148,7 +156,10 @@ def test_a_skipped_stage_says_why_in_words() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
-    assert watched(task)[-1] == "stage clarify skipped: the request leaves nothing open; its gates judge all the same"
+    assert (
+        watched(task)[-1]
+        == "stage clarify skipped: the request leaves nothing open; its gates judge all the same"
+    )
     assert describe(StageEntered("x", 1, "t", skipped="no attempt made it better"), State()) == (
         "stage x skipped: no attempt made it better; its gates judge all the same"
     )
@@ -174,7 +185,8 @@ def test_a_lane_that_rises_says_why_and_that_nothing_is_lost() -> None:
 
 def test_a_delivery_without_a_branch_is_no_branch_of_an_empty_name() -> None:
     assert (
-        describe(TaskDelivered("", "c", "e"), State(pipeline=replace(FULL, name="design"))) == "delivered: pipeline design changed no file"
+        describe(TaskDelivered("", "c", "e"), State(pipeline=replace(FULL, name="design")))
+        == "delivered: pipeline design changed no file"
     )
 
 
@@ -213,7 +225,9 @@ def test_a_stage_that_comes_again_is_left_and_not_done() -> None:
     submit(task)
     judge(task, "blocked", "R-1: wrong")
     assert [item.progress for item in plan(task.state)] == ["done", "done", "under_way", "left", "left"]
-    assert "green     at work: attempt 1, step 1 of 20, revision 1, assemble" in page(standing(task.state), TASK_FILES, Times())
+    assert "green     at work: attempt 1, step 1 of 20, revision 1, assemble" in page(
+        standing(task.state), TASK_FILES, Times()
+    )
 
 
 def test_the_page_of_a_task_shows_who_sits_on_the_panel() -> None:
@@ -229,7 +243,9 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
-    assert "clarify   at work: skipped (the request leaves nothing open), judge" in page(standing(task.state), TASK_FILES, Times())
+    assert "clarify   at work: skipped (the request leaves nothing open), judge" in page(
+        standing(task.state), TASK_FILES, Times()
+    )
     accept(task)
     assert "clarify   skipped (the request leaves nothing open), accepted at commit-clari" in page(
         standing(task.state), TASK_FILES, Times()
@@ -257,12 +273,20 @@ def exhausted() -> Played:
 def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to_type() -> None:
     state = exhausted().state
     (escalation,) = state.escalations
-    said = escalation_page(standing(state, "d" * 40), TASK_FILES, Times(opened=(("ESC-001", "2030-01-01T00:00:00.000Z"),)), escalation)
+    said = escalation_page(
+        standing(state, "d" * 40),
+        TASK_FILES,
+        Times(opened=(("ESC-001", "2030-01-01T00:00:00.000Z"),)),
+        escalation,
+    )
     for part in (
         "ESC-001 of task-1 waits for you (exhausted, stage green), asked 2030-01-01T00:00:00.000Z",
         "\nQuestion\n  Stage green failed 2 times",
         "  option        retry",
-        "\nPlan so far: implement, lane small, mode balanced\n  frame     accepted at commit-frame: intake_record, specification",
+        (
+            "\nPlan so far: implement, lane small, mode balanced\n  frame     accepted at commit-frame: "
+            "intake_record, specification"
+        ),
         "  green     waits for you: attempt 2",
         "  deliver   not yet",
         "\nWhat was tried\n  attempt 1 of green, step 3: stuck at try 1\n",
@@ -280,8 +304,12 @@ def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to
 
 
 def test_an_answered_question_shows_its_answer_and_nothing_to_type() -> None:
-    escalation = Escalation("ESC-001", "question", "spec", Question("Which?", ("a", "b"), "a"), answer="b", by="Ada")
-    said = escalation_page(standing(State(task_id="task-1", escalations=(escalation,))), TASK_FILES, Times(), escalation)
+    escalation = Escalation(
+        "ESC-001", "question", "spec", Question("Which?", ("a", "b"), "a"), answer="b", by="Ada"
+    )
+    said = escalation_page(
+        standing(State(task_id="task-1", escalations=(escalation,))), TASK_FILES, Times(), escalation
+    )
     assert "is answered" in said
     assert "\nAnswer\n  b (by Ada)" in said
     assert "agentforge resolve" not in said
@@ -293,7 +321,12 @@ def test_the_page_names_findings_undone_edits_and_the_reasons_of_a_rise() -> Non
         hand_in(task, seat)
     judge(task, "blocked", "R-1: shorter")
     escalation = Escalation("ESC-001", "question", "refactor", Question("Which?"))
-    state = replace(task.state, escalations=(escalation,), reverts=("refactor: 1 fails",), risen=("a review blocked 2 times",))
+    state = replace(
+        task.state,
+        escalations=(escalation,),
+        reverts=("refactor: 1 fails",),
+        risen=("a review blocked 2 times",),
+    )
     said = escalation_page(standing(state), TASK_FILES, Times(), escalation)
     for part in (
         "R-1: shorter",
@@ -308,12 +341,23 @@ def test_the_page_names_findings_undone_edits_and_the_reasons_of_a_rise() -> Non
 def test_the_specification_of_the_page_comes_from_the_accepted_file(tmp_path: Path) -> None:
     files = TaskFiles(tmp_path / ".agentforge" / "tasks" / "task-1")
     ref = write_final(
-        files, "specification", "spec", 1, {"title": "A flag", "requirements": [{"id": "REQ-001", "description": "is known"}]}
+        files,
+        "specification",
+        "spec",
+        1,
+        {"title": "A flag", "requirements": [{"id": "REQ-001", "description": "is known"}]},
     )
     state = exhausted().state
-    state = replace(state, accepted=tuple(replace(item, finals=(ref,)) if item.stage == "frame" else item for item in state.accepted))
+    state = replace(
+        state,
+        accepted=tuple(
+            replace(item, finals=(ref,)) if item.stage == "frame" else item for item in state.accepted
+        ),
+    )
     (escalation,) = state.escalations
-    assert "  specification A flag\n                REQ-001 is known" in escalation_page(standing(state), files, Times(), escalation)
+    assert "  specification A flag\n                REQ-001 is known" in escalation_page(
+        standing(state), files, Times(), escalation
+    )
     view = escalation_view(files, state, escalation, Times())
     assert isinstance(view, dict)
     understanding = view["understanding"]
@@ -333,7 +377,10 @@ def test_steps_of_reviewers_who_work_side_by_side_keep_their_own_events() -> Non
     for seat in ("reviewer", "security_architect"):
         hand_in(task, seat)
     judge(task, "blocked", "R-1: shorter")
-    lines = [Line({"seq": at, "timestamp": "now", "key": "k", "why": "w"}, (event,)) for at, event in enumerate(task.events, 1)]
+    lines = [
+        Line({"seq": at, "timestamp": "now", "key": "k", "why": "w"}, (event,))
+        for at, event in enumerate(task.events, 1)
+    ]
     read = {found.seat: found for found in collect(lines) if found.stage == "refactor" and found.seat}
     assert {seat: (found.role, found.outcome, found.summary) for seat, found in read.items()} == {
         "security_architect": ("security_architect", "submitted", "Read."),
@@ -353,7 +400,10 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
         "specification",
         "spec",
         1,
-        {"title": "A flag", "requirements": [{"id": f"REQ-{n:03}", "description": "d"} for n in range(1, 15)]},
+        {
+            "title": "A flag",
+            "requirements": [{"id": f"REQ-{n:03}", "description": "d"} for n in range(1, 15)],
+        },
     )
     return files, replace(
         begun(FULL).state,
@@ -368,10 +418,25 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
 def test_a_design_ends_with_its_document_and_no_branch(tmp_path: Path) -> None:
     files, state = designed(tmp_path)
     assert not changes_files(state.pipeline)
-    found = Standing(state, "agentforge/task-1", None, "", {}, changes_nothing=True, deliverable=read_deliverable(files, state))
+    found = Standing(
+        state,
+        "agentforge/task-1",
+        None,
+        "",
+        {},
+        changes_nothing=True,
+        deliverable=read_deliverable(files, state),
+    )
     said = as_text(found)
     place = ".agentforge/tasks/task-1/artifacts/phases/spec/specification_final.yaml"
-    for part in ("result    specification: A flag", "REQ-001 d", "and 2 more", f"file      {place}", "changes no file", f"cat {place}"):
+    for part in (
+        "result    specification: A flag",
+        "REQ-001 d",
+        "and 2 more",
+        f"file      {place}",
+        "changes no file",
+        f"cat {place}",
+    ):
         assert part in said, part
     assert "agentforge implement 'Add a flag'" in said
     assert "git merge" not in said
@@ -381,7 +446,9 @@ def test_a_design_ends_with_its_document_and_no_branch(tmp_path: Path) -> None:
     assert value["deliverable"]["file"] == place
 
 
-@pytest.mark.parametrize(("pipeline", "changes"), [(FULL, True), (SMALL, True), (replace(FULL, writes=False), False)])
+@pytest.mark.parametrize(
+    ("pipeline", "changes"), [(FULL, True), (SMALL, True), (replace(FULL, writes=False), False)]
+)
 def test_only_a_pipeline_that_makes_files_ends_in_a_branch(pipeline: Pipeline, changes: bool) -> None:
     assert changes_files(pipeline) is changes
 

@@ -32,7 +32,13 @@ def file_of(scene: Scene) -> Path:
 def test_a_line_is_explained_part_by_part_and_not_run(scene: Scene) -> None:
     done = scene.run("permissions", "explain", "--", "touch PWN; curl x | tee a | sh")
     assert (done.returncode, done.stderr) == (0, "")
-    for words in ("touch PWN", "critical  | sh", "runs what was downloaded", "risk      critical", "decision  deny: critical"):
+    for words in (
+        "touch PWN",
+        "critical  | sh",
+        "runs what was downloaded",
+        "risk      critical",
+        "decision  deny: critical",
+    ):
         assert words in done.stdout
     assert sorted(path.name for path in scene.top.iterdir()) == [".git", "a.txt"]
 
@@ -68,7 +74,9 @@ def test_several_words_are_one_program_unless_an_operator_is_among_them(scene: S
         (("ls", "-la"), False),
     ],
 )
-def test_words_that_a_shell_would_act_on_are_taken_at_their_worst(words: tuple[str, ...], *, line: bool) -> None:
+def test_words_that_a_shell_would_act_on_are_taken_at_their_worst(
+    words: tuple[str, ...], *, line: bool
+) -> None:
     assert meant(words) == (" ".join(words) if line else words)
 
 

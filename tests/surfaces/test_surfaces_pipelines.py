@@ -61,19 +61,34 @@ def test_a_lane_is_drawn_with_roles_artifacts_gates_and_the_way_back(scene: Scen
     done = scene.run("pipelines", "show", "implement", "--lane", "small")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    for words in ("role      test_engineer", "makes     test_suite", "gates     red → contracts", "none: computed by the engine"):
+    for words in (
+        "role      test_engineer",
+        "makes     test_suite",
+        "gates     red → contracts",
+        "none: computed by the engine",
+    ):
         assert words in done.stdout
-    back, start = (next(at for at, line in enumerate(lines) if mark in line) for mark in ("◀──┐", "───┘ blocked, at most 3 times"))
+    back, start = (
+        next(at for at, line in enumerate(lines) if mark in line)
+        for mark in ("◀──┐", "───┘ blocked, at most 3 times")
+    )
     assert "software_developer" in lines[back]
     assert "reviewer" in lines[start]
     assert all(line.endswith("│") for line in lines[back + 1 : start])
-    assert "rises to full: more than 3 changed files or 200 changed lines, tests aside, or 2 blocking reviews" in done.stdout
+    assert (
+        "rises to full: more than 3 changed files or 200 changed lines, tests aside, or 2 blocking reviews"
+        in done.stdout
+    )
     assert "\x1b" not in done.stdout
     assert max(len(line) for line in lines[4:-1]) <= 100
 
 
 def test_a_panel_is_drawn_with_its_mode_its_arbiter_and_what_is_skipped(scene: Scene) -> None:
-    write(scene, ".agentforge/orchestration/stage_config.yaml", "stages:\n  red: {reviewers: [reviewer], review_mode: advisory}\n")
+    write(
+        scene,
+        ".agentforge/orchestration/stage_config.yaml",
+        "stages:\n  red: {reviewers: [reviewer], review_mode: advisory}\n",
+    )
     text = scene.run("pipelines", "show", "implement", "--lane", "full").stdout
     for words in (
         "read by   security_architect + reviewer",
@@ -99,7 +114,9 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
 def test_a_terminal_gets_colour(scene: Scene) -> None:
     above, below = pty.openpty()
     environ = {**scene.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
-    with subprocess.Popen([COMMAND, "pipelines", "show", "design"], cwd=scene.top, env=environ, stdout=below, stderr=below) as done:
+    with subprocess.Popen(
+        [COMMAND, "pipelines", "show", "design"], cwd=scene.top, env=environ, stdout=below, stderr=below
+    ) as done:
         os.close(below)
         said = b""
         try:
@@ -126,9 +143,21 @@ def test_what_is_not_committed_is_named_and_not_drawn(scene: Scene) -> None:
 WRONG = [
     ("agents/reviewer.yaml", 'extends: "agentforge:reviewer"\nnonsense: 1\n', ":2: nonsense: unknown key"),
     ("stages/red.yaml", 'extends: "agentforge:red"\ngates: [contracts]\n', ":2: gates: drops the gate red"),
-    ("contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n', ":2: validation: drops the rule"),
-    ("pipelines/implement.yaml", SMALL.replace("green:", "dance:"), ":6: pipeline.lanes.small.insert_after.dance: there is no stage"),
-    ("orchestration/stage_config.yaml", "stages:\n  spec: {review_mode: advisory}\n", ":2: stages.spec.review_mode: makes a blocking"),
+    (
+        "contracts/review.yaml",
+        'extends: "agentforge:review"\nvalidation: []\n',
+        ":2: validation: drops the rule",
+    ),
+    (
+        "pipelines/implement.yaml",
+        SMALL.replace("green:", "dance:"),
+        ":6: pipeline.lanes.small.insert_after.dance: there is no stage",
+    ),
+    (
+        "orchestration/stage_config.yaml",
+        "stages:\n  spec: {review_mode: advisory}\n",
+        ":2: stages.spec.review_mode: makes a blocking",
+    ),
     ("agents/reviewer.yaml", "agent: [\n", ":2:1: "),
 ]
 
@@ -160,18 +189,30 @@ def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None
     done = scene.run("pipelines", "validate", "drafts/mine.yaml")
     assert done.stdout.startswith("drafts/mine.yaml:2: identity.mood: unknown key")
     missing = scene.run("pipelines", "validate", "drafts/none.yaml")
-    assert (missing.returncode, missing.stderr) == (2, "error: drafts/none.yaml cannot be read: No such file or directory.\n")
+    assert (missing.returncode, missing.stderr) == (
+        2,
+        "error: drafts/none.yaml cannot be read: No such file or directory.\n",
+    )
 
 
 def test_a_stage_that_breaks_a_lane_is_told_beside_the_files_around_it(scene: Scene) -> None:
-    write(scene, ".agentforge/stages/own.yaml", 'extends: "agentforge:green"\nname: own\n+requires: [review]\n', commit=False)
     write(
-        scene, ".agentforge/pipelines/implement.yaml", SMALL.replace("name: refactor, skip_if: trivial_change", "name: own"), commit=False
+        scene,
+        ".agentforge/stages/own.yaml",
+        'extends: "agentforge:green"\nname: own\n+requires: [review]\n',
+        commit=False,
+    )
+    write(
+        scene,
+        ".agentforge/pipelines/implement.yaml",
+        SMALL.replace("name: refactor, skip_if: trivial_change", "name: own"),
+        commit=False,
     )
     done = scene.run("pipelines", "validate", ".agentforge/stages/own.yaml")
     assert done.returncode == 2
     assert (
-        "implement.yaml:6: pipeline.lanes.small.insert_after.green.name: lane small: own requires review, which no earlier" in done.stdout
+        "implement.yaml:6: pipeline.lanes.small.insert_after.green.name: lane small: own requires "
+        "review, which no earlier" in done.stdout
     )
 
 

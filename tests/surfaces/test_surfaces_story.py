@@ -1,4 +1,6 @@
-"""One whole story through the installed command: a question, its answer, a verified branch; then every way to look at it."""
+"""One whole story through the installed command: a question, its answer, a verified branch; then every way to
+look at it.
+"""
 
 import json
 import subprocess
@@ -111,14 +113,29 @@ def test_the_checkout_is_untouched_and_the_branch_holds_the_change(story: Story)
 def test_diff_is_a_patch_that_git_takes(story: Story) -> None:
     scene = story.scene
     patch = scene.run("diff", scene.task).stdout
-    subprocess.run(["git", "apply", "--check"], cwd=scene.top, env=dict(scene.environ), input=patch, text=True, check=True)
+    subprocess.run(
+        ["git", "apply", "--check"],
+        cwd=scene.top,
+        env=dict(scene.environ),
+        input=patch,
+        text=True,
+        check=True,
+    )
     assert "greeting.py" in scene.run("diff", "--stat").stdout
 
 
 def test_status_shows_one_task_by_the_beginning_of_its_name(story: Story) -> None:
     scene = story.scene
     said = scene.run("status", scene.task[5:14]).stdout
-    for part in ("completed", "hotfix", "patch", "accepted at", "specification_final.yaml", "ESC-001", "answered: world"):
+    for part in (
+        "completed",
+        "hotfix",
+        "patch",
+        "accepted at",
+        "specification_final.yaml",
+        "ESC-001",
+        "answered: world",
+    ):
         assert part in said, part
     assert scene.data("status", scene.task)["pipeline"]["lane"] == "hotfix"
 
@@ -130,8 +147,14 @@ def test_inspect_lists_the_steps_and_shows_context_reply_and_state(story: Story)
     assert steps[0]["actions"][0]["name"] == "escalate"
     assert "create_file tests/test_world.py" in scene.run("inspect", scene.task).stdout
     assert "===== system" in scene.run("inspect", scene.task, "--step", "1", "--show", "context").stdout
-    assert "A person answered: world" in scene.run("inspect", scene.task, "--step", "2", "--show", "context").stdout
-    assert json.loads(scene.run("inspect", scene.task, "--step", "2", "--show", "reply").stdout)["summary"] == PATCH["summary"]
+    assert (
+        "A person answered: world"
+        in scene.run("inspect", scene.task, "--step", "2", "--show", "context").stdout
+    )
+    assert (
+        json.loads(scene.run("inspect", scene.task, "--step", "2", "--show", "reply").stdout)["summary"]
+        == PATCH["summary"]
+    )
     assert json.loads(scene.run("inspect", scene.task, "--step", "1", "--show", "state").stdout)["step"] == 1
     assert "outcome" in scene.run("inspect", scene.task, "--step", "2").stdout
     missing = scene.run("inspect", scene.task, "--step", "9")
@@ -153,7 +176,11 @@ def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
     assert "the proof holds" in held.stdout
     path = scene.top / ".agentforge" / "tasks" / scene.task / "evidence.json"
     whole = path.read_bytes()
-    path.write_bytes(whole.replace(b'"outcome":"failed"', b'"outcome":"passed"', 1).replace(b"An empty name", b"Any empty name", 1))
+    path.write_bytes(
+        whole.replace(b'"outcome":"failed"', b'"outcome":"passed"', 1).replace(
+            b"An empty name", b"Any empty name", 1
+        )
+    )
     try:
         broken = scene.run("verify", scene.task, "--json")
     finally:

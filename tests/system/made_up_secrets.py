@@ -1,7 +1,10 @@
 """Secrets that are none, put together here so that no scanner trips over this file, and ordinary text that must stay."""
 
 RANDOM = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
-PEM = "-----BEGIN RSA PRIVATE " + "KEY-----\n" + (RANDOM + "+/" + RANDOM[:22] + "\n") * 3 + "abc=\n-----END RSA PRIVATE KEY-----"
+PEM = (
+    "-----BEGIN RSA PRIVATE "
+    "KEY-----\n" + (RANDOM + "+/" + RANDOM[:22] + "\n") * 3 + "abc=\n-----END RSA PRIVATE KEY-----"
+)
 JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM
 
 SECRETS = [
@@ -126,4 +129,8 @@ ORDINARY = [
     "xai-grok-2-latest-with-a-rather-long-name",
     "gsk_some_function_of_glib_version_2",
 ]
-PARTS = [*(secret for _, secret in SECRETS), *(line.format(RANDOM) for line, _ in NAMED), *(line.format("hunter2") for line in SHORT)]
+PARTS = [
+    *(secret for _, secret in SECRETS),
+    *(line.format(RANDOM) for line, _ in NAMED),
+    *(line.format("hunter2") for line in SHORT),
+]

@@ -33,7 +33,11 @@ def test_one_line_reads_back_equal_as_json_and_as_yaml(value: Json) -> None:
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
-    assert canonical({"b": 1, "a": [True, None]}) == canonical({"a": [True, None], "b": 1}) == b'{"a":[true,null],"b":1}'
+    assert (
+        canonical({"b": 1, "a": [True, None]})
+        == canonical({"a": [True, None], "b": 1})
+        == b'{"a":[true,null],"b":1}'
+    )
 
 
 def test_text_stays_readable() -> None:
@@ -56,5 +60,7 @@ def test_a_key_that_is_not_text_is_refused_with_its_path() -> None:
 
 
 def test_a_digest_is_sha256_of_the_canonical_form() -> None:
-    assert digest("abc") == digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        digest("abc") == digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
     assert digest_value({"b": 1, "a": 2}) == digest(b'{"a":2,"b":1}')

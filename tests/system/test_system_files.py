@@ -87,17 +87,23 @@ def test_a_file_that_may_not_grow_fails_and_leaves_no_temporary(tmp_path: Path) 
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
         "from agentforge.system.files import write_atomic\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, "
+        "4096))\n"
         "write_atomic(Path(sys.argv[1]), b'x' * 10_000)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "f")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "f")], capture_output=True, text=True, check=False
+    )
     assert "Unusable: A file is larger than the system allows" in done.stderr
     assert (tmp_path / "f").read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
 def test_the_errors_of_a_disk_name_the_file() -> None:
-    for number, words in ((errno.EROFS, "The disk is read-only: /x."), (errno.EACCES, "Permission was denied: /x.")):
+    for number, words in (
+        (errno.EROFS, "The disk is read-only: /x."),
+        (errno.EACCES, "Permission was denied: /x."),
+    ):
         with pytest.raises(Unusable, match=words), disk_errors():
             raise OSError(number, os.strerror(number), "/x")
 
@@ -181,10 +187,30 @@ def test_a_path_that_leaves_its_root_is_the_models_mistake(tmp_path: Path, path:
 # ------------------------------------------------------------------ any text at all is inside or refused
 
 PARTS = st.sampled_from(
-    ["..", ".", "", "out", "up", "in", "loop", "proc", "dir", "file", "new", ".git", "~", "a\0", "x" * 300, "\ud800", "é"]
+    [
+        "..",
+        ".",
+        "",
+        "out",
+        "up",
+        "in",
+        "loop",
+        "proc",
+        "dir",
+        "file",
+        "new",
+        ".git",
+        "~",
+        "a\0",
+        "x" * 300,
+        "\ud800",
+        "é",
+    ]
 )
 TEXTS = (
-    st.text(max_size=20) | st.lists(PARTS, max_size=7).map("/".join) | st.lists(PARTS, max_size=4).map(lambda parts: "/" + "/".join(parts))
+    st.text(max_size=20)
+    | st.lists(PARTS, max_size=7).map("/".join)
+    | st.lists(PARTS, max_size=4).map(lambda parts: "/" + "/".join(parts))
 )
 
 

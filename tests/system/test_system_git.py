@@ -34,7 +34,11 @@ def make(where: Path, files: dict[str, str], *options: str) -> Git:
 
 
 def files_of(where: Path) -> dict[str, str]:
-    return {p.relative_to(where).as_posix(): p.read_text() for p in sorted(where.rglob("*")) if p.is_file() and ".git" not in p.parts}
+    return {
+        p.relative_to(where).as_posix(): p.read_text()
+        for p in sorted(where.rglob("*"))
+        if p.is_file() and ".git" not in p.parts
+    }
 
 
 @pytest.fixture
@@ -107,7 +111,9 @@ def test_a_linked_worktree_has_its_own_head_and_the_shared_directory(repo: Git, 
     assert linked.tree_of(linked.head()) == repo.tree_of(repo.head())
 
 
-def test_variables_of_the_caller_do_not_lead_elsewhere(repo: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_the_caller_do_not_lead_elsewhere(
+    repo: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
     assert Git.open(repo.top).head() == repo.head()
@@ -154,7 +160,9 @@ def test_blobs_and_trees_are_read(repo: Git) -> None:
 def test_an_overlay_adds_changes_and_removes(repo: Git) -> None:
     base = repo.tree_of(repo.head())
     blob = repo.hash_blob(b"\0binary\r\n")
-    tree = repo.overlay_tree(base, {"src": ("100755", blob), "src/a.py": None, "ü name.txt/in\nside": ("100644", blob)})
+    tree = repo.overlay_tree(
+        base, {"src": ("100755", blob), "src/a.py": None, "ü name.txt/in\nside": ("100644", blob)}
+    )
     assert {entry.path: entry.mode for entry in repo.ls_tree(tree)} == {
         "src": "100755",
         "ü name.txt/in\nside": "100644",
@@ -177,8 +185,18 @@ def test_differences_are_told_by_name_count_and_patch(repo: Git, tmp_path: Path)
             "src/a.py": ("100644", repo.hash_blob(b"a = 2\n")),
         },
     )
-    assert repo.diff_names(base, tree) == [Change("A", "b"), Change("A", "moved.txt"), Change("M", "src/a.py"), Change("D", "ü name.txt")]
-    assert repo.numstat(base, tree) == [Lines(0, 0, "b"), Lines(1, 0, "moved.txt"), Lines(1, 1, "src/a.py"), Lines(0, 1, "ü name.txt")]
+    assert repo.diff_names(base, tree) == [
+        Change("A", "b"),
+        Change("A", "moved.txt"),
+        Change("M", "src/a.py"),
+        Change("D", "ü name.txt"),
+    ]
+    assert repo.numstat(base, tree) == [
+        Lines(0, 0, "b"),
+        Lines(1, 0, "moved.txt"),
+        Lines(1, 1, "src/a.py"),
+        Lines(0, 1, "ü name.txt"),
+    ]
     assert "4 files changed" in repo.diff_stat(base, tree)
     assert repo.diff_patch(base, tree, ["src/a.py"]).count(b"diff --git") == 1
     git(repo.top, "config", "diff.noprefix", "true")
@@ -197,7 +215,9 @@ def test_the_same_commit_has_the_same_id(repo: Git, monkeypatch: pytest.MonkeyPa
         git(repo.top, "log", "-1", "--encoding=UTF-8", "--format=%an|%ae|%cn|%aI|%s", first)
         == "Ada|ada@example.invalid|Ada|2024-05-06T07:08:09+00:00|stage: grün"
     )
-    assert repo.commit_tree(tree, [parent], "m", "2024-05-06T07:08:09Z", AUTHOR) == repo.commit_tree(tree, [parent], "m", DATE, AUTHOR)
+    assert repo.commit_tree(tree, [parent], "m", "2024-05-06T07:08:09Z", AUTHOR) == repo.commit_tree(
+        tree, [parent], "m", DATE, AUTHOR
+    )
 
 
 # Refs
@@ -275,7 +295,9 @@ def test_hooks_signing_and_filters_of_the_user_never_run(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("bad", ["No space left on device", "Permission denied", "Read-only file system"])
-def test_a_disk_that_fails_git_is_told_as_such(bad: str, tmp_path: Path, repo: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fails_git_is_told_as_such(
+    bad: str, tmp_path: Path, repo: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "git").write_text(f"#!/bin/sh\necho 'error: unable to write file x: {bad}' >&2\nexit 128\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")

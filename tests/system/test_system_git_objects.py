@@ -95,7 +95,9 @@ def test_a_reader_holds_no_lock_and_is_gone_after_a_kill_of_whoever_asked(repo: 
     with (tmp_path / "lock").open("wb") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert reader_of(held) == reader_of(repo), "the same repository has one"
-    with subprocess.Popen([sys.executable, "-c", ASKS_AND_WAITS, str(repo.top)], stdout=subprocess.PIPE, text=True) as asking:
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKS_AND_WAITS, str(repo.top)], stdout=subprocess.PIPE, text=True
+    ) as asking:
         assert asking.stdout is not None
         reader = int(asking.stdout.readline())
         asking.kill()
@@ -155,7 +157,10 @@ def test_answers_are_kept_within_bounds() -> None:
     assert asked == ["a", "b", "huge", "huge", *"01234567", "a"]
 
 
-@every(("name", "whole"), [("a" * 40, True), ("0" * 64, True), ("a" * 39, False), ("HEAD", False), ("g" * 40, False)])
+@every(
+    ("name", "whole"),
+    [("a" * 40, True), ("0" * 64, True), ("a" * 39, False), ("HEAD", False), ("g" * 40, False)],
+)
 def test_a_whole_id_is_told_from_a_name(name: str, whole: bool) -> None:
     assert is_id(name) is whole
 
@@ -164,11 +169,17 @@ def test_a_computed_tree_is_the_one_that_git_makes(repo: Git) -> None:
     one, two = repo.hash_blob(b"1"), repo.hash_blob(b"2")
     names = ("a", "a.b", "a-b/x", "a/b/c", "a/z", "a0", "ü/ß", "bin\udcff", "dir/with space", "link")
     entries = {
-        name: ("120000" if name == "link" else "100755" if name == "a0" else "100644", one if len(name) % 2 else two) for name in names
+        name: (
+            "120000" if name == "link" else "100755" if name == "a0" else "100644",
+            one if len(name) % 2 else two,
+        )
+        for name in names
     }
     del entries["a"]
     empty = repo.text("mktree")
     assert repo.make_tree(entries) == repo.overlay_tree(empty, entries)
     inner = repo.tree_of("HEAD")
     grafted = repo.make_tree({**entries, "trees/base": (TREE, inner)})
-    assert [entry.path for entry in repo.ls_tree(grafted) if entry.path.startswith("trees/")] == ["trees/base/a.txt"]
+    assert [entry.path for entry in repo.ls_tree(grafted) if entry.path.startswith("trees/")] == [
+        "trees/base/a.txt"
+    ]

@@ -1,4 +1,6 @@
-"""Any path in a tree of real links stays inside or is refused, as the system itself would have it. `make fuzz` tries many more."""
+"""Any path in a tree of real links stays inside or is refused, as the system itself would have it. `make
+fuzz` tries many more.
+"""
 
 import os
 import tempfile
@@ -18,7 +20,10 @@ SECRET = b"of outside"
 PARTS = ["a", "b", "c", "d", "f", "..", ".", "", "..", ".git", "~", "\u200c.git", ".GIT", "x" * 300]
 PATHS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("/".join)
 TARGETS = st.one_of(
-    PATHS, st.sampled_from(["/", "/etc", "ROOT", "ROOT/a", "OUTSIDE", "OUTSIDE/f", "../outside", "/proc/self/root", "/dev/fd/0"])
+    PATHS,
+    st.sampled_from(
+        ["/", "/etc", "ROOT", "ROOT/a", "OUTSIDE", "OUTSIDE/f", "../outside", "/proc/self/root", "/dev/fd/0"]
+    ),
 )
 
 
@@ -34,16 +39,22 @@ def tree(links: list[tuple[str, str]]) -> Iterator[Path]:
         (outside / "f").write_bytes(SECRET)
         for name, target in links:
             with suppress(OSError):
-                (root / name).symlink_to(target.replace("ROOT", str(root)).replace("OUTSIDE", str(outside)) or ".")
+                (root / name).symlink_to(
+                    target.replace("ROOT", str(root)).replace("OUTSIDE", str(outside)) or "."
+                )
         yield root
 
 
-LINKS = st.lists(st.tuples(st.sampled_from(["b", "c", "d", "f", "a/c", "a/d", "a/b/c", "a/b/d"]), TARGETS), max_size=5)
+LINKS = st.lists(
+    st.tuples(st.sampled_from(["b", "c", "d", "f", "a/c", "a/d", "a/b/c", "a/b/d"]), TARGETS), max_size=5
+)
 
 
 @tries(40)
 @given(LINKS, PATHS)
-def test_a_path_is_refused_or_is_the_one_that_the_system_means(links: list[tuple[str, str]], path: str) -> None:
+def test_a_path_is_refused_or_is_the_one_that_the_system_means(
+    links: list[tuple[str, str]], path: str
+) -> None:
     with tree(links) as root:
         try:
             found = resolve_inside(root, path)

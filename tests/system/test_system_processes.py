@@ -16,8 +16,17 @@ from agentforge.core.errors import Unusable
 from agentforge.system.processes import Completed, kill_all, run
 
 
-def sh(script: str, tmp_path: Path, *, timeout_s: float | None = 20, data: bytes = b"", limit: int = 4_000_000) -> Completed:
-    return run(["sh", "-c", script], cwd=tmp_path, env=dict(os.environ), timeout_s=timeout_s, input=data, output_limit=limit)
+def sh(
+    script: str, tmp_path: Path, *, timeout_s: float | None = 20, data: bytes = b"", limit: int = 4_000_000
+) -> Completed:
+    return run(
+        ["sh", "-c", script],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        timeout_s=timeout_s,
+        input=data,
+        output_limit=limit,
+    )
 
 
 def eventually(claim: Callable[[], bool], seconds: float = 5) -> bool:
@@ -121,7 +130,10 @@ def test_no_shell_reads_the_arguments(tmp_path: Path) -> None:
 
 def test_kill_all_ends_every_run(tmp_path: Path) -> None:
     results: list[Completed] = []
-    threads = [threading.Thread(target=lambda n=n: results.append(sh(f"touch up{n}; sleep 100", tmp_path))) for n in range(3)]
+    threads = [
+        threading.Thread(target=lambda n=n: results.append(sh(f"touch up{n}; sleep 100", tmp_path)))
+        for n in range(3)
+    ]
     for thread in threads:
         thread.start()
     assert eventually(lambda: len(list(tmp_path.glob("up*"))) == 3)
@@ -152,7 +164,9 @@ def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
 
 
 def test_an_inherited_lock_stays_taken_until_the_last_grandchild_is_gone(tmp_path: Path) -> None:
-    driver = subprocess.Popen([sys.executable, "-c", _DRIVER, "sleep 100 & echo $! >child; wait"], cwd=tmp_path)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", _DRIVER, "sleep 100 & echo $! >child; wait"], cwd=tmp_path
+    )
     assert eventually(lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text() != "")
     driver.kill()
     driver.wait()

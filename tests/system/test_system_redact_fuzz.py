@@ -1,4 +1,6 @@
-"""Any mixture of secrets and text: twice is once, pieces are the whole, and names of git objects survive. `make fuzz` tries many more."""
+"""Any mixture of secrets and text: twice is once, pieces are the whole, and names of git objects survive.
+`make fuzz` tries many more.
+"""
 
 import pytest
 from hypothesis import example, given
@@ -14,7 +16,20 @@ from tests.system.made_up_secrets import NAMED, ORDINARY, PARTS, RANDOM, SECRETS
 @given(
     st.lists(
         st.sampled_from(
-            [*(s for _, s in SECRETS), *(n.format(RANDOM) for n, _ in NAMED), *ORDINARY, " ", "\n", '"', "-", "_", ":", "=", "@", "token="]
+            [
+                *(s for _, s in SECRETS),
+                *(n.format(RANDOM) for n, _ in NAMED),
+                *ORDINARY,
+                " ",
+                "\n",
+                '"',
+                "-",
+                "_",
+                ":",
+                "=",
+                "@",
+                "token=",
+            ]
         ),
         max_size=8,
     )
@@ -26,7 +41,10 @@ def test_a_second_pass_changes_nothing(parts: list[str]) -> None:
 
 
 @tries(80)
-@given(st.lists(st.one_of(st.sampled_from([*PARTS, *ORDINARY, ""]), st.text("ab \t", max_size=9)), max_size=20), st.data())
+@given(
+    st.lists(st.one_of(st.sampled_from([*PARTS, *ORDINARY, ""]), st.text("ab \t", max_size=9)), max_size=20),
+    st.data(),
+)
 def test_what_comes_in_pieces_is_redacted_as_the_whole(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join(lines) + "\n"
     pieces: list[str] = []
@@ -38,7 +56,16 @@ def test_what_comes_in_pieces_is_redacted_as_the_whole(lines: list[str], data: s
 
 
 @pytest.mark.parametrize(
-    "form", ["commit {}", "{}", "tree = {!r}", "index {}..{} 100644", "https://example.com/commit/{}", "({})", "{}:a.py"]
+    "form",
+    [
+        "commit {}",
+        "{}",
+        "tree = {!r}",
+        "index {}..{} 100644",
+        "https://example.com/commit/{}",
+        "({})",
+        "{}:a.py",
+    ],
 )
 @tries(30)
 @given(st.binary(min_size=20, max_size=32).filter(lambda raw: len(raw) in (20, 32)))

@@ -80,7 +80,9 @@ def test_a_file_takes_the_place_of_a_link_and_is_the_owners_alone(tmp_path: Path
 @pytest.mark.slow
 def test_output_without_end_does_not_grow_our_memory(tmp_path: Path) -> None:
     size = 1_000_000_000 if SOAK else 200_000_000
-    done = subprocess.run([sys.executable, "-c", MUCH, str(tmp_path), str(size)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MUCH, str(tmp_path), str(size)], capture_output=True, text=True, check=True
+    )
     found = json.loads(done.stdout)
     assert found["code"] == 0
     assert found["total"] == size + len("end\n")

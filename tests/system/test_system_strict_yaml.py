@@ -14,7 +14,10 @@ from agentforge.system.yaml_places import line_of, places, spell
 from tests.rows import every
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.lists(
-    st.sampled_from(["a", " ", "\n", "\t", "#", ": ", "- ", "é", "😀", "---", "...", "\r", "|", "'", '"', "\x85"]), max_size=10
+    st.sampled_from(
+        ["a", " ", "\n", "\t", "#", ": ", "- ", "é", "😀", "---", "...", "\r", "|", "'", '"', "\x85"]
+    ),
+    max_size=10,
 ).map("".join)
 VALUES: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | _TEXT,
@@ -43,7 +46,10 @@ def test_floats_survive_when_asked_for() -> None:
 
 
 def test_dump_keeps_the_order_and_writes_several_lines_as_a_literal_block() -> None:
-    assert dump({"z": "one\ntwo\n", "a": [{"b": 1, "c": []}, "x y"]}) == "z: |\n  one\n  two\na:\n  - b: 1\n    c: []\n  - x y\n"
+    assert (
+        dump({"z": "one\ntwo\n", "a": [{"b": 1, "c": []}, "x y"]})
+        == "z: |\n  one\n  two\na:\n  - b: 1\n    c: []\n  - x y\n"
+    )
 
 
 def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
@@ -51,7 +57,10 @@ def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
 
 
 def test_scalars_are_those_of_yaml_1_2() -> None:
-    text = "a: no\nb: on\nc: 012\nd: 2024-01-01\ne: 0o17\nf: !!str 12\ng:\nh: 1:30\ni: 'true'\nj: True\nk: 0x1F\n"
+    text = (
+        "a: no\nb: on\nc: 012\nd: 2024-01-01\ne: 0o17\nf: !!str 12\ng:\nh: 1:30\ni: 'true'\nj: "
+        "True\nk: 0x1F\n"
+    )
     expected = {
         "a": "no",
         "b": "on",
@@ -78,7 +87,10 @@ def test_an_empty_document_is_none() -> None:
         ("a: 1\nb: 2\na: 3", "f.yaml:3:1: the key `a` is there twice (first in line 1)."),
         ("a: &x [1]\nb: *x", "f.yaml:2:4: the alias `*x` is not allowed; write the value out."),
         ("<<: {a: 1}", "f.yaml:1:1: the merge key `<<` is not allowed; write the keys out."),
-        ("a:\n  b: 1.10", "f.yaml:2:6: `1.10` is a fraction, which is not allowed here; put it in quotes if it is text."),
+        (
+            "a:\n  b: 1.10",
+            "f.yaml:2:6: `1.10` is a fraction, which is not allowed here; put it in quotes if it is text.",
+        ),
         ("1: 2", "f.yaml:1:1: the key `1` is not text; put it in quotes."),
         ("? [a]\n: b", "f.yaml:1:3: a key must be text."),
         ("a: !!binary abc", "f.yaml:1:4: the tag `tag:yaml.org,2002:binary` is not allowed."),
@@ -87,7 +99,10 @@ def test_an_empty_document_is_none() -> None:
         ("é: 1\nb: \x01", "f.yaml:2:4: the character U+0001 is not allowed here."),
         ("é: \ud800", "f.yaml:1:4: half of a surrogate pair is not text."),
         ("[" * 200_000, "f.yaml:1:101: nested deeper than 100 levels."),
-        ("a: " + "1" * 5000, "f.yaml:1:4: a number of 5000 digits is too long; put it in quotes if it is text."),
+        (
+            "a: " + "1" * 5000,
+            "f.yaml:1:4: a number of 5000 digits is too long; put it in quotes if it is text.",
+        ),
         ("a: [1", "f.yaml:2:1: "),
         ("a:\n\t- b", "f.yaml:2:1: "),
     ],

@@ -34,7 +34,12 @@ class Bench:
 
     def __init__(self, repo: Git, place: Path, exclude: tuple[str, ...] = ()) -> None:
         repo = repo.holding(LOCK)
-        self.repo, self.work, self.index, self.exclude = repo, place / "work tree", place / "private" / "index", exclude
+        self.repo, self.work, self.index, self.exclude = (
+            repo,
+            place / "work tree",
+            place / "private" / "index",
+            exclude,
+        )
         self.tree = repo.tree_of(repo.head())
         self.checkout()
 
@@ -53,7 +58,13 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    files = {"src/a.py": "a\n", "src/deep/b.py": "b\n", "ü ñame.txt": "u\n", ".gitignore": "*.log\nbuild/\n", "run.sh": "x\n"}
+    files = {
+        "src/a.py": "a\n",
+        "src/deep/b.py": "b\n",
+        "ü ñame.txt": "u\n",
+        ".gitignore": "*.log\nbuild/\n",
+        "run.sh": "x\n",
+    }
     repo = make(tmp_path / "repo", files)
     (repo.top / "kept.log").write_text("k\n")
     (repo.top / "run.sh").chmod(0o755)
@@ -89,7 +100,14 @@ def test_changes_of_every_kind_are_recorded(bench: Bench) -> None:
     (bench.work / "run.sh").chmod(0o644)
     (bench.work / "link").unlink()
     (bench.work / "link").write_text("file")
-    assert bench.status(bench.write()) == ["M kept.log", "T link", "A new.py", "M run.sh", "M src/a.py", "D ü ñame.txt"]
+    assert bench.status(bench.write()) == [
+        "M kept.log",
+        "T link",
+        "A new.py",
+        "M run.sh",
+        "M src/a.py",
+        "D ü ñame.txt",
+    ]
 
 
 def test_files_and_directories_may_change_places(bench: Bench) -> None:
@@ -116,7 +134,9 @@ def test_ignore_files_of_the_user_have_no_say(bench: Bench, home: Path) -> None:
     assert bench.status(bench.write()) == ["A a.mine", "A b.local"]
 
 
-def test_a_checkout_removes_all_that_is_not_in_the_tree_but_keeps_git_and_what_it_is_told(bench: Bench) -> None:
+def test_a_checkout_removes_all_that_is_not_in_the_tree_but_keeps_git_and_what_it_is_told(
+    bench: Bench,
+) -> None:
     (bench.work / ".git").write_text("gitdir: elsewhere\n")
     bench.exclude = ("cache/keep", ".env")
     for name in ("x.log", "build/out", "src/new", "cache/keep/me", "cache/other", ".env/bin", "a\nb", "[a]*"):
@@ -129,11 +149,16 @@ def test_a_checkout_removes_all_that_is_not_in_the_tree_but_keeps_git_and_what_i
     assert sorted(p.name for p in bench.work.iterdir()) == sorted(
         [".env", ".git", ".gitignore", "cache", "kept.log", "link", "run.sh", "src", "ü ñame.txt"]
     )
-    assert sorted(p.relative_to(bench.work).as_posix() for p in (bench.work / "cache").rglob("*")) == ["cache/keep", "cache/keep/me"]
+    assert sorted(p.relative_to(bench.work).as_posix() for p in (bench.work / "cache").rglob("*")) == [
+        "cache/keep",
+        "cache/keep/me",
+    ]
     assert (bench.work / ".git").read_text() == "gitdir: elsewhere\n"
 
 
-def test_a_link_in_the_place_of_a_directory_does_not_lead_writes_outside(bench: Bench, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_directory_does_not_lead_writes_outside(
+    bench: Bench, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     (outside / "a.py").write_text("precious")
@@ -192,7 +217,16 @@ def test_directories_without_permissions_are_removed_and_mended(bench: Bench) ->
 def test_an_unpopulated_submodule_keeps_its_commit(tmp_path: Path) -> None:
     inner = make(tmp_path / "inner", {"f": "x"})
     outer = make(tmp_path / "outer", {"g": "x"})
-    git(outer.top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.top), "lib/sub")
+    git(
+        outer.top,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        str(inner.top),
+        "lib/sub",
+    )
     git(outer.top, "commit", "-q", "-m", "sub")
     bench = Bench(Git.open(outer.top), tmp_path)
     assert bench.write() == bench.tree

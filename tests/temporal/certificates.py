@@ -35,10 +35,16 @@ class Authority:
         """For a server or a client of this name; over already, if it lasts less than nothing."""
         key = ec.generate_private_key(ec.SECP256R1())
         begun = _begun(_called(name), self._name, key.public_key(), lasts)
-        made = begun.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False).sign(self._key, hashes.SHA256())
+        made = begun.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False).sign(
+            self._key, hashes.SHA256()
+        )
         pair = Pair(self._place / f"{self.ca.stem}-{name}.pem", self._place / f"{self.ca.stem}-{name}.key")
         pair.cert.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-        pair.key.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        pair.key.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
         return pair
 
 
@@ -46,7 +52,9 @@ def _called(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _begun(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, lasts: timedelta) -> x509.CertificateBuilder:
+def _begun(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, lasts: timedelta
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder(issuer, subject, key, x509.random_serial_number())

@@ -1,7 +1,10 @@
-"""A gateway as production has one: TLS in front of the development server, and a key that every call must carry.
+"""A gateway as production has one: TLS in front of the development server, and a key that every call must
+carry.
 
-What is let in goes through byte by byte. Of HTTP/2 only frames and headers are read. A connection whose first call has no good key
-never reaches the server: each of its calls is answered `UNAUTHENTICATED` here. If a later one has none, the connection is closed.
+What is let in goes through byte by byte. Of HTTP/2 only frames and headers are read. A connection whose first
+call has no good key
+never reaches the server: each of its calls is answered `UNAUTHENTICATED` here. If a later one has none, the
+connection is closed.
 """
 
 import select
@@ -20,7 +23,12 @@ from tests.temporal.certificates import Pair
 _PREFACE = len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 _HEADERS, _SETTINGS, _PING, _CONTINUATION = 1, 4, 6, 9
 _ACK, _END_STREAM, _END_HEADERS, _PADDED, _PRIORITY = 0x1, 0x1, 0x4, 0x8, 0x20
-_NO = [(":status", "200"), ("content-type", "application/grpc"), ("grpc-status", "16"), ("grpc-message", "Request unauthorized.")]
+_NO = [
+    (":status", "200"),
+    ("content-type", "application/grpc"),
+    ("grpc-status", "16"),
+    ("grpc-message", "Request unauthorized."),
+]
 
 
 class _Frame(NamedTuple):
@@ -30,7 +38,11 @@ class _Frame(NamedTuple):
     payload: bytes
 
     def spell(self) -> bytes:
-        head = len(self.payload).to_bytes(3, "big") + bytes((self.kind, self.flags)) + self.stream.to_bytes(4, "big")
+        head = (
+            len(self.payload).to_bytes(3, "big")
+            + bytes((self.kind, self.flags))
+            + self.stream.to_bytes(4, "big")
+        )
         return head + self.payload
 
 
@@ -52,7 +64,9 @@ class Gateway:
         self._threads[0].start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -100,7 +114,9 @@ class Gateway:
 
 
 class _Talk:
-    """What one client said: its frames, and of its calls the headers, which can be read only in their order."""
+    """What one client said: its frames, and of its calls the headers, which can be read only in their
+    order.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway, self._decoder, self._coder = gateway, Decoder(), Encoder()
@@ -116,7 +132,11 @@ class _Talk:
 
     def hear(self, part: bytes) -> None:
         self._rest += part
-        self._held, self._rest, self._preface = self._held + self._rest[: self._preface], self._rest[self._preface :], 0
+        self._held, self._rest, self._preface = (
+            self._held + self._rest[: self._preface],
+            self._rest[self._preface :],
+            0,
+        )
         for frame in self._frames():
             self._read(frame)
             if self.good is False:
@@ -143,7 +163,10 @@ class _Talk:
         if frame.flags & _END_HEADERS:
             headers = dict(self._decoder.decode(self._block, raw=True))
             self._block = b""
-            self.good = not self._gateway.key or headers.get(b"authorization") == f"Bearer {self._gateway.key}".encode()
+            self.good = (
+                not self._gateway.key
+                or headers.get(b"authorization") == f"Bearer {self._gateway.key}".encode()
+            )
             self.calls += self.good
             self._gateway.let_in += self.good
             self._gateway.refused += not self.good
@@ -154,7 +177,9 @@ class _Talk:
             self._settled = True
             self.answer += _Frame(_SETTINGS, 0, 0, b"").spell() + _Frame(_SETTINGS, _ACK, 0, b"").spell()
         if frame.kind == _HEADERS:
-            self.answer += _Frame(_HEADERS, _END_HEADERS | _END_STREAM, frame.stream, self._coder.encode(_NO)).spell()
+            self.answer += _Frame(
+                _HEADERS, _END_HEADERS | _END_STREAM, frame.stream, self._coder.encode(_NO)
+            ).spell()
         elif frame.kind == _PING and not frame.flags & _ACK:
             self.answer += _Frame(_PING, _ACK, 0, frame.payload).spell()
 

@@ -1,6 +1,8 @@
-"""A worker with real tasks in a process of its own that waits where a test says, so that it can be killed and stopped there.
+"""A worker with real tasks in a process of its own that waits where a test says, so that it can be killed and
+stopped there.
 
-Before an effect whose key is named is performed, a file with the task's name appears in `<place>`; the effect goes on when that is gone.
+Before an effect whose key is named is performed, a file with the task's name appears in `<place>`; the effect
+goes on when that is gone.
 """
 
 import asyncio
@@ -45,7 +47,15 @@ class HeldTasks(HostedTasks):
 
 def main(place: Path, keys: list[str]) -> None:
     say = partial(print, flush=True)
-    asyncio.run(serve(read_temporal(), HeldTasks(place, keys), Place(home_path(), __version__, quiet=True), asyncio.Event(), say))
+    asyncio.run(
+        serve(
+            read_temporal(),
+            HeldTasks(place, keys),
+            Place(home_path(), __version__, quiet=True),
+            asyncio.Event(),
+            say,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Tasks with the real journal, the real rules and the real lock, whose effects are answered at once: what is left is the engine."""
+"""Tasks with the real journal, the real rules and the real lock, whose effects are answered at once: what is
+left is the engine.
+"""
 
 import threading
 import time
@@ -7,7 +9,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.inputs import (
     Acted,
     Answered,
@@ -39,8 +54,17 @@ from agentforge.store.lock import DriverLock
 from agentforge.store.times import utc_now
 
 MANY = 10**9
-WORK = Stage("work", "software_developer", (Product("implementation", "green"),), gates=("contracts",), max_steps=MANY, mistakes=MANY)
-DELIVER = Stage("deliver", None, (Product("delivery_report", "deliver"),), gates=("contracts",), verifying=True)
+WORK = Stage(
+    "work",
+    "software_developer",
+    (Product("implementation", "green"),),
+    gates=("contracts",),
+    max_steps=MANY,
+    mistakes=MANY,
+)
+DELIVER = Stage(
+    "deliver", None, (Product("delivery_report", "deliver"),), gates=("contracts",), verifying=True
+)
 Meddle = Callable[[Effect], Outcome | None]
 """May answer in place of the usual outcome, or wait."""
 
@@ -50,7 +74,9 @@ def found_task(place: Path, name: str = "task-1") -> TaskFiles:
     files = TaskFiles(place / ".agentforge" / "tasks" / name)
     files.root.mkdir(parents=True)
     pipeline = Pipeline("implement", "small", (WORK, DELIVER))
-    create = Create(name, "Work", "c0", "t0", "light", "none", "cat0", pipeline, Budget(MANY, MANY), Price(0, 0))
+    create = Create(
+        name, "Work", "c0", "t0", "light", "none", "cat0", pipeline, Budget(MANY, MANY), Price(0, 0)
+    )
     Journal.create(files, create, utc_now).close()
     write_engine(files, Driven("temporal"))
     return files
@@ -79,7 +105,9 @@ def follow(files: TaskFiles) -> Callable[[], State]:
 
 @dataclass(slots=True)
 class Light:
-    """A host's tasks. `steps` is how many steps of work each has; `ask` is where the first one asks a person."""
+    """A host's tasks. `steps` is how many steps of work each has; `ask` is where the first one asks a
+    person.
+    """
 
     steps: int = 1
     asks_person: bool = False
@@ -119,7 +147,9 @@ class LightSession:
             stack.enter_context(DriverLock(files.lock))
             self.journal = stack.enter_context(Journal.open(files, utc_now, write=True))
             self._stack = stack.pop_all()
-        self.ports = Ports(self._perform, self._messages, lambda key, _: inbox.refuse(files, key), lambda: None)
+        self.ports = Ports(
+            self._perform, self._messages, lambda key, _: inbox.refuse(files, key), lambda: None
+        )
 
     def owed(self) -> tuple[Effect, ...]:
         return pending(self.journal.state)
@@ -139,7 +169,9 @@ class LightSession:
         with self._host.lock:
             self._host.performed.append(effect.key)
         if isinstance(effect, Ask):
-            self.journal.advance(f"{effect.key}/sent", AskStarted("0" * 64, "light", worst_case(state, state.stage)))
+            self.journal.advance(
+                f"{effect.key}/sent", AskStarted("0" * 64, "light", worst_case(state, state.stage))
+            )
             if state.run is not None and state.run.asks < self._host.troubles and state.step == 1:
                 return AskTrouble("server", "busy", retryable=True, maybe_billed=False)
         return _outcome(effect, state, self._host)
@@ -161,7 +193,8 @@ def files_of(ref: Ref) -> TaskFiles:
     return TaskFiles(Path(ref.repository) / ".agentforge" / "tasks" / ref.task_id)
 
 
-def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C901  # one arm per effect is the point
+# one arm per effect is the point
+def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C901
     done = state.step >= host.steps
     match effect:
         case Prepare():
@@ -169,14 +202,31 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
         case Assemble():
             return Assembled("context", 500)
         case Ask():
-            return Answered("reply", Usage(1000, 100), Amount(1, 1100, 0), 1, signal="success" if done else None, summary="work")
+            return Answered(
+                "reply",
+                Usage(1000, 100),
+                Amount(1, 1100, 0),
+                1,
+                signal="success" if done else None,
+                summary="work",
+            )
         case Act():
             if host.asks_person and not state.escalations:
                 question = Question("Which one?", ("this", "that"), "this")
                 return Acted("results", state.tree, (ActionDigest("escalate", ok=True),), question=question)
             if not done:
-                return Acted("results", state.tree, (ActionDigest("read_file", ok=True, target="a.py"),), seen=(f"{state.step:016x}",))
-            return Acted("results", state.tree, (ActionDigest("submit_artifact", ok=True),), _refs(state.stage, f"hash-{state.step}"))
+                return Acted(
+                    "results",
+                    state.tree,
+                    (ActionDigest("read_file", ok=True, target="a.py"),),
+                    seen=(f"{state.step:016x}",),
+                )
+            return Acted(
+                "results",
+                state.tree,
+                (ActionDigest("submit_artifact", ok=True),),
+                _refs(state.stage, f"hash-{state.step}"),
+            )
         case Judge():
             return Judged(effect.gate, "passed", (), "verdict", _refs(state.stage, "final"))
         case Commit():

@@ -12,4 +12,6 @@ with workflow.unsafe.imports_passed_through():
 class Parent:
     @workflow.run
     async def run(self, task: Task, queue: str) -> dict[str, Any]:
-        return await workflow.execute_child_workflow(TaskWorkflow.run, task, id=f"{queue}-child", task_queue=queue)
+        return await workflow.execute_child_workflow(
+            TaskWorkflow.run, task, id=f"{queue}-child", task_queue=queue
+        )

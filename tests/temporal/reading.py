@@ -1,4 +1,6 @@
-"""The lightest real task: a pipeline that only reads a repository, with a scripted model; and a user's command and workers on it."""
+"""The lightest real task: a pipeline that only reads a repository, with a scripted model; and a user's
+command and workers on it.
+"""
 
 import json
 import os
@@ -15,7 +17,12 @@ from tests import forked
 REQUEST = "What does shout touch?"
 READ: dict[str, Any] = {"actions": [{"name": "read_file", "args": {"path": "shout.py"}}], "summary": "Read."}
 ASK: dict[str, Any] = {
-    "actions": [{"name": "escalate", "args": {"question": "Which shout?", "options": ["this", "that"], "recommendation": "this"}}],
+    "actions": [
+        {
+            "name": "escalate",
+            "args": {"question": "Which shout?", "options": ["this", "that"], "recommendation": "this"},
+        }
+    ],
     "summary": "One question.",
 }
 DONE: dict[str, Any] = {
@@ -28,7 +35,10 @@ DONE: dict[str, Any] = {
 def script(place: Path, *replies: dict[str, Any]) -> str:
     """The model that says so; what it is called by."""
     path = place / "reading.json"
-    entries = [{"stage": "analyze", "usage": {"input_tokens": 1000, "output_tokens": 100}, "reply": reply} for reply in replies]
+    entries = [
+        {"stage": "analyze", "usage": {"input_tokens": 1000, "output_tokens": 100}, "reply": reply}
+        for reply in replies
+    ]
     path.write_text(json.dumps({"replies": entries}), encoding="utf-8")
     return f"scripted:{path}"
 
@@ -57,7 +67,9 @@ class User:
         said = self.home / f"{words[0]}.log"
         with said.open("ab") as log:
             log.truncate(0)
-            child = subprocess.Popen([forked.COMMAND, *words], cwd=self.repo, env=self.environ, stdout=log, stderr=log)
+            child = subprocess.Popen(
+                [forked.COMMAND, *words], cwd=self.repo, env=self.environ, stdout=log, stderr=log
+            )
         running = Running(child, said)
         try:
             until(lambda: bool(running.said()), running.said)

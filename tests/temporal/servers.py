@@ -19,7 +19,9 @@ from agentforge.system.processes import ends_with_us
 
 
 def free_port() -> int:
-    """Below the ports that the system hands out: a client that knocks at one of those before the server is there may meet itself."""
+    """Below the ports that the system hands out: a client that knocks at one of those before the server is
+    there may meet itself.
+    """
     while True:
         port = random.randrange(15_000, 30_000)
         with socket.socket() as probe, suppress(OSError):
@@ -43,7 +45,13 @@ class Server:
     def start(self) -> None:
         words = DevServer(find_program(), self.port, None, self.database).words()
         with self._log.open("ab") as log:
-            self._child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=ends_with_us())  # noqa: PLW1509
+            self._child = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=ends_with_us(),  # noqa: PLW1509
+            )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if listens(self.port):
@@ -67,7 +75,9 @@ class Server:
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.kill()
 
 
@@ -75,7 +85,9 @@ _running: list[Server] = []
 
 
 def the_server(factory: pytest.TempPathFactory) -> Server:
-    """One for each process that runs tests, in memory; it ends with that process. Every test has queues of its own."""
+    """One for each process that runs tests, in memory; it ends with that process. Every test has queues of
+    its own.
+    """
     if not _running:
         server = Server(None, factory.mktemp("temporal"))
         server.start()
@@ -86,4 +98,8 @@ def the_server(factory: pytest.TempPathFactory) -> Server:
 
 def own_config(server: Server, request: pytest.FixtureRequest, host_silence_s: int) -> Config:
     """A queue that nobody else works on."""
-    return Config(address=server.address, queue=f"q-{abs(hash(request.node.nodeid)) % 10**8}", host_silence_s=host_silence_s)
+    return Config(
+        address=server.address,
+        queue=f"q-{abs(hash(request.node.nodeid)) % 10**8}",
+        host_silence_s=host_silence_s,
+    )

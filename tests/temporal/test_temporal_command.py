@@ -1,4 +1,6 @@
-"""The installed command, whole: a development server, a worker, and a task that asks, is answered, and ends as on the local engine."""
+"""The installed command, whole: a development server, a worker, and a task that asks, is answered, and ends
+as on the local engine.
+"""
 
 import json
 import os
@@ -28,7 +30,16 @@ QUESTION = {
     "expects": ["shout put an exclamation mark"],
     "usage": {"input_tokens": 1000, "output_tokens": 100},
     "reply": {
-        "actions": [{"name": "escalate", "args": {"question": "One mark or three?", "options": ["one", "three"], "recommendation": "one"}}],
+        "actions": [
+            {
+                "name": "escalate",
+                "args": {
+                    "question": "One mark or three?",
+                    "options": ["one", "three"],
+                    "recommendation": "one",
+                },
+            }
+        ],
         "summary": "One question.",
     },
 }
@@ -63,7 +74,12 @@ class Here:
     @contextmanager
     def started(self, *words: str) -> Iterator["subprocess.Popen[str]"]:
         child = subprocess.Popen(
-            [forked.COMMAND, *words], cwd=self.scene.repo, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [forked.COMMAND, *words],
+            cwd=self.scene.repo,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         try:
             yield child
@@ -80,7 +96,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def packages(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where what one run of the tests shares is made. Packages are compiled: every pytest below starts twice as fast."""
+    """Where what one run of the tests shares is made. Packages are compiled: every pytest below starts twice
+    as fast.
+    """
     monkeypatch.setenv("UV_COMPILE_BYTECODE", "1")
     return shared
 
@@ -93,7 +111,9 @@ def script_with_a_question(place: Path) -> Path:
     return path
 
 
-def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(packages: Path, tmp_path: Path, home: Path) -> None:
+def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
+    packages: Path, tmp_path: Path, home: Path
+) -> None:
     site = reference(packages, SMALL)
     scene = found(tmp_path / "site", PROJECT)
     share_cache(packages, scene)
@@ -105,7 +125,9 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(packages: Path,
         asked = here.run(*start)
         assert asked.returncode == 3, asked.stderr
         assert "One mark or three?" in asked.stdout
-        (files,) = [Project(scene.repo).task(path.name) for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
+        (files,) = [
+            Project(scene.repo).task(path.name) for path in (scene.repo / ".agentforge" / "tasks").iterdir()
+        ]
         shown = here.run("status", files.task_id)
         assert "engine: temporal, host agentforge@" in shown.stdout
         refused = here.run("continue", files.task_id, "--engine", "local")
@@ -163,7 +185,11 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
         assert worker.returncode == 130
         until(lambda: not sleeps())
     other = left.stdout.split()[0]
-    told = [line for line in said if task in line or other in line or "worker: stops" in line or "worker: ends" in line]
+    told = [
+        line
+        for line in said
+        if task in line or other in line or "worker: stops" in line or "worker: ends" in line
+    ]
     assert told == [
         f"worker: {task}: at work, in {scene.repo}",
         f"worker: {task}: cancelled",
@@ -189,7 +215,9 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Server, tmp_path: Path, home: Path) -> None:
+def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(
+    server: Server, tmp_path: Path, home: Path
+) -> None:
     scene = found(tmp_path / "site", PROJECT)
     start = ("start", REQUEST, "--lane", "small", "--model", f"scripted:{SCRIPT}", "--engine", "temporal")
 
@@ -226,7 +254,9 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Serv
     assert taken.returncode == 2
     assert "finds the task taken over" in taken.stderr
 
-    (scene.home.path / "config.yaml").write_text(f"temporal: {{metrics: '{server.address}'}}\n", encoding="utf-8")
+    (scene.home.path / "config.yaml").write_text(
+        f"temporal: {{metrics: '{server.address}'}}\n", encoding="utf-8"
+    )
     assert lonely.run("worker").stderr.startswith(f"error: Metrics cannot be offered at '{server.address}'")
     (scene.home.path / "config.yaml").write_text("temporal: {adress: here}\n", encoding="utf-8")
     said = lonely.run("status", task)
@@ -236,7 +266,9 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(server: Serv
     assert "temporal: is a mapping of address" in said.stderr
 
 
-def test_without_the_extra_its_name_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_the_extra_its_name_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "temporalio", None)
     assert main(["worker"]) == 2
     assert "agentforge[temporal]" in capsys.readouterr().err

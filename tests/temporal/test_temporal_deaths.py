@@ -1,4 +1,5 @@
-"""Workers of one host that are stopped and killed: others take their place, a task ends the same, and nothing is recorded twice.
+"""Workers of one host that are stopped and killed: others take their place, a task ends the same, and nothing
+is recorded twice.
 
 Real tasks whose drivers and servers die are in `tests/engines/`, where one table is for both engines.
 """
@@ -34,9 +35,19 @@ class Stage:
         self.place, self.config = place, config
         (place / "waits").write_text("\n".join(WAITS), encoding="utf-8")
         self.files: TaskFiles = found_task(place)
-        words = [sys.executable, "-m", "tests.temporal.light_worker", config.address, config.queue, str(place), str(STEPS)]
+        words = [
+            sys.executable,
+            "-m",
+            "tests.temporal.light_worker",
+            config.address,
+            config.queue,
+            str(place),
+            str(STEPS),
+        ]
         with (place / "worker.log").open("ab") as log:
-            self._parent = subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+            self._parent = subprocess.Popen(
+                words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+            )
         self._workflow = ""
 
     def worker(self) -> int:
@@ -95,7 +106,9 @@ def stage(config: Config, tmp_path: Path) -> Iterator[Stage]:
     made.end()
 
 
-def test_a_stopped_worker_comes_back_and_dead_ones_are_followed_by_others(stage: Stage, tmp_path: Path) -> None:
+def test_a_stopped_worker_comes_back_and_dead_ones_are_followed_by_others(
+    stage: Stage, tmp_path: Path
+) -> None:
     stage.worker()
     stage.worker()
     stage.hand_over()

@@ -65,7 +65,12 @@ def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path, scen
         return found
 
     found = asyncio.run(run())
-    assert (found["status"], found["goal"], found["owed"], found["flying"]) == ("completed", "implement", [], [])
+    assert (found["status"], found["goal"], found["owed"], found["flying"]) == (
+        "completed",
+        "implement",
+        [],
+        [],
+    )
     assert keys(files) == driven_locally(tmp_path / "b", scene)
     assert line in keys(files)
 
@@ -93,7 +98,13 @@ def test_a_call_that_waits_in_a_batch_is_a_timer_and_then_another_look(
 
 def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config, tmp_path: Path) -> None:
     files = found_task(tmp_path)
-    resolution = {"kind": "resolution", "id": "ESC-001", "escalation": "ESC-001", "answer": "this", "by": "ada"}
+    resolution = {
+        "kind": "resolution",
+        "id": "ESC-001",
+        "escalation": "ESC-001",
+        "answer": "this",
+        "by": "ada",
+    }
 
     async def run() -> None:
         client = await connect(config)
@@ -131,7 +142,9 @@ def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Pat
             handle = await begin(client, config, files)
             await until(started.is_set)
             inbox.send(files, Abort("ada", "enough"), "abort-1")
-            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).status == "cancelled"
+            assert (
+                await handle.execute_update("tell", {"kind": "look"}, result_type=Told)
+            ).status == "cancelled"
             go_on.set()
             assert (await handle.result())["status"] == "cancelled"
 
@@ -139,7 +152,9 @@ def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Pat
     assert len(set(keys(files))) == len(keys(files))
 
 
-def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_of_them(config: Config, tmp_path: Path) -> None:
+def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_of_them(
+    config: Config, tmp_path: Path
+) -> None:
     files = found_task(tmp_path)
     started, go_on = threading.Event(), threading.Event()
 
@@ -155,7 +170,9 @@ def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_
             handle = await begin(client, config, files)
             await until(started.is_set)
             await handle.cancel()
-            asyncio.get_running_loop().call_later(1.5, go_on.set)  # as the killed child of a real effect would
+            asyncio.get_running_loop().call_later(
+                1.5, go_on.set
+            )  # as the killed child of a real effect would
             with pytest.raises(WorkflowFailureError) as caught:
                 await handle.result()
             assert isinstance(caught.value.cause, CancelledError)
@@ -165,7 +182,9 @@ def test_a_workflow_that_is_cancelled_calls_its_effects_off_and_records_nothing_
     assert read_state(files).status == "running"
 
 
-def test_a_world_that_fails_for_good_ends_the_workflow_with_its_sentence_and_another_one_goes_on(config: Config, tmp_path: Path) -> None:
+def test_a_world_that_fails_for_good_ends_the_workflow_with_its_sentence_and_another_one_goes_on(
+    config: Config, tmp_path: Path
+) -> None:
     files = found_task(tmp_path)
     tries: list[str] = []
 
@@ -182,7 +201,11 @@ def test_a_world_that_fails_for_good_ends_the_workflow_with_its_sentence_and_ano
                 await (await begin(client, config, files)).result()
             cause = caught.value.cause
             assert isinstance(cause, ApplicationError)
-            assert (cause.message, cause.details[0], cause.type) == ("The disk is full.", "Make room.", "Unusable")
+            assert (cause.message, cause.details[0], cause.type) == (
+                "The disk is full.",
+                "Make room.",
+                "Unusable",
+            )
             again = await begin(client, config, files)
             assert (await again.result())["status"] == "completed"
 
@@ -202,7 +225,10 @@ def test_a_task_can_be_the_child_of_another_workflow(config: Config, tmp_path: P
         ):
             task = Task(files.task_id, str(tmp_path), __version__)
             found = await client.execute_workflow(
-                Parent.run, args=[task, config.queue], id=f"{config.queue}-parent", task_queue=f"{config.queue}-parent"
+                Parent.run,
+                args=[task, config.queue],
+                id=f"{config.queue}-parent",
+                task_queue=f"{config.queue}-parent",
             )
             assert found["status"] == "completed"
 
@@ -236,7 +262,9 @@ def test_a_word_to_a_workflow_that_no_worker_serves_ends_in_no_answer(
         assert line.tell(handle, {"kind": "look"}) is None
 
 
-def test_a_task_that_no_worker_sees_is_said_to_be_nowhere(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_no_worker_sees_is_said_to_be_nowhere(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = found_task(tmp_path / "a")
     monkeypatch.setattr(looking, "NOWHERE", 2)
 
@@ -245,7 +273,10 @@ def test_a_task_that_no_worker_sees_is_said_to_be_nowhere(config: Config, tmp_pa
             name = await _begun(config, files)
 
             async def told() -> bool:
-                return any("that has this repository" in each for each in (await asyncio.to_thread(_looked_at, config, name)).troubles)
+                return any(
+                    "that has this repository" in each
+                    for each in (await asyncio.to_thread(_looked_at, config, name)).troubles
+                )
 
             await until_async(told)
 
@@ -276,7 +307,9 @@ def test_a_silent_host_is_host_lost_until_a_worker_sits_there_again(config: Conf
         async with working(config, Light(), tmp_path / "other"):
             handle = await begin(client, config, files)
             await until_async(lambda: _is_lost(handle))
-            shown = (await handle.describe()).typed_search_attributes.get(SearchAttributeKey.for_keyword("AgentForgeStatus"))
+            shown = (await handle.describe()).typed_search_attributes.get(
+                SearchAttributeKey.for_keyword("AgentForgeStatus")
+            )
             assert shown == "host_lost"
             assert keys(files) == ["create"]
             async with working(config, Light(), tmp_path / "home"):
@@ -370,4 +403,6 @@ async def _is_lost(handle: WorkflowHandle[Any, Any]) -> bool:
 
 
 def _named(desk: Desk, name: str) -> Callable[..., Any]:
-    return next(each for each in desk.all() if getattr(each, "__temporal_activity_definition").name == name)  # mangled else
+    return next(
+        each for each in desk.all() if getattr(each, "__temporal_activity_definition").name == name
+    )  # mangled else

@@ -1,4 +1,6 @@
-"""What a person sees while workers drive: the journal is followed whatever happens, and what holds a task up is said soon."""
+"""What a person sees while workers drive: the journal is followed whatever happens, and what holds a task up
+is said soon.
+"""
 
 import asyncio
 import json
@@ -65,12 +67,16 @@ class Kept:
 
 
 class Stand:
-    """A repository with a light task, its server as the user configured it, and workers that can be killed."""
+    """A repository with a light task, its server as the user configured it, and workers that can be
+    killed.
+    """
 
     def __init__(self, place: Path, config: Config) -> None:
         self.place, self.config = place, config
         subprocess.run(("git", "init", "-q", str(place)), check=True)
-        self.files = found_task(place, f"task-{place.parent.name}")  # names a workflow of a server that tests share
+        self.files = found_task(
+            place, f"task-{place.parent.name}"
+        )  # names a workflow of a server that tests share
         git = Git.open(place)
         self.site = Site(git, Project(git.top), Home(Path(os.environ["AGENTFORGE_HOME"])))
         self.site.home.path.mkdir(parents=True)
@@ -82,8 +88,18 @@ class Stand:
     @contextmanager
     def workers(self) -> Iterator[Callable[[], int]]:
         """Gives what starts another one."""
-        words = [sys.executable, "-m", "tests.temporal.light_worker", self.config.address, self.config.queue, str(self.place), str(STEPS)]
-        with subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        words = [
+            sys.executable,
+            "-m",
+            "tests.temporal.light_worker",
+            self.config.address,
+            self.config.queue,
+            str(self.place),
+            str(STEPS),
+        ]
+        with subprocess.Popen(
+            words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as parent:
             assert parent.stdin is not None
             assert parent.stdout is not None
 
@@ -140,11 +156,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def mine(request: pytest.FixtureRequest, config: Config, tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch) -> Stand:
+def mine(
+    request: pytest.FixtureRequest,
+    config: Config,
+    tmp_path: Path,
+    quick: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Stand:
     monkeypatch.setenv("TEMPORAL_ADDRESS", config.address)
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
-    return Stand(tmp_path / "repo", replace(config, host_silence_s=getattr(request, "param", config.host_silence_s)))
+    return Stand(
+        tmp_path / "repo", replace(config, host_silence_s=getattr(request, "param", config.host_silence_s))
+    )
 
 
 OFFERED = Flight("act", taken=False, seconds=9, queue="q@host-0")
@@ -156,16 +180,28 @@ STUCK = Flight(NEXT_STEP, taken=False, seconds=90, queue="q")
     [
         (Look("running"), True, 9999, []),
         (Look("running", flights=(Flight("judge", True, 3000, "q@host-0", heard=1),)), True, 3000, []),
-        (Look("running", flights=(Flight("judge", True, 3000, "q@host-0", heard=9),)), True, 3000, ["silent"]),
+        (
+            Look("running", flights=(Flight("judge", True, 3000, "q@host-0", heard=9),)),
+            True,
+            3000,
+            ["silent"],
+        ),
         (Look("running", flights=(OFFERED,)), True, 3000, ["silent"]),
         (Look("running", flights=(OFFERED,)), False, 3000, ["nobody"]),
         (Look("running", flights=(replace(OFFERED, seconds=601),)), True, 601, ["host_lost"]),
         (Look("running", True, ("The disk is full.",), (OFFERED,)), False, 0, ["host_lost", "tried"]),
         (Look("running", flights=(STUCK,)), False, 30, ["nobody"]),
-        (Look("running", flights=(STUCK,)), False, 900, ["host_lost"]),  # the server gave the host up, and nobody is there to say so
+        (
+            Look("running", flights=(STUCK,)),
+            False,
+            900,
+            ["host_lost"],
+        ),  # the server gave the host up, and nobody is there to say so
     ],
 )
-def test_what_holds_a_task_up_is_found_in_what_the_server_knows(look: Look, workers: bool, idle_s: float, wanted: list[str]) -> None:
+def test_what_holds_a_task_up_is_found_in_what_the_server_knows(
+    look: Look, workers: bool, idle_s: float, wanted: list[str]
+) -> None:
     case = Case("task-1", Driven("temporal", "q@host-0"), Config(), idle_s)
     assert [each.kind for each in holdups.holdups(case, look, workers=workers)] == wanted
 
@@ -182,7 +218,9 @@ def test_a_server_that_goes_away_or_forgets_everything_ends_no_following(
             server.kill()
             stand.until(lambda: screen.count("does not answer") == 1)
             stand.go_on(0)
-            stand.until(lambda: screen.count("read_file a.py") == 2)  # the worker goes on as far as it can, and is followed
+            stand.until(
+                lambda: screen.count("read_file a.py") == 2
+            )  # the worker goes on as far as it can, and is followed
             server.start()
             stand.until(lambda: screen.count("The server answers again.") == 1)
             stand.wait_at(1)
@@ -192,7 +230,9 @@ def test_a_server_that_goes_away_or_forgets_everything_ends_no_following(
             stand.until(lambda: screen.count("any more: another one starts") >= 1)
             stand.go_on(1)
             assert end.result(60).status == "completed"
-        assert 0 <= screen.count("does not answer") - screen.count("The server answers again.") <= 1  # each change is said once
+        assert (
+            0 <= screen.count("does not answer") - screen.count("The server answers again.") <= 1
+        )  # each change is said once
         assert len(set(keys(stand.files))) == len(keys(stand.files))
 
 
@@ -204,21 +244,38 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         line.begin(name_of(mine.site, mine.files), task, {})
     with mine.workers() as another, mine.followed(another) as (end, first):
         mine.wait_at(0)
-        mine.until(lambda: any(line.startswith("now: act, for ") and "heard of 0 s ago" in line for line in mine.says().lines))
+        mine.until(
+            lambda: any(
+                line.startswith("now: act, for ") and "heard of 0 s ago" in line for line in mine.says().lines
+            )
+        )
         os.kill(first, signal.SIGKILL)
         host = read_engine(mine.files).host
         mine.until(lambda: screen.count("its work (act)") > 0)
-        mine.until(lambda: any(f"Nobody has taken its work (act) from the queue {host} for" in line for line in mine.says().lines))
+        mine.until(
+            lambda: any(
+                f"Nobody has taken its work (act) from the queue {host} for" in line
+                for line in mine.says().lines
+            )
+        )
         shown: Any = mine.says().fields()
-        assert (shown["no_worker_for_s"] > 0, shown["host_lost"], shown["engine_in_flight"][0]["attempt"]) == (True, False, 2)
+        assert (
+            shown["no_worker_for_s"] > 0,
+            shown["host_lost"],
+            shown["engine_in_flight"][0]["attempt"],
+        ) == (True, False, 2)
         another()
         mine.go_on(0)
         mine.go_on(1)
         assert end.result(60).status == "completed"
-    assert screen.count("A worker has it again.") == screen.count("its work (act)") <= 2  # once each, however long it lasts
+    assert (
+        screen.count("A worker has it again.") == screen.count("its work (act)") <= 2
+    )  # once each, however long it lasts
 
 
-def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(mine: Stand, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
+    mine: Stand, capsys: pytest.CaptureFixture[str]
+) -> None:
     task, host = mine.files.task_id, f"{mine.config.queue}@elsewhere-0"
     write_engine(mine.files, Driven("temporal", host))
 
@@ -235,7 +292,9 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(mine: Stand,
         assert listed.startswith(f"HOST-LOST  {task}  host_lost\n    host_lost: the worker {host}")
         (view,) = json.loads(said("escalations", "list", "--json"))
         assert (view["kind"], view["answer_with"]) == ("host_lost", f"agentforge continue {task} --take-over")
-        assert f"agentforge continue {task} --engine local --take-over" in said("escalations", "show", "host-lost")
+        assert f"agentforge continue {task} --engine local --take-over" in said(
+            "escalations", "show", "host-lost"
+        )
         assert f"{task} waits for you. host_lost:" in said("status")
         assert json.loads(said("status", "--json"))[0]["host_lost"] is True
         assert json.loads(said("status", task, "--json"))["host_lost"] is True
@@ -258,7 +317,9 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(mine: Stand,
             await asyncio.to_thread(said, "continue", task, "--take-over", "--detach")
             await until(lambda: read_state(mine.files).status == "completed")
         environ.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{free_port()}")
-        assert await asyncio.to_thread(said, "escalations", "list") == "Nothing waits for you.\n"  # a task at rest asks no server
+        assert (
+            await asyncio.to_thread(said, "escalations", "list") == "Nothing waits for you.\n"
+        )  # a task at rest asks no server
 
     with pytest.MonkeyPatch.context() as environ:
         asyncio.run(run(environ))

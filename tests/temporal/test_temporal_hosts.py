@@ -1,4 +1,6 @@
-"""Two hosts with one queue and one repository, real tasks, and the host that has them is stopped, comes back late, and dies."""
+"""Two hosts with one queue and one repository, real tasks, and the host that has them is stopped, comes back
+late, and dies.
+"""
 
 import asyncio
 import os
@@ -56,9 +58,13 @@ class Hosts:
         self._client = runner.run(connect(config))
 
     def begin(self, scene: Scene) -> None:
-        task = Task(scene.task_id, str(scene.site().git.top), __version__, self._config.host_silence_s, heartbeat_s=1)
+        task = Task(
+            scene.task_id, str(scene.site().git.top), __version__, self._config.host_silence_s, heartbeat_s=1
+        )
         # A host that is stopped is handed steps of workflows all the same, and takes them with it.
-        begun = self._client.start_workflow(NAME, task, id=_name(scene), task_queue=self._config.queue, task_timeout=timedelta(seconds=1))
+        begun = self._client.start_workflow(
+            NAME, task, id=_name(scene), task_queue=self._config.queue, task_timeout=timedelta(seconds=1)
+        )
         self._runner.run(begun)
 
     def all_are(self, status: str, *scenes: Scene) -> bool:
@@ -122,7 +128,8 @@ def test_a_stopped_host_a_late_one_a_dead_one_and_a_take_over_all_end_as_if_noth
         before = {scene.task_id: scene.recorded() for scene in tasks}
         mine = read_engine(taken.files).host
         with two.running("worker") as second:
-            # Stopped in the middle of an effect: it is silent, but it has the lock, and what it does may go on at any time.
+            # Stopped in the middle of an effect: it is silent, but it has the lock, and what it does may go
+            # on at any time.
             first.signal(signal.SIGSTOP)
             until(lambda: hosts.all_are("host_lost", *tasks), second.said)
             refused = two.run("continue", taken.task_id, "--take-over")
@@ -161,4 +168,8 @@ def test_a_stopped_host_a_late_one_a_dead_one_and_a_take_over_all_end_as_if_noth
     for scene in tasks:
         assert len(set(scene.recorded())) == len(scene.recorded())
         assert scene.recorded()[: len(before[scene.task_id])] == before[scene.task_id]
-        assert [finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok] == []
+        assert [
+            finding
+            for finding in wiring.verify_task(scene.site(), scene.files, rerun=False)
+            if not finding.ok
+        ] == []

@@ -28,10 +28,20 @@ from tests.temporal.light import found_task
 
 
 def test_the_environment_comes_before_the_users_file() -> None:
-    value = {"address": "a:1", "namespace": "mine", "queue": "q", "host_silence_s": 5, "metrics": "127.0.0.1:9464"}
+    value = {
+        "address": "a:1",
+        "namespace": "mine",
+        "queue": "q",
+        "host_silence_s": 5,
+        "metrics": "127.0.0.1:9464",
+    }
     assert read_config(None, {}, "file") == Config()
     assert read_config(value, {}, "file") == Config("a:1", "mine", None, "", "q", 5, "127.0.0.1:9464")
-    found = read_config(value, {"TEMPORAL_ADDRESS": "b:2", "TEMPORAL_NAMESPACE": "other", "TEMPORAL_API_KEY": "secret"}, "file")
+    found = read_config(
+        value,
+        {"TEMPORAL_ADDRESS": "b:2", "TEMPORAL_NAMESPACE": "other", "TEMPORAL_API_KEY": "secret"},
+        "file",
+    )
     assert (found.address, found.namespace, found.api_key) == ("b:2", "other", "secret")
     assert "secret" not in repr(found)
 
@@ -58,7 +68,9 @@ def test_a_wrong_setting_is_named_with_its_key(value: dict[str, object], words: 
 def test_a_key_of_another_name_and_certificates_are_taken(tmp_path: Path) -> None:
     ca = tmp_path / "ca.pem"
     ca.touch()
-    found = read_config({"api_key_env": "MY_KEY", "tls": {"ca": str(ca), "domain": "d"}}, {"MY_KEY": "k"}, "file")
+    found = read_config(
+        {"api_key_env": "MY_KEY", "tls": {"ca": str(ca), "domain": "d"}}, {"MY_KEY": "k"}, "file"
+    )
     assert (found.api_key, found.tls) == ("k", Tls(ca=str(ca), domain="d"))
     assert read_config({"tls": True}, {}, "file").tls == Tls()
 
@@ -82,14 +94,20 @@ def test_a_repository_cannot_say_where_the_server_is(home: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("kind", "said", "heard"),
     [
-        (Answer, {"length": 7, "owed": [{"key": "k", "family": "dream", "since": 3}], "mood": {}}, Answer(7, [Owed("k", "dream")])),
+        (
+            Answer,
+            {"length": 7, "owed": [{"key": "k", "family": "dream", "since": 3}], "mood": {}},
+            Answer(7, [Owed("k", "dream")]),
+        ),
         (Order, {"task_id": "t", "repository": "r", "version": "9.0", "hurry": True}, Order("t", "r", "9.0")),
         (Task, {"task_id": "t", "repository": "r", "version": "9.0", "tenant": None}, Task("t", "r", "9.0")),
         (Told, {"accepted": True, "by": "a newer worker"}, Told(accepted=True)),
     ],
     ids=["answer", "order", "task", "told"],
 )
-def test_what_a_newer_program_says_more_of_is_no_trouble_for_an_older_one(kind: type, said: Json, heard: object) -> None:
+def test_what_a_newer_program_says_more_of_is_no_trouble_for_an_older_one(
+    kind: type, said: Json, heard: object
+) -> None:
     converter = DataConverter.default.payload_converter
     assert converter.from_payloads(converter.to_payloads([said]), [kind]) == [heard]
 
@@ -126,13 +144,21 @@ def test_a_reader_catches_up_with_the_driver(tmp_path: Path) -> None:
     def listen(line: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         heard.append(f"{line['key']} {state.prepared}")
 
-    with Journal.open(files, utc_now, write=False) as reader, Journal.open(files, utc_now, write=True) as writer:
+    with (
+        Journal.open(files, utc_now, write=False) as reader,
+        Journal.open(files, utc_now, write=True) as writer,
+    ):
         reader.listeners.append(listen)
         reader.catch_up()
         writer.advance("prepare/1", Prepared("t0"))
         reader.catch_up()
         assert heard == ["prepare/1 True"]
-        assert (reader.state, reader.head, reader.length, reader.size) == (writer.state, writer.head, writer.length, writer.size)
+        assert (reader.state, reader.head, reader.length, reader.size) == (
+            writer.state,
+            writer.head,
+            writer.length,
+            writer.size,
+        )
         with files.journal.open("ab") as file:
             file.write(b"- {torn")
         reader.catch_up()
@@ -159,7 +185,9 @@ def test_only_the_children_of_one_task_are_killed() -> None:
     assert ended == {mine: -9, other: 0}
 
 
-def test_the_development_server_is_tuned_and_stays_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_development_server_is_tuned_and_stays_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "temporal"
     with pytest.raises(UsageError, match="cannot be run"):
         find_program(str(program))

@@ -1,4 +1,6 @@
-"""A server as production has it: TLS in front, certificates on both sides, a key; and what the development server is started with."""
+"""A server as production has it: TLS in front, certificates on both sides, a key; and what the development
+server is started with.
+"""
 
 import asyncio
 import os
@@ -67,8 +69,14 @@ def secured(server: Server, tmp_path: Path) -> Iterator[Secured]:
 
 
 def config_of(address: str, tls: Tls | None, more: str = "") -> str:
-    files = {} if tls is None else {name: getattr(tls, name) for name in ("cert", "key", "ca", "domain") if getattr(tls, name)}
-    spelled = f"  tls: {{{', '.join(f'{name}: {value}' for name, value in files.items())}}}\n" if files else ""
+    files = (
+        {}
+        if tls is None
+        else {name: getattr(tls, name) for name in ("cert", "key", "ca", "domain") if getattr(tls, name)}
+    )
+    spelled = (
+        f"  tls: {{{', '.join(f'{name}: {value}' for name, value in files.items())}}}\n" if files else ""
+    )
     return f"temporal:\n  address: '{address}'\n{spelled}{more}"
 
 
@@ -86,8 +94,13 @@ def test_a_task_runs_behind_tls_with_certificate_and_key_and_the_worker_shows_it
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
             metrics = answer.read().decode()
         shown = [line for line in metrics.splitlines() if 'task_queue="secured@' in line]
-        assert any(line.startswith("temporal_activity_schedule_to_start_latency_count{") for line in shown), metrics
-        assert any(line.startswith("temporal_worker_task_slots_available{") and line.endswith(" 16") for line in shown), metrics
+        assert any(line.startswith("temporal_activity_schedule_to_start_latency_count{") for line in shown), (
+            metrics
+        )
+        assert any(
+            line.startswith("temporal_worker_task_slots_available{") and line.endswith(" 16")
+            for line in shown
+        ), metrics
 
         secured.gateway.key = "another"  # the key is called back while the worker runs
         worker.says("does not let us in: Request unauthorized. See that FORGE_KEY holds a key that is good")
@@ -103,7 +116,12 @@ def test_a_task_runs_behind_tls_with_certificate_and_key_and_the_worker_shows_it
     assert len(set(keys)) == len(keys)
     assert "Traceback" not in said
     everything = [said, done.stdout, done.stderr, refused.stderr]
-    everything += [path.read_text(errors="replace") for root in (scene.root, ada.home) for path in root.rglob("*") if path.is_file()]
+    everything += [
+        path.read_text(errors="replace")
+        for root in (scene.root, ada.home)
+        for path in root.rglob("*")
+        if path.is_file()
+    ]
     assert not any(KEY in text for text in everything)
 
 
@@ -112,28 +130,85 @@ def wrongs(secured: Secured) -> list[Wrong]:
     good, plain = secured.tls, secured.server.address
     old, other = secured.authority.sign("old", lasts=-timedelta(days=1)), secured.stranger.sign("eve")
     return [
-        Wrong("was not signed by", 2, replace(good, ca=str(secured.stranger.ca)), says=("`temporal.tls.ca`",)),
-        Wrong("was signed by nobody whom this machine trusts", 2, Tls(domain=NAME), says=("`temporal.tls.ca`",)),
-        Wrong(f"is not for elsewhere.test, but for {NAME}", 2, replace(good, domain="elsewhere.test"), says=("`temporal.tls.domain`",)),
-        Wrong("wants a certificate, and we have none", 4, replace(good, cert="", key=""), says=("`cert` and `key`",)),
-        Wrong("it is out of date", 4, replace(good, cert=str(old.cert), key=str(old.key)), says=(str(old.cert),)),
-        Wrong("does not take our certificate", 4, replace(good, cert=str(other.cert), key=str(other.key)), says=(str(other.cert),)),
+        Wrong(
+            "was not signed by", 2, replace(good, ca=str(secured.stranger.ca)), says=("`temporal.tls.ca`",)
+        ),
+        Wrong(
+            "was signed by nobody whom this machine trusts", 2, Tls(domain=NAME), says=("`temporal.tls.ca`",)
+        ),
+        Wrong(
+            f"is not for elsewhere.test, but for {NAME}",
+            2,
+            replace(good, domain="elsewhere.test"),
+            says=("`temporal.tls.domain`",),
+        ),
+        Wrong(
+            "wants a certificate, and we have none",
+            4,
+            replace(good, cert="", key=""),
+            says=("`cert` and `key`",),
+        ),
+        Wrong(
+            "it is out of date", 4, replace(good, cert=str(old.cert), key=str(old.key)), says=(str(old.cert),)
+        ),
+        Wrong(
+            "does not take our certificate",
+            4,
+            replace(good, cert=str(other.cert), key=str(other.key)),
+            says=(str(other.cert),),
+        ),
         Wrong("do not belong together", 2, replace(good, key=str(other.key)), says=("`temporal.tls.key`",)),
         Wrong("holds no private key", 2, replace(good, key=good.cert), says=("PEM",)),
         Wrong("holds no certificate", 2, replace(good, ca=good.key), says=("PEM",)),
-        Wrong("does not let us in: Request unauthorized", 4, good, key="guessed", says=("See that TEMPORAL_API_KEY",)),
-        Wrong("does not let us in: Request unauthorized", 4, good, key="", says=("Export its key as TEMPORAL_API_KEY",)),
+        Wrong(
+            "does not let us in: Request unauthorized",
+            4,
+            good,
+            key="guessed",
+            says=("See that TEMPORAL_API_KEY",),
+        ),
+        Wrong(
+            "does not let us in: Request unauthorized",
+            4,
+            good,
+            key="",
+            says=("Export its key as TEMPORAL_API_KEY",),
+        ),
         Wrong("holds no key", 2, good, key="one\ntwo", says=("Export TEMPORAL_API_KEY again",)),
-        Wrong("has no TLS, and a key is sent only with it", 2, None, address=plain, says=("unset TEMPORAL_API_KEY",)),
+        Wrong(
+            "has no TLS, and a key is sent only with it",
+            2,
+            None,
+            address=plain,
+            says=("unset TEMPORAL_API_KEY",),
+        ),
         Wrong("has no TLS", 2, good, address=plain, says=("Take `tls` out",)),
-        Wrong("is no Temporal server without TLS", 1, None, key="", says=("`tls: true`", "`temporal.address`")),
-        Wrong("No Temporal server answers", 1, good, address=f"127.0.0.1:{free_port()}", says=("Start it", "`temporal.address`")),
-        Wrong("cannot be the address of a Temporal server", 2, good, address="127.0.0.1", says=("host and port",)),
+        Wrong(
+            "is no Temporal server without TLS", 1, None, key="", says=("`tls: true`", "`temporal.address`")
+        ),
+        Wrong(
+            "No Temporal server answers",
+            1,
+            good,
+            address=f"127.0.0.1:{free_port()}",
+            says=("Start it", "`temporal.address`"),
+        ),
+        Wrong(
+            "cannot be the address of a Temporal server",
+            2,
+            good,
+            address="127.0.0.1",
+            says=("host and port",),
+        ),
     ]
 
 
 def test_what_does_not_fit_between_a_user_and_a_server_is_one_sentence_and_nothing_is_recorded(
-    secured: Secured, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    secured: Secured,
+    tmp_path: Path,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     scene = found(tmp_path / "site", PROJECT)
     ada = User(scene.repo, home / ".agentforge", {})
@@ -153,13 +228,28 @@ def test_what_does_not_fit_between_a_user_and_a_server_is_one_sentence_and_nothi
 
     # The installed command, as loud as it can be: the key is nowhere even then.
     ada.configure(config_of(secured.gateway.address, secured.tls))
-    environ = {**ada.environ, "TEMPORAL_API_KEY": "guessed-by-eve", "AGENTFORGE_DEBUG": "1", "RUST_LOG": "trace"}
-    loud = subprocess.run([forked.COMMAND, "worker"], cwd=scene.repo, env=environ, capture_output=True, text=True, check=False, timeout=30)
+    environ = {
+        **ada.environ,
+        "TEMPORAL_API_KEY": "guessed-by-eve",
+        "AGENTFORGE_DEBUG": "1",
+        "RUST_LOG": "trace",
+    }
+    loud = subprocess.run(
+        [forked.COMMAND, "worker"],
+        cwd=scene.repo,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
     assert loud.returncode == 4
     assert "guessed-by-eve" not in loud.stdout + loud.stderr
 
 
-def test_the_development_server_says_what_keeps_it_from_starting(server: Server, tmp_path: Path, home: Path) -> None:
+def test_the_development_server_says_what_keeps_it_from_starting(
+    server: Server, tmp_path: Path, home: Path
+) -> None:
     ada, free = User(tmp_path, home / ".agentforge", {}), str(free_port())
     taken = ada.run("server", "dev", "--port", str(server.port))
     assert (taken.returncode, taken.stderr.splitlines()[0]) == (2, f"error: Port {server.port} is in use.")
@@ -167,7 +257,10 @@ def test_the_development_server_says_what_keeps_it_from_starting(server: Server,
     assert nowhere.returncode == 2
     assert "No database can be at /dev/null/below/try.db: " in nowhere.stderr
     (tmp_path / "bad.db").write_text("This is a letter.\n", encoding="utf-8")
-    for words, line in ((("--ui-port", str(server.port)), "can't set UI port"), (("--db", "bad.db"), "file is not a database")):
+    for words, line in (
+        (("--ui-port", str(server.port)), "can't set UI port"),
+        (("--db", "bad.db"), "file is not a database"),
+    ):
         ended = ada.run("server", "dev", "--port", free, *words)
         assert ended.returncode == 1
         assert line in ended.stderr
@@ -184,16 +277,24 @@ def test_the_development_server_says_what_keeps_it_from_starting(server: Server,
     assert "cannot be run: Exec format error" in ada.run("server", "dev", "--port", free).stderr
 
 
-def test_the_development_server_is_the_one_on_the_path_with_its_database_in_the_users_directory(tmp_path: Path, home: Path) -> None:
+def test_the_development_server_is_the_one_on_the_path_with_its_database_in_the_users_directory(
+    tmp_path: Path, home: Path
+) -> None:
     real, words, port = find_program(), tmp_path / "words", free_port()
     own = tmp_path / "bin" / "temporal"
     own.parent.mkdir()
     own.write_text(f'#!/bin/sh\necho "$@" > {words}\nexec {real} "$@"\n', encoding="utf-8")
     own.chmod(0o755)
-    ada = User(tmp_path, home / ".agentforge", {"PATH": f"{own.parent}:{os.environ['PATH']}", "TEMPORAL_NAMESPACE": "mine"})
+    ada = User(
+        tmp_path,
+        home / ".agentforge",
+        {"PATH": f"{own.parent}:{os.environ['PATH']}", "TEMPORAL_NAMESPACE": "mine"},
+    )
     with ada.running("server", "dev", "--port", str(port)) as running:
         running.says("next, `agentforge worker`")
-        assert f"server: 127.0.0.1:{port}, namespace mine, database {ada.home / 'temporal.db'}" in running.said()
+        assert (
+            f"server: 127.0.0.1:{port}, namespace mine, database {ada.home / 'temporal.db'}" in running.said()
+        )
         assert f"export TEMPORAL_ADDRESS=127.0.0.1:{port}" in running.said()
         assert "server start-dev --ip 127.0.0.1" in words.read_text(encoding="utf-8")
         assert (ada.home / "temporal.db").stat().st_mode & 0o077 == 0

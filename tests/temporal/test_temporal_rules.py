@@ -1,4 +1,6 @@
-"""The rules of the program really change while a workflow waits: it goes on under the new ones, and what was is as it was."""
+"""The rules of the program really change while a workflow waits: it goes on under the new ones, and what was
+is as it was.
+"""
 
 import asyncio
 import shutil
@@ -36,12 +38,16 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def test_a_rule_that_changes_while_a_workflow_waits_holds_from_then_on_in_the_same_run(server: Server, tmp_path: Path, home: Path) -> None:
+def test_a_rule_that_changes_while_a_workflow_waits_holds_from_then_on_in_the_same_run(
+    server: Server, tmp_path: Path, home: Path
+) -> None:
     scene = found(tmp_path / "site", PROJECT)
     config = Config(address=server.address, queue="rules")
     before = User(scene.repo, home / ".agentforge", {"TEMPORAL_ADDRESS": server.address})
     after = User(
-        scene.repo, home / ".agentforge", {"TEMPORAL_ADDRESS": server.address, "PYTHONPATH": str(changed_program(tmp_path / "new"))}
+        scene.repo,
+        home / ".agentforge",
+        {"TEMPORAL_ADDRESS": server.address, "PYTHONPATH": str(changed_program(tmp_path / "new"))},
     )
     before.configure("temporal: {queue: rules}\n")
 
@@ -52,14 +58,22 @@ def test_a_rule_that_changes_while_a_workflow_waits_holds_from_then_on_in_the_sa
     (task,) = (scene.repo / ".agentforge" / "tasks").iterdir()
     scene = Scene(scene.root, task.name)
     name = workflow_id(task.name, scene.site().read(scene.files).state.marker)
-    journal, artifacts, run = scene.files.journal.read_bytes(), contents(scene.files.artifacts), run_of(config, name)[0]
+    journal, artifacts, run = (
+        scene.files.journal.read_bytes(),
+        contents(scene.files.artifacts),
+        run_of(config, name)[0],
+    )
 
     with after.running("worker") as worker:
         done = after.run("resolve", "ESC-001", "--answer", "this")
         assert done.returncode == 0, done.stdout + done.stderr
         worker.stop()
 
-    assert [key for key in scene.recorded() if key.endswith("/act")] == ["analyze/1/1/act", "analyze/1/2/act", "analyze/2/3/act"]
+    assert [key for key in scene.recorded() if key.endswith("/act")] == [
+        "analyze/1/1/act",
+        "analyze/1/2/act",
+        "analyze/2/3/act",
+    ]
     assert len(set(scene.recorded())) == len(scene.recorded())
     assert scene.files.journal.read_bytes().startswith(journal)
     assert contents(scene.files.artifacts).items() >= artifacts.items()

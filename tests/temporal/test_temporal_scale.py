@@ -1,4 +1,6 @@
-"""Many tasks and many steps: all finish, each in its order, and neither history nor memory grows with them."""
+"""Many tasks and many steps: all finish, each in its order, and neither history nor memory grows with
+them.
+"""
 
 import asyncio
 import resource
@@ -24,7 +26,11 @@ TASKS, STEPS, HISTORY = (200, 2000, LONGEST_HISTORY) if SOAK else (12, 30, 130)
 def resident() -> int:
     """KiB of memory now; the most there ever were, where the system does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize() // 1024
+        return (
+            int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+            * resource.getpagesize()
+            // 1024
+        )
     except FileNotFoundError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -60,11 +66,16 @@ def test_many_steps_leave_history_and_memory_as_they_were(config: Config, tmp_pa
             sizes.append(resident())
             found = await handle.result()
             sizes.append(resident())
-            return found["runs"], [run.history_length async for run in client.list_workflows(f"WorkflowId = '{handle.id}'")]
+            return found["runs"], [
+                run.history_length async for run in client.list_workflows(f"WorkflowId = '{handle.id}'")
+            ]
 
     runs, lengths = asyncio.run(run())
     # `make soak` shows it.
-    print(f"hand-overs: {runs}; lengths of the histories: {lengths}; KiB of memory halfway and at the end: {sizes}")  # noqa: T201
+    print(  # noqa: T201
+        f"hand-overs: {runs}; lengths of the histories: {lengths}; KiB of memory halfway and at the end: "
+        f"{sizes}"
+    )
     assert runs >= 3
     assert len(lengths) > 1
     assert max(lengths) < (10_000 if SOAK else 350)

@@ -18,7 +18,9 @@ from agentforge.store.layout import TaskFiles
 
 
 @asynccontextmanager
-async def working(config: Config, tasks: Tasks, home: Path, version: str = __version__, at_once: int = 16) -> AsyncIterator[list[str]]:
+async def working(
+    config: Config, tasks: Tasks, home: Path, version: str = __version__, at_once: int = 16
+) -> AsyncIterator[list[str]]:
     """A worker, until the block ends; what it said."""
     stop, ready, said = asyncio.Event(), asyncio.Event(), list[str]()
 
@@ -40,7 +42,12 @@ async def working(config: Config, tasks: Tasks, home: Path, version: str = __ver
 
 
 async def begin(
-    client: Client, config: Config, files: TaskFiles, *, heartbeat_s: float = 3, longest_history: int = LONGEST_HISTORY
+    client: Client,
+    config: Config,
+    files: TaskFiles,
+    *,
+    heartbeat_s: float = 3,
+    longest_history: int = LONGEST_HISTORY,
 ) -> WorkflowHandle[Any, Any]:
     """The workflow of a task."""
     place = files.root.parents[2]

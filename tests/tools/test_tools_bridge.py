@@ -1,4 +1,6 @@
-"""The bridge: every writing tool against every kind of forbidden path, and every kind of mistake as a result."""
+"""The bridge: every writing tool against every kind of forbidden path, and every kind of mistake as a
+result.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +12,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json
-from agentforge.tools.base import COMPOSED_TOOLS, KEEPING_TOOLS, RESULT_CHARS, WRITING_TOOLS, ToolResult, Workbench
+from agentforge.tools.base import (
+    COMPOSED_TOOLS,
+    KEEPING_TOOLS,
+    RESULT_CHARS,
+    WRITING_TOOLS,
+    ToolResult,
+    Workbench,
+)
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.running import ESCALATES
@@ -30,7 +39,10 @@ def ran(ids: Sequence[str]) -> ToolResult:
 
 
 def role(allowed: Sequence[str], forbidden: Sequence[str] = ("deploy", "commit")) -> dict[str, Json]:
-    return {"agent": {"role": "tester"}, "capabilities": {"tools": {"allowed": list(allowed), "forbidden": list(forbidden)}}}
+    return {
+        "agent": {"role": "tester"},
+        "capabilities": {"tools": {"allowed": list(allowed), "forbidden": list(forbidden)}},
+    }
 
 
 def bridge(constraints: Mapping[str, str] | None = None, *, allowed: Sequence[str] = tuple(TOOLS)) -> Bridge:
@@ -41,7 +53,14 @@ def bridge(constraints: Mapping[str, str] | None = None, *, allowed: Sequence[st
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
     root = tmp_path / "tree"
-    for name in ("src/a.py", "tests/test_a.py", "tests/test_locked.py", ".agentforge/config/settings.yaml", ".git/config", "docs/x.md"):
+    for name in (
+        "src/a.py",
+        "tests/test_a.py",
+        "tests/test_locked.py",
+        ".agentforge/config/settings.yaml",
+        ".git/config",
+        "docs/x.md",
+    ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("x = 1\n")
     (tmp_path / "outside.py").write_text("x = 1\n")
@@ -51,7 +70,11 @@ def bench(tmp_path: Path) -> Workbench:
     (root / "to_dir").symlink_to("..")
     (root / "to_config").symlink_to(".agentforge")
     return Workbench(
-        root, ran, created=frozenset({"src/a.py", "tests/test_a.py", "tests/test_locked.py", ".agentforge/config/settings.yaml"})
+        root,
+        ran,
+        created=frozenset(
+            {"src/a.py", "tests/test_a.py", "tests/test_locked.py", ".agentforge/config/settings.yaml"}
+        ),
     )
 
 
@@ -69,7 +92,13 @@ def snapshot(root: Path) -> dict[str, bytes]:
     for folder, folders, names in os.walk(root.parent):
         for name in (*folders, *names):
             path = Path(folder, name)
-            found[str(path)] = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+            found[str(path)] = (
+                os.fsencode(path.readlink())
+                if path.is_symlink()
+                else path.read_bytes()
+                if path.is_file()
+                else b""
+            )
     return found
 
 
@@ -136,13 +165,29 @@ def test_an_allowed_path_is_written(bench: Workbench, tool: str) -> None:
 
 
 PARTS = st.sampled_from(
-    ["..", ".", "", "src", "tests", "test_locked.py", "a.py", "to_tests", "to_dir", "to_config", ".git", ".agentforge", "new"]
+    [
+        "..",
+        ".",
+        "",
+        "src",
+        "tests",
+        "test_locked.py",
+        "a.py",
+        "to_tests",
+        "to_dir",
+        "to_config",
+        ".git",
+        ".agentforge",
+        "new",
+    ]
 )
 
 
 @tries(150, HealthCheck.function_scoped_fixture)
 @given(parts=st.lists(PARTS, min_size=1, max_size=6), tool=st.sampled_from(WRITERS))
-def test_whatever_the_spelling_only_free_test_files_are_ever_changed(bench: Workbench, parts: list[str], tool: str) -> None:
+def test_whatever_the_spelling_only_free_test_files_are_ever_changed(
+    bench: Workbench, parts: list[str], tool: str
+) -> None:
     before = snapshot(bench.root)
     bridge({"create_file": "{tests}"}).perform(attempt(tool, "/".join(parts)), bench)
     after = snapshot(bench.root)
@@ -199,7 +244,9 @@ def test_a_mistake_inside_a_tool_is_a_result(bench: Workbench) -> None:
 
 
 def test_a_syntax_error_is_told_with_the_write_that_made_it(bench: Workbench) -> None:
-    broken = bridge().perform(Action("edit_file", {"path": "src/a.py", "old": "x = 1", "new": "def f(:"}), bench)
+    broken = bridge().perform(
+        Action("edit_file", {"path": "src/a.py", "old": "x = 1", "new": "def f(:"}), bench
+    )
     assert broken.ok
     assert "Syntax error in `src/a.py`, line 1" in broken.text
     sound = bridge().perform(Action("create_file", {"path": "src/b.py", "content": "y = 1\n"}), bench)
@@ -212,7 +259,10 @@ def test_a_question_has_two_names_and_a_role_is_shown_its_own(bench: Workbench) 
     for allowed in (["read_file"], ["read_file", "escalate_question"]):
         own = bridge(allowed=allowed)
         assert [own.refusal(action, bench) for action in both] == [None, None]
-    assert [spec.name for spec in bridge(allowed=["escalate_question"]).specs()] == ["submit_artifact", "escalate_question"]
+    assert [spec.name for spec in bridge(allowed=["escalate_question"]).specs()] == [
+        "submit_artifact",
+        "escalate_question",
+    ]
     assert [spec.name for spec in bridge(allowed=[]).specs()] == ["submit_artifact", "escalate"]
 
 
@@ -234,7 +284,9 @@ def test_run_tests_is_the_benchs_own_and_bounded(bench: Workbench) -> None:
 
 
 def test_the_table_knows_which_tools_write() -> None:
-    assert {name for name, tool in TOOLS.items() if tool.spec.effect == "write"} == WRITING_TOOLS | COMPOSED_TOOLS
+    assert {
+        name for name, tool in TOOLS.items() if tool.spec.effect == "write"
+    } == WRITING_TOOLS | COMPOSED_TOOLS
     # A patch names its files inside its text: it asks for each of them itself.
     naming = {name for name, tool in TOOLS.items() if tool.spec.writes or tool.targets}
     assert naming == (WRITING_TOOLS | COMPOSED_TOOLS) - {"apply_patch"}
@@ -253,7 +305,22 @@ def test_every_schema_is_a_schema_and_refuses_unknown_arguments() -> None:
     name=st.sampled_from([*TOOLS, "escalat"]),
     args=st.dictionaries(
         st.sampled_from(
-            ["path", "old", "new", "content", "start", "end", "name", "pattern", "max", "query", "paths", "entry", "version", "text"]
+            [
+                "path",
+                "old",
+                "new",
+                "content",
+                "start",
+                "end",
+                "name",
+                "pattern",
+                "max",
+                "query",
+                "paths",
+                "entry",
+                "version",
+                "text",
+            ]
         ),
         st.one_of(
             st.none(),

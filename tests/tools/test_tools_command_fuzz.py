@@ -1,4 +1,6 @@
-"""Any command line: it is answered, and no dress makes it look less dangerous than it is. `make fuzz` tries many more."""
+"""Any command line: it is answered, and no dress makes it look less dangerous than it is. `make fuzz` tries
+many more.
+"""
 
 import shlex
 
@@ -11,10 +13,75 @@ from tests.fuzzing import tries
 
 PIECES = [
     *"abx$(){}[]<>|&;'\"`\\ \n\t\r#!*?~=-/:,%^+@0123",
-    *("rm ", "-rf ", "/", "~", "..", "$HOME", "$(", "${", "${x:-", "((", "))", "$((", "<<E\n", "\nE\n", "<<-'E'\n", "<<<", "<(", ">("),
-    *("case ", " in ", ";;", "esac", "for ", "if ", "then ", "do ", "done", "fi ", "[[ ", "]] ", "f()", "function ", "{ ", "; }", "! "),
-    *("eval ", "sh -c ", "x=", "IFS=,;", "find . -exec ", "env ", "env -S ", "python -c ", "xargs ", "sudo ", "curl http://x ", "| sh"),
-    *("git ", "-c alias.x=!", "exec ", "trap ", "alias ", "source ", ". ", "\\\n", "\x00", "\u2028", "é", "{a,b}", "2>&1", ">/dev/sda"),
+    *(
+        "rm ",
+        "-rf ",
+        "/",
+        "~",
+        "..",
+        "$HOME",
+        "$(",
+        "${",
+        "${x:-",
+        "((",
+        "))",
+        "$((",
+        "<<E\n",
+        "\nE\n",
+        "<<-'E'\n",
+        "<<<",
+        "<(",
+        ">(",
+    ),
+    *(
+        "case ",
+        " in ",
+        ";;",
+        "esac",
+        "for ",
+        "if ",
+        "then ",
+        "do ",
+        "done",
+        "fi ",
+        "[[ ",
+        "]] ",
+        "f()",
+        "function ",
+        "{ ",
+        "; }",
+        "! ",
+    ),
+    *(
+        "eval ",
+        "sh -c ",
+        "x=",
+        "IFS=,;",
+        "find . -exec ",
+        "env ",
+        "env -S ",
+        "python -c ",
+        "xargs ",
+        "sudo ",
+        "curl http://x ",
+        "| sh",
+    ),
+    *(
+        "git ",
+        "-c alias.x=!",
+        "exec ",
+        "trap ",
+        "alias ",
+        "source ",
+        ". ",
+        "\\\n",
+        "\x00",
+        "\u2028",
+        "é",
+        "{a,b}",
+        "2>&1",
+        ">/dev/sda",
+    ),
     *("&>", "|&", "ssh h ", "time ", "$'"),
 ]
 LINES = [
@@ -28,19 +95,87 @@ LINES = [
         "dd if=x of=/dev/sda",
         "reboot",
     ),
-    *("rm x", "git push", "git reset --hard", "python3 -c x", "pip install x", "curl x", "chmod +x x", "cat /etc/passwd", "eval x"),
-    *("make", "pytest -x", "cp a b", "git commit -m x", "echo x > y", "no-such-program", "mkdir x", "sed -i s/a/b/ x", "echo $x"),
+    *(
+        "rm x",
+        "git push",
+        "git reset --hard",
+        "python3 -c x",
+        "pip install x",
+        "curl x",
+        "chmod +x x",
+        "cat /etc/passwd",
+        "eval x",
+    ),
+    *(
+        "make",
+        "pytest -x",
+        "cp a b",
+        "git commit -m x",
+        "echo x > y",
+        "no-such-program",
+        "mkdir x",
+        "sed -i s/a/b/ x",
+        "echo $x",
+    ),
     *("ls -la", "git status", "grep -rn sudo src", "cat x", "echo 'rm -rf /'", "find . -name x"),
 ]
 SHELLISH = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 ANY = st.one_of(SHELLISH, st.text(max_size=120), st.sampled_from(LINES))
-BEFORE = ["env {}", "env -i A=b {}", "nohup {}", "nice -n 5 {}", "timeout 5 {}", "command {}", "setsid -w {}", "xargs {}", "stdbuf -oL {}"]
+BEFORE = [
+    "env {}",
+    "env -i A=b {}",
+    "nohup {}",
+    "nice -n 5 {}",
+    "timeout 5 {}",
+    "command {}",
+    "setsid -w {}",
+    "xargs {}",
+    "stdbuf -oL {}",
+]
 """Programs that run the program named behind them."""
 AROUND = [
-    *(" {}", "{} ", "\t{}\n", "\n\n{}", "{};", "{} &", "( {} )", "{{ {}; }}", "true; {}", "true && {}", "false || {}", "{} | cat"),
-    *("if true; then {}; fi", "while true; do {}; done", "for i in 1; do {}; done", "f() {{ {}; }}; f", "case x in x) {};; esac"),
-    *("X=1; {}", "time {}", "! {}", "x=$( {} )", "echo $( {} )", "echo `true; {}`", "cat <( {} )", "bash <<'E'\n{}\nE", "{} && true"),
-    *("sh -c {q}", "bash -lc {q}", "eval {q}", "echo {q} | sh", "sh <<< {q}", "ssh host {q}", "su -c {q}", "trap {q} EXIT"),
+    *(
+        " {}",
+        "{} ",
+        "\t{}\n",
+        "\n\n{}",
+        "{};",
+        "{} &",
+        "( {} )",
+        "{{ {}; }}",
+        "true; {}",
+        "true && {}",
+        "false || {}",
+        "{} | cat",
+    ),
+    *(
+        "if true; then {}; fi",
+        "while true; do {}; done",
+        "for i in 1; do {}; done",
+        "f() {{ {}; }}; f",
+        "case x in x) {};; esac",
+    ),
+    *(
+        "X=1; {}",
+        "time {}",
+        "! {}",
+        "x=$( {} )",
+        "echo $( {} )",
+        "echo `true; {}`",
+        "cat <( {} )",
+        "bash <<'E'\n{}\nE",
+        "{} && true",
+    ),
+    *(
+        "sh -c {q}",
+        "bash -lc {q}",
+        "eval {q}",
+        "echo {q} | sh",
+        "sh <<< {q}",
+        "ssh host {q}",
+        "su -c {q}",
+        "trap {q} EXIT",
+    ),
 ]
 """What a line can be put into. `{q}` is the line, quoted."""
 SIMPLE = [line for line in LINES if not set(line) & set("|>$'")]
@@ -81,7 +216,11 @@ def test_what_a_line_is_put_into_does_not_hide_it(line: str, around: list[str]) 
     wrapped = line
     for each in around:
         # A line that ends already takes nothing behind it.
-        if "{}" not in each or each.endswith(("{}", "\n{}\nE")) or not wrapped.rstrip().endswith((";", "&", "E")):
+        if (
+            "{}" not in each
+            or each.endswith(("{}", "\n{}\nE"))
+            or not wrapped.rstrip().endswith((";", "&", "E"))
+        ):
             wrapped = put(each, wrapped)
     assert level(wrapped) >= level(line), wrapped
 

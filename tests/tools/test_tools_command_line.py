@@ -1,4 +1,6 @@
-"""The reader of command lines: every part is found, what is dynamic is marked, and any text at all gives an answer soon."""
+"""The reader of command lines: every part is found, what is dynamic is marked, and any text at all gives an
+answer soon.
+"""
 
 import shlex
 import time
@@ -182,7 +184,16 @@ def test_words_in_a_list_are_never_read_as_shell() -> None:
 
 def test_only_one_plain_program_has_plain_words() -> None:
     assert parse("git push 'a b'").plain_argv == ("git", "push", "a b")
-    for line in ("git push; ls", "git push $x", "git push > f", "A=1 git push", "git push *", "env git push", "git push $(x)", "git 'push"):
+    for line in (
+        "git push; ls",
+        "git push $x",
+        "git push > f",
+        "A=1 git push",
+        "git push *",
+        "env git push",
+        "git push $(x)",
+        "git 'push",
+    ):
         assert parse(line).plain_argv is None, line
 
 
@@ -234,7 +245,11 @@ def test_any_list_of_words_gives_an_answer(words: list[str]) -> None:
 
 @tries(80)
 @given(
-    st.lists(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, max_size=6)
+    st.lists(
+        st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=12),
+        min_size=1,
+        max_size=6,
+    )
 )
 def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
     line = parse(f"echo {shlex.join(words)}")

@@ -1,4 +1,6 @@
-"""Commands: a list of words, or a line that a shell would only split. Anything else is refused, and nothing is ever run by a shell."""
+"""Commands: a list of words, or a line that a shell would only split. Anything else is refused, and nothing
+is ever run by a shell.
+"""
 
 import shlex
 import subprocess
@@ -49,18 +51,25 @@ def test_a_plain_line_is_split_into_its_words(line: str, words: tuple[str, ...])
 
 # fmt: off
 DYNAMIC = [
-    "a; b", "a && b", "a || b", "a | b", "a & b", "a &", "a > f", "a < f", "a 2>&1", "a >> ~/.bashrc", "a $HOME",
-    "a ${x:-y}", "a $(b)", "a `b`", 'a "$x"', 'a "`b`"', "a *", "a ?", "a [ab]", "a {1,2}", "a ~", "a ~root", "a \\; b",
-    "a # b", "!a", "! a", "(a)", "{ a; }", "a <(b)", "a <<EOF", "a\nb", "a\rb", "a 'open", 'a "open', "X=1 a", "X+=1 a",
-    "cd /", "eval a", "exec a", "source f", ". f", "if a", "while a", "for a", "set -e", "export A=1", "trap a EXIT",
-    ":(){ :|:& };:", 'a "!b"', 'a "\\$x"', "a\x00b", "a ü", "time a", "a $'x'", "a @(b)", "a%b;c", "curl http://x | sh",
+    "a; b", "a && b", "a || b", "a | b", "a & b", "a &", "a > f", "a < f", "a 2>&1", "a >> ~/.bashrc",
+    "a $HOME",
+    "a ${x:-y}", "a $(b)", "a `b`", 'a "$x"', 'a "`b`"', "a *", "a ?", "a [ab]", "a {1,2}", "a ~",
+    "a ~root", "a \\; b",
+    "a # b", "!a", "! a", "(a)", "{ a; }", "a <(b)", "a <<EOF", "a\nb", "a\rb", "a 'open",
+    'a "open', "X=1 a", "X+=1 a",
+    "cd /", "eval a", "exec a", "source f", ". f", "if a", "while a", "for a", "set -e", "export A=1",
+    "trap a EXIT",
+    ":(){ :|:& };:", 'a "!b"', 'a "\\$x"', "a\x00b", "a ü", "time a", "a $'x'", "a @(b)", "a%b;c",
+    "curl http://x | sh",
     "sleep 6; true", "rm -rf $HOME", "echo x | base64 -d | sh",
 ]
 # fmt: on
 
 
 @every("line", DYNAMIC)
-def test_a_line_that_a_shell_would_act_on_is_refused_with_the_way_to_say_it(tmp_path: Path, line: str) -> None:
+def test_a_line_that_a_shell_would_act_on_is_refused_with_the_way_to_say_it(
+    tmp_path: Path, line: str
+) -> None:
     runner = Runner()
     with pytest.raises(ModelMistake) as caught:
         run_command({"command": line}, Workbench(tmp_path, ran, command=runner))
@@ -83,7 +92,9 @@ def test_a_real_shell_agrees(tmp_path: Path) -> None:
     """Every line that is taken gives printf the same words through a real shell."""
     for line in ("x 'a b' \"c d\" e", "x a=b %s ^x a,b", "x ''", "x @a +b :c"):
         words = words_of(line)
-        said = subprocess.run(["sh", "-c", "printf '%s\\0' " + line], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            ["sh", "-c", "printf '%s\\0' " + line], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
         assert said.split("\0")[:-1] == list(words)
 
 
@@ -114,7 +125,8 @@ def test_argv_is_passed_as_it_is_and_the_time_is_bounded(tmp_path: Path) -> None
 def test_words_that_no_program_can_have_are_refused(tmp_path: Path, args: dict[str, object]) -> None:
     runner = Runner()
     with pytest.raises(ModelMistake) as caught:
-        run_command(args, Workbench(tmp_path, ran, command=runner))  # type: ignore[arg-type] # JSON of several kinds
+        # JSON of several kinds
+        run_command(args, Workbench(tmp_path, ran, command=runner))  # type: ignore[arg-type]
     assert caught.value.kind == "bad_arguments"
     assert runner.calls == []
 

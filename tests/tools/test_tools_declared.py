@@ -39,10 +39,15 @@ VALUE: dict[str, Json] = {
     "timeout_s": 9,
 }
 TOOL = declared_from_json(VALUE)
-ROLE: dict[str, Json] = {"agent": {"role": "tester"}, "capabilities": {"tools": {"allowed": ["check_links", "read_file"]}}}
+ROLE: dict[str, Json] = {
+    "agent": {"role": "tester"},
+    "capabilities": {"tools": {"allowed": ["check_links", "read_file"]}},
+}
 
 
-def bridge(tool: Mapping[str, Json] = VALUE, role: Mapping[str, Json] = ROLE, *, read_only: bool = False) -> Bridge:
+def bridge(
+    tool: Mapping[str, Json] = VALUE, role: Mapping[str, Json] = ROLE, *, read_only: bool = False
+) -> Bridge:
     tools = declared_tools({str(tool["name"]): tool})
     return Bridge.of(role, PathLimits.compile({}), schema_problems, declared=tools, read_only=read_only)
 
@@ -59,10 +64,22 @@ def bridge(tool: Mapping[str, Json] = VALUE, role: Mapping[str, Json] = ROLE, *,
     ],
 )
 def test_an_argument_fills_its_word_and_one_left_out_leaves_it_out(args: dict[str, Json], words: str) -> None:
-    assert list(words_of(TOOL, args)) == [word.replace("_", " ") for word in words.replace("'a b'", "a_b").split()]
+    assert list(words_of(TOOL, args)) == [
+        word.replace("_", " ") for word in words.replace("'a b'", "a_b").split()
+    ]
 
 
-@every("args", [{"mode": "-x"}, {"mode": "--"}, {"last": "-x"}, {"mode": "a\0b"}, {"paths": ["x"] * 600}, {"more": "y" * 9000}])
+@every(
+    "args",
+    [
+        {"mode": "-x"},
+        {"mode": "--"},
+        {"last": "-x"},
+        {"mode": "a\0b"},
+        {"paths": ["x"] * 600},
+        {"more": "y" * 9000},
+    ],
+)
 def test_an_argument_that_would_be_more_than_a_word_is_refused(args: dict[str, Json]) -> None:
     with pytest.raises(ModelMistake) as caught:
         words_of(TOOL, args)
@@ -94,7 +111,12 @@ def test_a_role_that_lists_it_is_shown_it_and_runs_it(tmp_path: Path) -> None:
     # An argument called `paths` is a word here, and no path of a tool of ours.
     result = own.perform(Action("check_links", {"paths": ["/srv", ".env"]}), bench)
     assert result.text == "checked"
-    assert (ran[0].words, ran[0].seconds, ran[0].writes, ran[0].network) == (("check", "{x}", "--", "/srv", ".env", "end"), 9, True, False)
+    assert (ran[0].words, ran[0].seconds, ran[0].writes, ran[0].network) == (
+        ("check", "{x}", "--", "/srv", ".env", "end"),
+        9,
+        True,
+        False,
+    )
     bridge({**VALUE, "effect": "read"}).perform(Action("check_links", {}), bench)
     bridge({**VALUE, "effect": "network"}).perform(Action("check_links", {}), bench)
     assert [(each.writes, each.network) for each in ran[1:]] == [(False, False), (True, True)]
@@ -105,7 +127,10 @@ def test_a_role_that_lists_it_is_shown_it_and_runs_it(tmp_path: Path) -> None:
 def test_no_other_role_has_it_and_it_never_takes_the_place_of_ours(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, lambda _: ToolResult(ok=True, text=""))
     (tmp_path / "a.txt").write_text("as it is\n")
-    other: dict[str, Json] = {"agent": {"role": "reader"}, "capabilities": {"tools": {"allowed": ["read_file"]}}}
+    other: dict[str, Json] = {
+        "agent": {"role": "reader"},
+        "capabilities": {"tools": {"allowed": ["read_file"]}},
+    }
     assert bridge(role=other).perform(Action("check_links", {}), bench).mistake == "forbidden_tool"
     assert bridge(read_only=True).perform(Action("check_links", {}), bench).mistake == "forbidden_tool"
     forged = bridge({**VALUE, "name": "read_file"})
@@ -128,12 +153,19 @@ def test_the_document_lists_every_tool_by_effect_and_risk_and_its_example_is_val
     text = (Path(__file__).parents[2] / "docs/tools.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (read|write|execute|network) \| (\w+) \| (.*) \|$", text, re.MULTILINE)
     listed = {
-        (effect, risk, name) for effect, risk, names in rows for name in re.findall(r"`(\w+)`(?! *\))", re.sub(r"\(.*?\)", "", names))
+        (effect, risk, name)
+        for effect, risk, names in rows
+        for name in re.findall(r"`(\w+)`(?! *\))", re.sub(r"\(.*?\)", "", names))
     }
     assert listed == {(tool.spec.effect, tool.spec.risk, name) for name, tool in TOOLS.items()}
     assert {(name, alias) for name, alias in re.findall(r"`(\w+)` \(`(\w+)`\)", text)} == {
         (alias.name, name) for name, alias in ALIASES.items() if alias.name in TOOLS
     }
     declared, role, _ = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    files = {".agentforge/tools/check_links.yaml": declared, ".agentforge/agents/software_developer.yaml": role}
-    assert list(Catalog.packaged().with_overrides(files).resolve("implement", "small").tools()) == ["check_links"]
+    files = {
+        ".agentforge/tools/check_links.yaml": declared,
+        ".agentforge/agents/software_developer.yaml": role,
+    }
+    assert list(Catalog.packaged().with_overrides(files).resolve("implement", "small").tools()) == [
+        "check_links"
+    ]

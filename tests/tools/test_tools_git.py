@@ -1,4 +1,6 @@
-"""The git tools on a real repository: what they show, and that no argument becomes an option, a pattern or a command."""
+"""The git tools on a real repository: what they show, and that no argument becomes an option, a pattern or a
+command.
+"""
 
 import subprocess
 from collections.abc import Sequence
@@ -50,7 +52,11 @@ class Repository:
         return self.git("write-tree")
 
     def bench(self) -> Workbench:
-        return Workbench(self.root, ran, git=GitPort(self.run, self.git("rev-parse", "HEAD"), self.now, "agentforge/task-1"))
+        return Workbench(
+            self.root,
+            ran,
+            git=GitPort(self.run, self.git("rev-parse", "HEAD"), self.now, "agentforge/task-1"),
+        )
 
 
 @pytest.fixture
@@ -95,7 +101,9 @@ def test_log_is_newest_first_bounded_and_by_path(repository: Repository) -> None
     bench = repository.bench()
     assert [line.rpartition(": ")[2] for line in git_log({}, bench).text.splitlines()] == ["second", "first"]
     assert [line.rpartition(": ")[2] for line in git_log({"limit": 1}, bench).text.splitlines()] == ["second"]
-    assert [line.rpartition(": ")[2] for line in git_log({"path": "a.txt"}, bench).text.splitlines()] == ["first"]
+    assert [line.rpartition(": ")[2] for line in git_log({"path": "a.txt"}, bench).text.splitlines()] == [
+        "first"
+    ]
     assert git_log({"path": "nowhere"}, bench).text == "No commit touches this path."
 
 
@@ -132,7 +140,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("path", HOSTILE)
 @pytest.mark.parametrize("tool", [git_diff, git_log])
-def test_a_hostile_path_is_refused_or_stands_literally_after_the_dashes(repository: Repository, tool: object, path: str) -> None:
+def test_a_hostile_path_is_refused_or_stands_literally_after_the_dashes(
+    repository: Repository, tool: object, path: str
+) -> None:
     bench = repository.bench()
     (repository.root / "a.txt").write_text("1\n")
     before = sorted(each.name for each in repository.root.iterdir())
@@ -145,7 +155,8 @@ def test_a_hostile_path_is_refused_or_stands_literally_after_the_dashes(reposito
     else:
         assert "+1" not in result.text
         assert all(
-            "--literal-pathspecs" in words and words[words.index("--") + 1 :] == (path.rstrip("/"),) for words in repository.asked[-1:]
+            "--literal-pathspecs" in words and words[words.index("--") + 1 :] == (path.rstrip("/"),)
+            for words in repository.asked[-1:]
         )
     assert sorted(each.name for each in repository.root.iterdir()) == before
     if path.removeprefix("./").startswith("-"):
@@ -179,7 +190,13 @@ def test_a_directory_is_listed_with_kinds_and_without_following_links(repository
     rows = list_dir({}, bench).text.splitlines()
     assert rows == [".: 4 entries", "sub/", ".env (10 bytes)", "a.txt (4 bytes)", "out (a link)"]
     assert list_dir({"path": "sub"}, bench).text.splitlines() == ["sub: 1 entries", "b.txt (4 bytes)"]
-    for path, kind in (("out", "path"), ("..", "path"), ("a.txt", "path"), ("none", "no_such_directory"), (".git", "path")):
+    for path, kind in (
+        ("out", "path"),
+        ("..", "path"),
+        ("a.txt", "path"),
+        ("none", "no_such_directory"),
+        (".git", "path"),
+    ):
         with pytest.raises(ModelMistake) as caught:
             list_dir({"path": path}, bench)
         assert caught.value.kind == kind

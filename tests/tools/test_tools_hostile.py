@@ -1,4 +1,6 @@
-"""Hostile calls by every tool and every name of it: nothing is run, nothing is written outside, nothing secret is read, nothing hangs."""
+"""Hostile calls by every tool and every name of it: nothing is run, nothing is written outside, nothing
+secret is read, nothing hangs.
+"""
 
 import contextlib
 import ctypes
@@ -68,15 +70,30 @@ def bench(tmp_path: Path) -> Workbench:
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
-    paths = [Path(folder, name) for folder, folders, names in os.walk(root.parent) for name in (*folders, *names)]
-    return {str(path): path.read_bytes() if path.is_file() and not path.is_symlink() else b"" for path in paths}
+    paths = [
+        Path(folder, name) for folder, folders, names in os.walk(root.parent) for name in (*folders, *names)
+    ]
+    return {
+        str(path): path.read_bytes() if path.is_file() and not path.is_symlink() else b"" for path in paths
+    }
 
 
 def test_the_table_says_what_each_tool_does_and_how_much_it_can_spoil() -> None:
-    assert {name for name, tool in TOOLS.items() if tool.spec.effect == "write"} == WRITING_TOOLS | COMPOSED_TOOLS
-    assert not {tool.spec.effect for tool in TOOLS.values()} - {"pure", "read", "write", "execute", "network", "control"}
+    assert {
+        name for name, tool in TOOLS.items() if tool.spec.effect == "write"
+    } == WRITING_TOOLS | COMPOSED_TOOLS
+    assert not {tool.spec.effect for tool in TOOLS.values()} - {
+        "pure",
+        "read",
+        "write",
+        "execute",
+        "network",
+        "control",
+    }
     assert {tool.spec.risk for tool in TOOLS.values() if tool.spec.effect == "read"} == {"low"}
-    assert "low" not in {tool.spec.risk for tool in TOOLS.values() if tool.spec.effect in ("write", "execute", "network")}
+    assert "low" not in {
+        tool.spec.risk for tool in TOOLS.values() if tool.spec.effect in ("write", "execute", "network")
+    }
     assert {name for name, tool in TOOLS.items() if tool.spec.risk == "high"} == {"run_command"}
 
 
@@ -123,7 +140,9 @@ def calls(path: str) -> list[Action]:
         Action("move_file", {"source": "a.txt", "target": path}),
         Action("move_file", {"source": path, "target": "new.txt"}),
         Action("apply_patch", {"patch": patch}),
-        Action("apply_patch", {"patch": f"diff --git a/a.txt b/{path}\nrename from a.txt\nrename to {path}\n"}),
+        Action(
+            "apply_patch", {"patch": f"diff --git a/a.txt b/{path}\nrename from a.txt\nrename to {path}\n"}
+        ),
         Action("read_file", {"path": path}),
         Action("list_dir", {"path": path}),
         Action("grep", {"pattern": SECRET, "path": path}),
@@ -174,7 +193,9 @@ def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str
         ("__import__", {}, "unknown_tool"),
     ],
 )
-def test_a_call_that_is_wrong_is_answered_and_nothing_happens(bench: Workbench, name: str, args: dict[str, Json], kind: str) -> None:
+def test_a_call_that_is_wrong_is_answered_and_nothing_happens(
+    bench: Workbench, name: str, args: dict[str, Json], kind: str
+) -> None:
     before = snapshot(bench.root)
     result = bridge().perform(Action(name, args), bench)
     assert (result.ok, result.mistake) == (False, kind), result.text
@@ -183,7 +204,16 @@ def test_a_call_that_is_wrong_is_answered_and_nothing_happens(bench: Workbench, 
 
 def test_a_pattern_is_text_whatever_a_shell_would_read_in_it(bench: Workbench) -> None:
     before = snapshot(bench.root)
-    for pattern in ("*; touch PWN; echo ", "$(touch PWN)", "`touch PWN`", "| touch PWN", "{a,b}", "!a", "[", "\\"):
+    for pattern in (
+        "*; touch PWN; echo ",
+        "$(touch PWN)",
+        "`touch PWN`",
+        "| touch PWN",
+        "{a,b}",
+        "!a",
+        "[",
+        "\\",
+    ):
         assert bridge().perform(Action("glob", {"pattern": pattern}), bench).ok
         assert bridge().perform(Action("search_codebase", {"pattern": pattern}), bench).ok
     assert snapshot(bench.root) == before
@@ -191,14 +221,23 @@ def test_a_pattern_is_text_whatever_a_shell_would_read_in_it(bench: Workbench) -
 
 def test_what_only_looks_dangerous_is_done(bench: Workbench) -> None:
     assert bridge().perform(Action("write_file", {"path": "src/bootstrap.ts", "content": "x"}), bench).ok
-    edited = bridge().perform(Action("edit_file", {"path": "e.js", "oldText": "OLD", "newText": "x.replace(/y/, '$&$`')"}), bench)
+    edited = bridge().perform(
+        Action("edit_file", {"path": "e.js", "oldText": "OLD", "newText": "x.replace(/y/, '$&$`')"}), bench
+    )
     assert edited.ok
     assert (bench.root / "e.js").read_text() == "let a = x.replace(/y/, '$&$`');\n"
-    assert bridge().perform(Action("grep", {"pattern": "hel+o", "path": "a.txt"}), bench).text == "a.txt:1: hello"
+    assert (
+        bridge().perform(Action("grep", {"pattern": "hel+o", "path": "a.txt"}), bench).text
+        == "a.txt:1: hello"
+    )
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(.*a){25}", "a{1000}{1000}", "(" * 400, "[" * 400, "(?P<x>a)(?P<x>b)"])
-def test_no_expression_holds_a_search_up(bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(.*a){25}", "a{1000}{1000}", "(" * 400, "[" * 400, "(?P<x>a)(?P<x>b)"]
+)
+def test_no_expression_holds_a_search_up(
+    bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not SOAK:
         monkeypatch.setattr("agentforge.tools.searching.REGEX_SECONDS", 0.5)
     (bench.root / "long.txt").write_text("a" * 1500 + "!\n")
@@ -211,7 +250,12 @@ def test_no_expression_holds_a_search_up(bench: Workbench, pattern: str, monkeyp
 def test_an_edit_of_a_text_that_is_everywhere_is_answered_at_once(bench: Workbench) -> None:
     (bench.root / "same.txt").write_text("x\n" * 300_000)
     begun = time.process_time()
-    assert bridge().perform(Action("edit_file", {"path": "same.txt", "old": "x\n" * 100_000, "new": "y"}), bench).mistake == "many_matches"
+    assert (
+        bridge()
+        .perform(Action("edit_file", {"path": "same.txt", "old": "x\n" * 100_000, "new": "y"}), bench)
+        .mistake
+        == "many_matches"
+    )
     assert time.process_time() - begun < 5
 
 
@@ -313,7 +357,11 @@ def test_a_closed_file_is_not_read_by_its_name_by_a_link_or_by_a_search(bench: W
     for path in (".env", "innocent.txt", "keys/id_rsa", "src/../.env"):
         for action in calls(path)[8:]:
             assert SECRET not in bridge().perform(action, bench).text.replace(f"`{SECRET}`", "")
-    searches: list[dict[str, Json]] = [{"pattern": "secret"}, {"pattern": "secret", "regex": True}, {"pattern": "secret", "path": "keys"}]
+    searches: list[dict[str, Json]] = [
+        {"pattern": "secret"},
+        {"pattern": "secret", "regex": True},
+        {"pattern": "secret", "path": "keys"},
+    ]
     for args in searches:
         assert bridge().perform(Action("search_codebase", args), bench).text.startswith("No match")
 
@@ -324,10 +372,14 @@ def test_a_closed_file_is_not_read_by_its_name_by_a_link_or_by_a_search(bench: W
 @pytest.mark.parametrize("alias", sorted(ALIASES))
 def test_a_second_name_opens_nothing(bench: Workbench, alias: str) -> None:
     real = ALIASES[alias].name
-    args: dict[str, Json] = {"pattern": "x"} if alias in ("grep", "glob") else {"path": "n.txt", "content": "x"}
+    args: dict[str, Json] = (
+        {"pattern": "x"} if alias in ("grep", "glob") else {"path": "n.txt", "content": "x"}
+    )
     assert alias not in TOOLS
     if alias == "ask_user":
-        assert real_action(Action(alias, {"question": "Which?"})) == Action("escalate", {"question": "Which?"})
+        assert real_action(Action(alias, {"question": "Which?"})) == Action(
+            "escalate", {"question": "Which?"}
+        )
         assert bridge().refusal(Action(alias, {"question": "Which?"}), bench) is None
         return
     assert bridge([real]).perform(Action(alias, args), bench).ok
@@ -349,7 +401,9 @@ def test_a_second_name_opens_nothing(bench: Workbench, alias: str) -> None:
 
 
 def _put_back(root: Path) -> None:
-    """What was deleted or moved is there again, so that it can be tried again; wherever `d` leads now, only inside."""
+    """What was deleted or moved is there again, so that it can be tried again; wherever `d` leads now, only
+    inside.
+    """
     (root / "taken.txt").unlink(missing_ok=True)
     for place in (root / "d", root / "link"):
         if not place.is_symlink():
@@ -404,13 +458,34 @@ def test_a_link_swapped_in_at_any_moment_leads_nowhere(tmp_path: Path, how: int)
 
 
 WORDS = st.sampled_from(
-    ["..", ".", "", "link", "dang", "file", "proc", "src", "x.py", ".env", ".git", "keys", "id_rsa", "a.txt", "new", "/", "~", "pipe"]
+    [
+        "..",
+        ".",
+        "",
+        "link",
+        "dang",
+        "file",
+        "proc",
+        "src",
+        "x.py",
+        ".env",
+        ".git",
+        "keys",
+        "id_rsa",
+        "a.txt",
+        "new",
+        "/",
+        "~",
+        "pipe",
+    ]
 )
 
 
 @tries(120, HealthCheck.function_scoped_fixture)
 @given(parts=st.lists(WORDS, min_size=1, max_size=5), pick=st.integers(0, 11))
-def test_whatever_the_spelling_outside_stays_as_it_is_and_unread(bench: Workbench, parts: list[str], pick: int) -> None:
+def test_whatever_the_spelling_outside_stays_as_it_is_and_unread(
+    bench: Workbench, parts: list[str], pick: int
+) -> None:
     outside = bench.root.parent / "outside"
     result = bridge().perform(calls("/".join(parts))[pick], bench)
     assert SECRET not in result.text.replace(f"`{SECRET}`", "")

@@ -12,16 +12,25 @@ from agentforge.tools.bridge import TOOLS
 from agentforge.tools.diagram import diagram
 
 FILES = {
-    "README.md": "# Shop\n\nSells things.\n\n## Prices\n\nA price is in cents.\n\n```sh\n# not a heading\n```\n",
+    "README.md": (
+        "# Shop\n\nSells things.\n\n## Prices\n\nA price is in cents.\n\n```sh\n# not a heading\n```\n"
+    ),
     "docs/guide.rst": "Guide\n=====\n\nDiscounts\n---------\n\nA discount lowers a price.\n",
     "requirements.txt": "requests==2.0 \\\n    --hash=sha256:00\n",
-    "pyproject.toml": '[project]\nname = "shop"\ndependencies = ["attrs>=20"]\n[project.optional-dependencies]\nweb = ["flask"]\n',
+    "pyproject.toml": (
+        '[project]\nname = "shop"\ndependencies = '
+        '["attrs>=20"]\n[project.optional-dependencies]\nweb = ["flask"]\n'
+    ),
     "src/shop/__init__.py": '"""A shop that sells."""\n',
-    "src/shop/price.py": '"""Prices, in cents."""\n\nimport attrs\n\n\ndef total(items):\n    """The sum of all prices."""\n',
+    "src/shop/price.py": (
+        '"""Prices, in cents."""\n\nimport attrs\n\n\ndef total(items):\n    """The sum of all prices."""\n'
+    ),
     "src/shop/cart.py": "import yaml\n\nfrom shop.price import total\n\n\nclass Cart:\n    pass\n",
     "src/shop/web/__init__.py": "",
     "src/shop/web/app.py": "from shop.cart import Cart\nfrom shop.web import pages\n",
-    "src/shop/web/pages.py": "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line, shell=True)\n",
+    "src/shop/web/pages.py": (
+        "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line, shell=True)\n"
+    ),
     "tests/test_cart.py": "from shop.cart import Cart\n",
 }
 
@@ -57,7 +66,9 @@ def test_a_document_is_opened_and_code_gives_its_docstrings(bench: Workbench) ->
     read = call(bench, "read_documentation", path="docs/guide.rst")
     assert read.opened == (Opened("docs/guide.rst", 1, 7),)
     assert "6: total: " not in read.text
-    assert "7: total: The sum of all prices." in call(bench, "read_documentation", path="src/shop/price.py").text
+    assert (
+        "7: total: The sum of all prices." in call(bench, "read_documentation", path="src/shop/price.py").text
+    )
     with pytest.raises(ModelMistake) as caught:
         call(bench, "read_documentation", path="pyproject.toml")
     assert caught.value.kind == "not_documentation"
@@ -114,7 +125,10 @@ def test_a_large_project_is_drawn_by_its_outer_packages() -> None:
 
 def test_complexity_is_of_a_path_else_of_the_change_else_of_everything(bench: Workbench) -> None:
     (bench.root / "src/shop/price.py").write_text("def f(a):\n    if a:\n        return 1\n    return 2\n")
-    assert call(bench, "analyze_complexity", path="src/shop/price.py").text.split("\n")[1] == "2 src/shop/price.py::f"
+    assert (
+        call(bench, "analyze_complexity", path="src/shop/price.py").text.split("\n")[1]
+        == "2 src/shop/price.py::f"
+    )
     assert "in 6 files" in call(bench, "analyze_complexity").text
     changed = Workbench(bench.root, no_tests, changed=lambda: ["src/shop/price.py", "gone.py"])
     assert "in 1 files" in call(changed, "analyze_complexity").text
@@ -126,7 +140,10 @@ def test_the_scan_reads_what_changed_else_all_and_advises(bench: Workbench) -> N
     assert text.startswith("1 findings (1 high, 0 medium, 0 low) in")
     assert "src/shop/web/pages.py:5: high shell-line: " in text
     changed = Workbench(bench.root, no_tests, changed=lambda: ["src/shop/price.py"])
-    assert call(changed, "run_security_scan").text == "0 findings (0 high, 0 medium, 0 low) in 1 files: those this change touches."
+    assert (
+        call(changed, "run_security_scan").text
+        == "0 findings (0 high, 0 medium, 0 low) in 1 files: those this change touches."
+    )
     assert "1 findings" in call(changed, "run_security_scan", paths=["src/shop/web"]).text
 
 

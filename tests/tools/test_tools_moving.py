@@ -22,14 +22,30 @@ def check(schema: Mapping[str, Json], value: Json) -> list[str]:
 
 
 def bridge(constraints: dict[str, str] | None = None, *, forbidden: Sequence[str] = ()) -> Bridge:
-    role: dict[str, Json] = {"agent": {"role": "tester"}, "capabilities": {"tools": {"allowed": list(TOOLS), "forbidden": list(forbidden)}}}
-    return Bridge.of(role, PathLimits.compile(constraints or {}, tests=("tests/**/*",)), check, locked={"tests/test_locked.py": "0" * 64})
+    role: dict[str, Json] = {
+        "agent": {"role": "tester"},
+        "capabilities": {"tools": {"allowed": list(TOOLS), "forbidden": list(forbidden)}},
+    }
+    return Bridge.of(
+        role,
+        PathLimits.compile(constraints or {}, tests=("tests/**/*",)),
+        check,
+        locked={"tests/test_locked.py": "0" * 64},
+    )
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
     root = tmp_path / "tree"
-    for name in ("src/a.py", "tests/a.py", "tests/test_locked.py", ".git/config", ".agentforge/x.yaml", "../outside.py", "tests/.npmrc"):
+    for name in (
+        "src/a.py",
+        "tests/a.py",
+        "tests/test_locked.py",
+        ".git/config",
+        ".agentforge/x.yaml",
+        "../outside.py",
+        "tests/.npmrc",
+    ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("x = 1\n")
     (root / "link").symlink_to("..")
@@ -83,7 +99,9 @@ def test_a_file_is_moved_with_its_mode_and_directories_are_made(bench: Workbench
         ("tests/a.py", ".", "path_limit"),
     ],
 )
-def test_a_move_from_or_to_a_closed_place_is_refused(bench: Workbench, source: str, target: str, kind: str) -> None:
+def test_a_move_from_or_to_a_closed_place_is_refused(
+    bench: Workbench, source: str, target: str, kind: str
+) -> None:
     (bench.root / "tests/sub").mkdir()
     before = snapshot(bench.root)
     result = move(bench, source, target, bridge({"create_file": "{tests}"}))

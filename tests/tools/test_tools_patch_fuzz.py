@@ -1,4 +1,6 @@
-"""Any patch on a real tree: all of it is done or none, and nothing outside is touched. `make fuzz` tries many more."""
+"""Any patch on a real tree: all of it is done or none, and nothing outside is touched. `make fuzz` tries many
+more.
+"""
 
 import difflib
 import os
@@ -16,11 +18,46 @@ from agentforge.tools.patching import apply_patch
 from tests.fuzzing import tries
 
 SECRET = "of outside\n"
-NAMES = ["a.txt", "b.txt", "d/c.txt", "new.txt", "d/e/new.txt", "link", "link/f.txt", "dang", "in", "d", ".", "..", "../outside/f.txt"]
-NAMES += ["/dev/null", ".git/config", ".GIT/x", "a.txt/x", "d/../a.txt", "../tree/a.txt", "/etc/x", "~/x", '"q\\"x"', "sp ace", "é"]
+NAMES = [
+    "a.txt",
+    "b.txt",
+    "d/c.txt",
+    "new.txt",
+    "d/e/new.txt",
+    "link",
+    "link/f.txt",
+    "dang",
+    "in",
+    "d",
+    ".",
+    "..",
+    "../outside/f.txt",
+]
+NAMES += [
+    "/dev/null",
+    ".git/config",
+    ".GIT/x",
+    "a.txt/x",
+    "d/../a.txt",
+    "../tree/a.txt",
+    "/etc/x",
+    "~/x",
+    '"q\\"x"',
+    "sp ace",
+    "é",
+]
 LINES = st.sampled_from(["a", "b", "c", "", "-- x", "++ y", "@@ -1 +1 @@", "é", "x\r"])
 TEXTS = st.lists(LINES, max_size=6).map(lambda lines: "".join(f"{line}\n" for line in lines))
-NOISE = ["--- a/a.txt\n", "+++ b/a.txt\n", "@@ -1 +1 @@\n", "-a\n", "+b\n", " c\n", "diff --git a/a.txt b/b.txt\n", "rename from a.txt\n"]
+NOISE = [
+    "--- a/a.txt\n",
+    "+++ b/a.txt\n",
+    "@@ -1 +1 @@\n",
+    "-a\n",
+    "+b\n",
+    " c\n",
+    "diff --git a/a.txt b/b.txt\n",
+    "rename from a.txt\n",
+]
 NOISE += [
     "rename to ../x\n",
     "new file mode 120000\n",
@@ -46,7 +83,12 @@ def tree() -> Iterator[Path]:
         root, outside = Path(place, "tree"), Path(place, "outside")
         for folder in (root / "d", root / ".git", outside):
             folder.mkdir(parents=True)
-        for name, text in {"a.txt": "a\nb\nc\n", "b.txt": "b\n", "d/c.txt": "c\n", ".git/config": "x\n"}.items():
+        for name, text in {
+            "a.txt": "a\nb\nc\n",
+            "b.txt": "b\n",
+            "d/c.txt": "c\n",
+            ".git/config": "x\n",
+        }.items():
             (root / name).write_text(text)
         (outside / "f.txt").write_text(SECRET)
         (root / "link").symlink_to(outside)
@@ -76,19 +118,28 @@ def applied(root: Path, patch: str) -> ToolResult | ModelMistake:
 def held(patch: str) -> ToolResult | None:
     """Applies it to a fresh tree and looks at everything that must hold, whatever it was."""
     with tree() as root:
-        before, outside, git = photograph(root), photograph(root.parent / "outside"), photograph(root / ".git")
+        before, outside, git = (
+            photograph(root),
+            photograph(root.parent / "outside"),
+            photograph(root / ".git"),
+        )
         done = applied(root, patch)
         after = photograph(root)
         assert photograph(root.parent / "outside") == outside
         assert photograph(root / ".git") == git
-        assert {name for name in after if after[name][0]} <= {name for name in before if before[name][0]}, "a new link"
+        assert {name for name in after if after[name][0]} <= {name for name in before if before[name][0]}, (
+            "a new link"
+        )
         if isinstance(done, ModelMistake):
             assert after == before
             return None
         changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
         files = {name for name in changed if not (root / name).is_dir() and name not in {"d", "d/e"}}
         assert files <= set(done.wrote)
-        assert all(not (root / name).exists() or (root / name).resolve().is_relative_to(root.resolve()) for name in done.wrote)
+        assert all(
+            not (root / name).exists() or (root / name).resolve().is_relative_to(root.resolve())
+            for name in done.wrote
+        )
         return done
 
 
@@ -101,12 +152,24 @@ def patches(draw: st.DrawFn) -> str:
         old = {"a.txt": "a\nb\nc\n", "b.txt": "b\n", "d/c.txt": "c\n"}.get(source, draw(TEXTS))
         kind = draw(st.sampled_from(["edit", "create", "delete", "rename", "any"]))
         if kind == "rename":
-            text += f"diff --git a/{source} b/{target}\nsimilarity index 100%\nrename from {source}\nrename to {target}\n"
+            text += (
+                f"diff --git a/{source} b/{target}\nsimilarity index 100%\nrename from "
+                f"{source}\nrename to {target}\n"
+            )
             continue
         new = "" if kind == "delete" else draw(TEXTS)
-        sides = {"edit": (source, source), "create": ("/dev/null", target), "delete": (source, "/dev/null"), "any": (source, target)}[kind]
-        before, after = (side if side == "/dev/null" else f"{mark}/{side}" for mark, side in zip("ab", sides, strict=True))
-        lines = difflib.unified_diff(("" if kind == "create" else old).splitlines(True), new.splitlines(True), before, after)
+        sides = {
+            "edit": (source, source),
+            "create": ("/dev/null", target),
+            "delete": (source, "/dev/null"),
+            "any": (source, target),
+        }[kind]
+        before, after = (
+            side if side == "/dev/null" else f"{mark}/{side}" for mark, side in zip("ab", sides, strict=True)
+        )
+        lines = difflib.unified_diff(
+            ("" if kind == "create" else old).splitlines(True), new.splitlines(True), before, after
+        )
         text += "".join(lines)
     return text
 
@@ -118,8 +181,13 @@ def test_a_patch_is_done_as_a_whole_or_not_at_all_and_stays_inside(patch: str) -
 
 
 @tries(40)
-@given(patches(), st.lists(st.tuples(st.floats(0, 1), st.sampled_from([*NOISE, "DROP", "DOUBLE", "SWAP"])), max_size=4))
-def test_a_spoiled_patch_is_applied_or_refused_and_never_in_part(patch: str, spoils: list[tuple[float, str]]) -> None:
+@given(
+    patches(),
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from([*NOISE, "DROP", "DOUBLE", "SWAP"])), max_size=4),
+)
+def test_a_spoiled_patch_is_applied_or_refused_and_never_in_part(
+    patch: str, spoils: list[tuple[float, str]]
+) -> None:
     lines = patch.splitlines(True)
     for where, what in spoils:
         at = min(int(where * len(lines)), len(lines) - 1)
@@ -137,7 +205,12 @@ def test_a_spoiled_patch_is_applied_or_refused_and_never_in_part(patch: str, spo
 
 
 @tries(40)
-@given(st.one_of(st.lists(st.sampled_from(NOISE), max_size=12).map("".join), st.text(alphabet='-+@ ,19ab/.\\\n\r\0"d', max_size=200)))
+@given(
+    st.one_of(
+        st.lists(st.sampled_from(NOISE), max_size=12).map("".join),
+        st.text(alphabet='-+@ ,19ab/.\\\n\r\0"d', max_size=200),
+    )
+)
 def test_any_text_at_all_leaves_the_tree_whole(text: str) -> None:
     held(text)
 
@@ -146,7 +219,9 @@ def test_any_text_at_all_leaves_the_tree_whole(text: str) -> None:
 @given(TEXTS, st.integers(0, 3))
 def test_a_right_patch_gives_the_right_text(new: str, context: int) -> None:
     old = "a\nb\nc\n"
-    patch = "".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "a/a.txt", "b/a.txt", n=context))
+    patch = "".join(
+        difflib.unified_diff(old.splitlines(True), new.splitlines(True), "a/a.txt", "b/a.txt", n=context)
+    )
     with tree() as root:
         done = applied(root, patch)
         if new == old:

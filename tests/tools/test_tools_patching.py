@@ -1,4 +1,6 @@
-"""Patches: every diff of two texts leads from one to the other, and a patch that cannot be done whole is not done at all."""
+"""Patches: every diff of two texts leads from one to the other, and a patch that cannot be done whole is not
+done at all.
+"""
 
 import difflib
 import os
@@ -47,7 +49,12 @@ def bridge(constraints: dict[str, str] | None = None, *, forbidden: Sequence[str
 def bench(tmp_path: Path) -> Workbench:
     root = tmp_path / "tree"
     write(
-        root, {"p.txt": "".join(f"{letter}\n" for letter in "abcdefghij"), "q.txt": "one\ntwo\nthree\n", "tests/test_locked.py": "x = 1\n"}
+        root,
+        {
+            "p.txt": "".join(f"{letter}\n" for letter in "abcdefghij"),
+            "q.txt": "one\ntwo\nthree\n",
+            "tests/test_locked.py": "x = 1\n",
+        },
     )
     return Workbench(root, ran)
 
@@ -60,7 +67,9 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
     paths = [Path(folder, name) for folder, _, names in os.walk(root.parent) for name in names]
-    return {str(path): (b"" if path.is_symlink() else path.read_bytes(), path.lstat().st_mode) for path in paths}
+    return {
+        str(path): (b"" if path.is_symlink() else path.read_bytes(), path.lstat().st_mode) for path in paths
+    }
 
 
 def patched(bench: Workbench, patch: str) -> ToolResult:
@@ -82,9 +91,26 @@ def _lines(text: str) -> list[str]:
 # ------------------------------------------------------------------ the rule: a diff leads where it came from
 
 LINES = st.sampled_from(
-    ["", "a", "b", "-- c", "++ d", "@@ -1 +1 @@", "--- a/f", "+++ b/f", "diff --git a/f b/f", "\\ x", " y", "a\r", "\r", "é\u2028"]
+    [
+        "",
+        "a",
+        "b",
+        "-- c",
+        "++ d",
+        "@@ -1 +1 @@",
+        "--- a/f",
+        "+++ b/f",
+        "diff --git a/f b/f",
+        "\\ x",
+        " y",
+        "a\r",
+        "\r",
+        "é\u2028",
+    ]
 )
-TEXTS = st.tuples(st.lists(LINES, max_size=14), st.booleans()).map(lambda each: "\n".join(each[0]) + ("\n" if each[1] and each[0] else ""))
+TEXTS = st.tuples(st.lists(LINES, max_size=14), st.booleans()).map(
+    lambda each: "\n".join(each[0]) + ("\n" if each[1] and each[0] else "")
+)
 
 
 @tries(100)
@@ -117,7 +143,9 @@ def test_a_hunk_that_moved_is_found_or_refused_but_never_misplaced(old: str, new
 
 
 @tries(100)
-@given(text=st.text(alphabet='-+@ ,19ab/\\\n\r\0"d', max_size=120) | st.lists(LINES, max_size=12).map("\n".join))
+@given(
+    text=st.text(alphabet='-+@ ,19ab/\\\n\r\0"d', max_size=120) | st.lists(LINES, max_size=12).map("\n".join)
+)
 def test_any_text_is_a_patch_or_a_mistake(text: str) -> None:
     said: ModelMistake | Misfit | None = None
     try:
@@ -142,7 +170,10 @@ def test_any_text_is_a_patch_or_a_mistake(text: str) -> None:
         ({}, {"empty.txt": ""}),
         ({"empty.txt": ""}, {}),
         ({"a.txt": "1\r\n2\r\n"}, {"a.txt": "1\r\n2b\r\n"}),
-        ({"a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n"}, {"a.txt": "one\n", "c.txt": "3\n", "d.txt": "4\n"}),
+        (
+            {"a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n"},
+            {"a.txt": "one\n", "c.txt": "3\n", "d.txt": "4\n"},
+        ),
     ],
 )
 def test_what_git_writes_is_applied(tmp_path: Path, old: dict[str, str], new: dict[str, str]) -> None:
@@ -165,11 +196,20 @@ def test_what_git_writes_is_applied(tmp_path: Path, old: dict[str, str], new: di
         ]
         for words in (["init", "-q"], ["add", "-A", "."], ["commit", "-q", "--allow-empty", "-m", side]):
             subprocess.run([*argv, *words], cwd=tmp_path / side, check=True, capture_output=True)
-    shown = subprocess.run(["git", "--git-dir", "git", "diff", "-M", "HEAD~", "HEAD"], cwd=tmp_path, capture_output=True, check=True)
+    shown = subprocess.run(
+        ["git", "--git-dir", "git", "diff", "-M", "HEAD~", "HEAD"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+    )
     text = shown.stdout.decode()
     result = apply_patch({"patch": text}, Workbench(tmp_path / "a", ran))
     assert result.ok
-    found = {path.relative_to(tmp_path / "a").as_posix(): path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    found = {
+        path.relative_to(tmp_path / "a").as_posix(): path.read_bytes()
+        for path in (tmp_path / "a").rglob("*")
+        if path.is_file()
+    }
     assert found == {name: text.encode() for name, text in new.items()}
     assert set(result.wrote) == {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
     assert set(result.created) == new.keys() - old.keys()
@@ -179,7 +219,9 @@ def test_what_git_writes_is_applied(tmp_path: Path, old: dict[str, str], new: di
 
 
 def test_two_hunks_of_one_file_are_both_applied(bench: Workbench) -> None:
-    result = patched(bench, "--- a/p.txt\n+++ b/p.txt\n@@ -1,2 +1,3 @@\n a\n+X\n b\n@@ -9,2 +10,3 @@\n i\n+Y\n j\n")
+    result = patched(
+        bench, "--- a/p.txt\n+++ b/p.txt\n@@ -1,2 +1,3 @@\n a\n+X\n b\n@@ -9,2 +10,3 @@\n i\n+Y\n j\n"
+    )
     assert result.ok
     assert (bench.root / "p.txt").read_text() == "a\nX\nb\nc\nd\ne\nf\ng\nh\ni\nY\nj\n"
     assert [(each.start, each.end) for each in result.opened] == [(1, 3), (10, 12)]
@@ -200,7 +242,10 @@ def test_a_removed_line_that_looks_like_a_header_is_removed(bench: Workbench) ->
         "--- q.txt\n+++ q.txt\n@@ -2 +2 @@\n-two\n+TWO\n",  # no prefixes
         "--- a/q.txt\t2024-01-01\n+++ b/q.txt\t2024-01-02\n@@ -2 +2 @@\n-two\n+TWO\n",
         "Here it is:\n\n```diff\n--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO\n```\n",
-        "diff --git a/q.txt b/q.txt\nindex 1..2 100644\n--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO\n-- \n2.40.1\n",
+        (
+            "diff --git a/q.txt b/q.txt\nindex 1..2 100644\n--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 "
+            "@@\n-two\n+TWO\n-- \n2.40.1\n"
+        ),
         "--- a/./q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO",
     ],
 )
@@ -221,7 +266,9 @@ def test_an_empty_line_may_have_lost_its_space(bench: Workbench) -> None:
 def test_a_file_keeps_its_line_endings_and_its_mode(bench: Workbench) -> None:
     write(bench.root, {"dos.txt": "one\r\ntwo\r\nthree"})
     (bench.root / "dos.txt").chmod(0o755)
-    assert patched(bench, "--- a/dos.txt\n+++ b/dos.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n three\n+four\n").ok
+    assert patched(
+        bench, "--- a/dos.txt\n+++ b/dos.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n three\n+four\n"
+    ).ok
     assert (bench.root / "dos.txt").read_bytes() == b"one\r\nTWO\r\nthree\nfour\r\n"
     assert (bench.root / "dos.txt").stat().st_mode & 0o777 == 0o755
 
@@ -247,8 +294,16 @@ GOOD = "--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO\n"
 @pytest.mark.parametrize(
     ("patch", "kind", "said"),
     [
-        ("--- a/p.txt\n+++ b/p.txt\n@@ -1,2 +1,2 @@\n a\n-bee\n+B\n", "no_match", r"hunk 1 of 1 for `p.txt` .*-1,2.* does not fit"),
-        ("--- a/p.txt\n+++ b/p.txt\n@@ -1,1 +1,1 @@\n-a\n+A\n@@ -5 +5 @@\n-eh\n+E\n", "no_match", "hunk 2 of 2"),
+        (
+            "--- a/p.txt\n+++ b/p.txt\n@@ -1,2 +1,2 @@\n a\n-bee\n+B\n",
+            "no_match",
+            r"hunk 1 of 1 for `p.txt` .*-1,2.* does not fit",
+        ),
+        (
+            "--- a/p.txt\n+++ b/p.txt\n@@ -1,1 +1,1 @@\n-a\n+A\n@@ -5 +5 @@\n-eh\n+E\n",
+            "no_match",
+            "hunk 2 of 2",
+        ),
         ("--- a/p.txt\n+++ b/p.txt\n@@ -99,0 +99,1 @@\n+x\n", "no_match", "beyond the file's 10 lines"),
         ("--- a/twice.txt\n+++ b/twice.txt\n@@ -9 +9 @@\n-x\n+y\n", "many_matches", "from lines 1, 3"),
         ("--- a/none.txt\n+++ b/none.txt\n@@ -1 +1 @@\n-x\n+y\n", "no_such_file", "none.txt"),
@@ -256,10 +311,22 @@ GOOD = "--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO\n"
         ("--- a/p.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "bad_patch", "leaves 9 lines"),
         ("--- a/p.txt\n+++ b/p.txt\n", "bad_patch", "no hunk follows"),
         ("--- a/p.txt\n+++ b/p.txt\n@@ @@\n-a\n+b\n", "bad_patch", "no hunk header"),
-        ("--- a/p.txt\n+++ b/p.txt\n@@ -1 +1 @@\nwhat\n", "bad_patch", "line 9 of the patch begins with neither"),
+        (
+            "--- a/p.txt\n+++ b/p.txt\n@@ -1 +1 @@\nwhat\n",
+            "bad_patch",
+            "line 9 of the patch begins with neither",
+        ),
         ("--- a/p.txt\n+++ b/p.txt\n@@ -1,5 +1,5 @@\n-a\n--- b\n+c\n", "bad_patch", "counts"),
-        ("*** Begin Patch\n*** Update File: p.txt\n-a\n+b\n*** End Patch\n", "bad_patch", "belongs to no file"),
-        ("diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n", "bad_patch", "no links"),
+        (
+            "*** Begin Patch\n*** Update File: p.txt\n-a\n+b\n*** End Patch\n",
+            "bad_patch",
+            "belongs to no file",
+        ),
+        (
+            "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n",
+            "bad_patch",
+            "no links",
+        ),
         ("diff --git a/l b/l\nGIT binary patch\nliteral 1\n", "bad_patch", "binary"),
         ("diff --git a/p.txt b/x\ncopy from p.txt\ncopy to x\n", "bad_patch", "copies"),
         (GOOD, "bad_patch", "twice"),
@@ -267,11 +334,17 @@ GOOD = "--- a/q.txt\n+++ b/q.txt\n@@ -2 +2 @@\n-two\n+TWO\n"
         ("--- a/alias.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n", "not_a_file", "is a link"),
         ("--- a/binary\n+++ b/binary\n@@ -1 +1 @@\n-x\n+y\n", "not_text", "UTF-8"),
         ("--- a/tests\n+++ b/tests\n@@ -1 +1 @@\n-x\n+y\n", "not_a_file", "tests"),
-        ("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/new/er\n@@ -0,0 +1 @@\n+x\n", "path_limit", "through a file"),
+        (
+            "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/new/er\n@@ -0,0 +1 @@\n+x\n",
+            "path_limit",
+            "through a file",
+        ),
         ("--- /dev/null\n+++ b/p.txt/x\n@@ -0,0 +1 @@\n+x\n", "path_limit", "through a file"),
     ],
 )
-def test_a_patch_that_cannot_be_done_says_where_and_changes_nothing(bench: Workbench, patch: str, kind: str, said: str) -> None:
+def test_a_patch_that_cannot_be_done_says_where_and_changes_nothing(
+    bench: Workbench, patch: str, kind: str, said: str
+) -> None:
     write(bench.root, {"twice.txt": "x\n-\nx\n"})
     (bench.root / "alias.txt").symlink_to("q.txt")
     (bench.root / "binary").write_bytes(b"x\xff\n")
@@ -290,7 +363,11 @@ def test_words_are_no_patch(bench: Workbench) -> None:
 
 def test_a_miss_shows_the_nearest_lines(bench: Workbench) -> None:
     write(bench.root, {"m.py": "def total(prices):\n    return sum(prices)\n"})
-    result = patched(bench, "--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n def total(price):\n-    return sum(prices)\n+    return 0\n")
+    result = patched(
+        bench,
+        "--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n def total(price):\n-    return sum(prices)\n+    "
+        "return 0\n",
+    )
     assert "1|def total(prices):" in result.text
     assert "hunk 1 of 1 for `m.py`" in result.text
 
@@ -334,7 +411,9 @@ def test_no_patch_touches_a_closed_path(bench: Workbench, how: str, path: str, k
     (bench.root / "tests/to_locked.py").symlink_to("test_locked.py")
     before = snapshot(bench.root)
     limited = bridge({"create_file": "{tests},!tests/private/**"})
-    result = limited.perform(Action("apply_patch", {"patch": EDIT.format("tests/open.py") + how.format(path)}), bench)
+    result = limited.perform(
+        Action("apply_patch", {"patch": EDIT.format("tests/open.py") + how.format(path)}), bench
+    )
     is_link = path.endswith("to_locked.py") and how in (DELETE, RENAME)
     assert result.mistake == ("not_a_file" if is_link else kind), result.text
     assert snapshot(bench.root) == before
@@ -348,15 +427,26 @@ def test_each_act_of_a_patch_is_held_to_the_limits_of_its_own_tool(bench: Workbe
     def tried(patch: str) -> str:
         return limited.perform(Action("apply_patch", {"patch": patch}), bench).mistake
 
-    assert tried(CREATE.format("src/new.py")) == tried(EDIT.format("docs/a.md")) == tried(DELETE.format("docs/a.md")) == "path_limit"
+    assert (
+        tried(CREATE.format("src/new.py"))
+        == tried(EDIT.format("docs/a.md"))
+        == tried(DELETE.format("docs/a.md"))
+        == "path_limit"
+    )
     assert tried(CREATE.format("docs/new.md") + EDIT.format("src/a.py")) == ""
 
 
-@pytest.mark.parametrize(("forbidden", "patch"), [("create_file", CREATE), ("edit_file", EDIT), ("delete_file", DELETE)])
-def test_what_a_role_may_not_do_it_may_not_do_by_a_patch(bench: Workbench, forbidden: str, patch: str) -> None:
+@pytest.mark.parametrize(
+    ("forbidden", "patch"), [("create_file", CREATE), ("edit_file", EDIT), ("delete_file", DELETE)]
+)
+def test_what_a_role_may_not_do_it_may_not_do_by_a_patch(
+    bench: Workbench, forbidden: str, patch: str
+) -> None:
     write(bench.root, {} if patch == CREATE else {"a.py": "x = 1\n"})
     before = snapshot(bench.root)
-    result = bridge(forbidden=[forbidden]).perform(Action("apply_patch", {"patch": patch.format("a.py")}), bench)
+    result = bridge(forbidden=[forbidden]).perform(
+        Action("apply_patch", {"patch": patch.format("a.py")}), bench
+    )
     assert (result.mistake, forbidden in result.text) == ("forbidden_tool", True)
     assert snapshot(bench.root) == before
 
@@ -368,7 +458,9 @@ def test_a_failure_in_the_middle_takes_everything_back(bench: Workbench) -> None
     """A file that shall go is not there, which shows when others have gone already."""
     before = snapshot(bench.root)
     with pytest.raises(FileNotFoundError):
-        change_all(bench.root, ["q.txt", "gone.txt"], {"p.txt": Content(b"new"), "fresh/er/x": Content(b"new")})
+        change_all(
+            bench.root, ["q.txt", "gone.txt"], {"p.txt": Content(b"new"), "fresh/er/x": Content(b"new")}
+        )
     assert snapshot(bench.root) == before
     assert not (bench.root / "fresh").exists()
 
@@ -379,11 +471,15 @@ def test_a_full_disk_in_the_middle_takes_everything_back(tmp_path: Path) -> None
         "import resource, signal, sys; from pathlib import Path\n"
         "from agentforge.system.beneath import Content, change_all\n"
         "from agentforge.system.files import disk_errors\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "with disk_errors(): change_all(Path(sys.argv[1]), ['a.txt'], {'c/new.txt': Content(b'x'), 'b.txt': Content(b'x' * 10_000)})\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, "
+        "4096))\n"
+        "with disk_errors(): change_all(Path(sys.argv[1]), ['a.txt'], {'c/new.txt': Content(b'x'), "
+        "'b.txt': Content(b'x' * 10_000)})\n"
     )
     before = snapshot(tmp_path / "tree")
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "tree")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "tree")], capture_output=True, text=True, check=False
+    )
     assert Unusable.__name__ in done.stderr
     assert snapshot(tmp_path / "tree") == before
     assert not (tmp_path / "tree" / "c").exists()
@@ -394,7 +490,9 @@ def test_many_files_are_patched_in_seconds(bench: Workbench) -> None:
     names = [f"pkg{number % 20}/mod{number}.txt" for number in range(count)]
     write(bench.root, {name: "".join(f"{name} line {line}\n" for line in range(60)) for name in names})
     patch = "".join(
-        f"--- a/{name}\n+++ b/{name}\n@@ -30,3 +30,3 @@\n {name} line 30\n-{name} line 31\n+changed\n {name} line 32\n" for name in names
+        f"--- a/{name}\n+++ b/{name}\n@@ -30,3 +30,3 @@\n {name} line 30\n-{name} line 31\n+changed\n "
+        f"{name} line 32\n"
+        for name in names
     )
     begun = time.process_time()
     result = patched(bench, patch)
@@ -409,7 +507,9 @@ def test_many_files_are_patched_in_seconds(bench: Workbench) -> None:
 def test_a_hunk_of_equal_lines_in_a_file_of_equal_lines_takes_no_longer(bench: Workbench) -> None:
     count = 100_000 if SOAK else 20_000
     write(bench.root, {"same.txt": "x\n" * (2 * count)})
-    patch = f"--- a/same.txt\n+++ b/same.txt\n@@ -1,{count + 1} +1,{count + 1} @@\n" + " x\n" * count + "-y\n+z\n"
+    patch = (
+        f"--- a/same.txt\n+++ b/same.txt\n@@ -1,{count + 1} +1,{count + 1} @@\n" + " x\n" * count + "-y\n+z\n"
+    )
     begun = time.process_time()
     assert patched(bench, patch).mistake == "no_match"
     assert time.process_time() - begun < count / 10_000
@@ -417,11 +517,18 @@ def test_a_hunk_of_equal_lines_in_a_file_of_equal_lines_takes_no_longer(bench: W
 
 @tries(60, HealthCheck.function_scoped_fixture)
 @given(files=st.dictionaries(st.sampled_from(["a", "b", "d/c"]), st.tuples(TEXTS, TEXTS), max_size=3))
-def test_a_patch_of_many_files_gives_every_file_its_new_text(tmp_path: Path, files: dict[str, tuple[str, str]]) -> None:
+def test_a_patch_of_many_files_gives_every_file_its_new_text(
+    tmp_path: Path, files: dict[str, tuple[str, str]]
+) -> None:
     changed = {name: both for name, both in files.items() if diff(*both)}
     if not changed:
         return
     write(tmp_path, {name: old for name, (old, _) in changed.items()})
-    result = apply_patch({"patch": "".join(diff(old, new, name) for name, (old, new) in changed.items())}, Workbench(tmp_path, ran))
+    result = apply_patch(
+        {"patch": "".join(diff(old, new, name) for name, (old, new) in changed.items())},
+        Workbench(tmp_path, ran),
+    )
     assert result.ok
-    assert {name: (tmp_path / name).read_bytes().decode() for name in changed} == {name: new for name, (_, new) in changed.items()}
+    assert {name: (tmp_path / name).read_bytes().decode() for name in changed} == {
+        name: new for name, (_, new) in changed.items()
+    }

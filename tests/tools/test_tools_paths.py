@@ -98,13 +98,21 @@ def test_placeholders_default_to_the_usual_layout_and_may_stand_inside_a_pattern
     assert limits.allows("create_file", "src/a.py") is not None
 
 
-@every("constraints", [{"create_file": "{nope}/**"}, {"read_file": "docs/**"}, {"edit_file": "!"}, {"edit_file": "!!a"}])
+@every(
+    "constraints",
+    [{"create_file": "{nope}/**"}, {"read_file": "docs/**"}, {"edit_file": "!"}, {"edit_file": "!!a"}],
+)
 def test_a_constraint_that_cannot_be_meant_is_an_error(constraints: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         PathLimits.compile(constraints)
 
 
-@given(path=PATHS, pattern=st.lists(st.one_of(NAMES, st.sampled_from(["*", "**", "a*", "?"])), min_size=1, max_size=5).map("/".join))
+@given(
+    path=PATHS,
+    pattern=st.lists(st.one_of(NAMES, st.sampled_from(["*", "**", "a*", "?"])), min_size=1, max_size=5).map(
+        "/".join
+    ),
+)
 def test_a_negative_pattern_denies_exactly_what_it_matches(path: str, pattern: str) -> None:
     limits = PathLimits.compile({"edit_file": f"!{pattern}"})
     for tool in WRITING_TOOLS:

@@ -16,13 +16,35 @@ from tests.fuzzing import tries
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
-WORDS = ["git", "push", "rm", "-rf", "/", "x", "make", "sudo", "$x", "|", "sh", ";", "&&", ">", "~", "'", "curl", "http://x", "ls"]
+WORDS = [
+    "git",
+    "push",
+    "rm",
+    "-rf",
+    "/",
+    "x",
+    "make",
+    "sudo",
+    "$x",
+    "|",
+    "sh",
+    ";",
+    "&&",
+    ">",
+    "~",
+    "'",
+    "curl",
+    "http://x",
+    "ls",
+]
 COMMANDS = st.one_of(
     st.none(),
     st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple),
 )
-PLACES = st.lists(st.sampled_from(["a.py", "docs/x.md", "/etc/x", "../x", "docs/../a.py"]), max_size=2).map(tuple)
+PLACES = st.lists(st.sampled_from(["a.py", "docs/x.md", "/etc/x", "../x", "docs/../a.py"]), max_size=2).map(
+    tuple
+)
 CALLS = st.builds(
     Call,
     tool=st.sampled_from(["run_command", "create_file"]),
@@ -81,9 +103,14 @@ def test_the_laws_hold(call: Call, policy: Policy, grants: list[Grant], mode: Mo
 
 @tries(60)
 @given(CALLS, POLICIES, GRANTS, MODES, st.sampled_from([" ", "; true", "\ntrue", " # x"]))
-def test_more_words_never_make_a_command_easier(call: Call, policy: Policy, grants: list[Grant], mode: Mode, more: str) -> None:
+def test_more_words_never_make_a_command_easier(
+    call: Call, policy: Policy, grants: list[Grant], mode: Mode, more: str
+) -> None:
     if isinstance(call.command, str) and call.command.strip() and not call.command.endswith(("'", "\\")):
-        before, after = (decide(replace(call, command=line), policy, grants, mode) for line in (call.command, call.command + more))
+        before, after = (
+            decide(replace(call, command=line), policy, grants, mode)
+            for line in (call.command, call.command + more)
+        )
         if more not in (" ", " # x"):
             assert ORDER[after.verdict] >= ORDER[before.verdict]
         assert RISKS.index(after.risk) >= RISKS.index(before.risk)

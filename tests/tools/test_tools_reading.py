@@ -56,7 +56,13 @@ def call(bench: Workbench, tool: str, /, **args: Json) -> ToolResult:
 
 
 def test_list_files_is_sorted_relative_and_without_git(bench: Workbench) -> None:
-    assert call(bench, "list_files").text.split("\n") == ["README.md", "data.bin", "a b/ünï.txt", "src/other.py", "src/parser.py"]
+    assert call(bench, "list_files").text.split("\n") == [
+        "README.md",
+        "data.bin",
+        "a b/ünï.txt",
+        "src/other.py",
+        "src/parser.py",
+    ]
     assert call(bench, "list_files", path="src").text.split("\n") == ["src/other.py", "src/parser.py"]
     assert call(bench, "list_files", pattern="*.py").text.split("\n") == ["src/other.py", "src/parser.py"]
     assert call(bench, "list_files", pattern="src/p*").text == "src/parser.py"
@@ -105,7 +111,9 @@ def test_a_wide_file_stays_within_the_bound(bench: Workbench) -> None:
     assert "your working set shows it whole" in result.text
 
 
-@pytest.mark.parametrize(("data", "says"), [(b"\0\0", "binary"), (b"x" * 2_000_001, "too large"), (b"", "empty")])
+@pytest.mark.parametrize(
+    ("data", "says"), [(b"\0\0", "binary"), (b"x" * 2_000_001, "too large"), (b"", "empty")]
+)
 def test_what_cannot_be_shown_is_answered_in_a_sentence(bench: Workbench, data: bytes, says: str) -> None:
     (bench.root / "odd").write_bytes(data)
     result = call(bench, "read_file", path="odd")
@@ -121,7 +129,10 @@ def test_only_newlines_count_as_line_ends(bench: Workbench) -> None:
     assert "3|c = 3" in result.text
 
 
-@every("path", ["nope.py", "src", "../x", "/etc/passwd", ".git/config", ".GIT/config", "src/../../x", "a\0b", "x" * 300])
+@every(
+    "path",
+    ["nope.py", "src", "../x", "/etc/passwd", ".git/config", ".GIT/config", "src/../../x", "a\0b", "x" * 300],
+)
 def test_a_bad_path_is_a_mistake(bench: Workbench, path: str) -> None:
     for tool in ("read_file", "outline"):
         with pytest.raises(ModelMistake):
@@ -134,7 +145,9 @@ def test_a_range_outside_of_the_file_names_its_length(bench: Workbench, span: tu
         call(bench, "read_file", path="src/parser.py", start=span[0], end=span[1])
 
 
-def test_a_link_out_of_the_tree_is_neither_read_listed_nor_searched(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_link_out_of_the_tree_is_neither_read_listed_nor_searched(
+    bench: Workbench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     secret = tmp_path_factory.mktemp("outside") / "secret.txt"
     secret.write_text("feed me\n")
     (bench.root / "leak.txt").symlink_to(secret)
@@ -178,8 +191,13 @@ def test_search_is_literal_by_default(bench: Workbench) -> None:
 
 
 def test_search_by_regular_expression_within_a_path(bench: Workbench) -> None:
-    assert call(bench, "search_codebase", pattern=r"^class \w+", regex=True).text == "src/parser.py:6: class Parser:"
-    assert "parser" not in call(bench, "search_codebase", pattern="f..d", regex=True, path="src/other.py").text
+    assert (
+        call(bench, "search_codebase", pattern=r"^class \w+", regex=True).text
+        == "src/parser.py:6: class Parser:"
+    )
+    assert (
+        "parser" not in call(bench, "search_codebase", pattern="f..d", regex=True, path="src/other.py").text
+    )
     assert "a b/ünï.txt:1: feed" in call(bench, "search_codebase", pattern="^feed$", regex=True).text
 
 
@@ -216,7 +234,9 @@ def test_a_broken_regular_expression_is_a_mistake(bench: Workbench, pattern: str
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*)*,(.*)*;x"])
-def test_a_pattern_that_never_ends_is_ended(bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_never_ends_is_ended(
+    bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("agentforge.tools.searching.REGEX_SECONDS", 0.5)
     (bench.root / "trap.txt").write_text("a" * 1900 + "b\n;x\n")
     started = time.monotonic()

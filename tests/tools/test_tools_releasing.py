@@ -60,7 +60,9 @@ def call(bench: Workbench, tool: str, /, **args: Json) -> ToolResult:
 
 
 def added(before: str, after: str) -> list[str]:
-    return [line[2:] for line in difflib.ndiff(before.split("\n"), after.split("\n")) if line.startswith("+ ")]
+    return [
+        line[2:] for line in difflib.ndiff(before.split("\n"), after.split("\n")) if line.startswith("+ ")
+    ]
 
 
 def test_an_entry_joins_the_list_of_its_kind_in_the_open_section() -> None:
@@ -76,7 +78,9 @@ def test_a_kind_that_is_missing_is_made() -> None:
 
 
 def test_link_targets_stay_at_the_end() -> None:
-    assert with_entry(KEPT, "Fix it", "1.1.0").text.endswith("- A bug\n- Fix it\n\n[Unreleased]: https://example.org/compare\n")
+    assert with_entry(KEPT, "Fix it", "1.1.0").text.endswith(
+        "- A bug\n- Fix it\n\n[Unreleased]: https://example.org/compare\n"
+    )
 
 
 def test_a_new_version_stands_below_what_is_open_and_above_what_is_out() -> None:
@@ -85,8 +89,14 @@ def test_a_new_version_stands_below_what_is_open_and_above_what_is_out() -> None
 
 
 def test_the_newest_heading_is_the_pattern_of_a_new_one() -> None:
-    assert "Unreleased\n----------\n\n* Tabs\n\n1.2.0 (2024-01-01)\n------------------\n" in with_entry(UNDERLINED, "Tabs").text
-    assert "1.3.0 (unreleased)\n------------------\n\n* Tabs\n\n1.2.0" in with_entry(UNDERLINED, "Tabs", "1.3.0").text
+    assert (
+        "Unreleased\n----------\n\n* Tabs\n\n1.2.0 (2024-01-01)\n------------------\n"
+        in with_entry(UNDERLINED, "Tabs").text
+    )
+    assert (
+        "1.3.0 (unreleased)\n------------------\n\n* Tabs\n\n1.2.0"
+        in with_entry(UNDERLINED, "Tabs", "1.3.0").text
+    )
     assert "## v2.0\n\n- x\n\n## v1.9\n" in with_entry("# Log\n\n## v1.9\n\n- a\n", "x", "2.0").text
 
 
@@ -178,7 +188,11 @@ def test_release_notes_must_exist_and_be_that(bench: Workbench) -> None:
     for path in ("docs/releases/1.0.md", "README.md", "release_notes.py"):
         (bench.root / path).write_text("# x\n")
     (bench.root / "link.md").symlink_to("README.md")
-    for path, kind in [("README.md", "not_release_notes"), ("release_notes.py", "not_release_notes"), ("link.md", "not_release_notes")]:
+    for path, kind in [
+        ("README.md", "not_release_notes"),
+        ("release_notes.py", "not_release_notes"),
+        ("link.md", "not_release_notes"),
+    ]:
         with pytest.raises(ModelMistake) as caught:
             call(bench, "create_release_notes", text="x", path=path)
         assert caught.value.kind == kind
@@ -186,18 +200,25 @@ def test_release_notes_must_exist_and_be_that(bench: Workbench) -> None:
         with pytest.raises(ModelMistake) as caught:
             call(bench, "create_release_notes", text="x", **args)
         assert caught.value.kind == "no_such_file"
-    assert call(bench, "create_release_notes", text="x", path="docs/releases/1.0.md").wrote == ("docs/releases/1.0.md",)
+    assert call(bench, "create_release_notes", text="x", path="docs/releases/1.0.md").wrote == (
+        "docs/releases/1.0.md",
+    )
 
 
 def test_a_bare_folder_is_not_ready(bench: Workbench) -> None:
     rows = call(bench, "verify_deployment_ready").text.split("\n")
     assert rows[0] == "Not ready: 5 of 7 are missing."
-    assert [row.split(":")[0] for row in rows[1:] if row.startswith("ok")] == ["ok no merge markers", "ok no debugging leftovers"]
+    assert [row.split(":")[0] for row in rows[1:] if row.startswith("ok")] == [
+        "ok no merge markers",
+        "ok no debugging leftovers",
+    ]
 
 
 def test_a_sound_project_is_ready_and_each_leftover_is_named(bench: Workbench) -> None:
     files = {
-        "pyproject.toml": '[project]\nname = "a"\nversion = "1.0"\n[build-system]\nbuild-backend = "flit_core.buildapi"\n',
+        "pyproject.toml": (
+            '[project]\nname = "a"\nversion = "1.0"\n[build-system]\nbuild-backend = "flit_core.buildapi"\n'
+        ),
         "README.md": "# a\n",
         "LICENSE": "free\n",
         "CHANGELOG.md": "# Log\n\n## 1.0\n\n- a\n",
@@ -208,7 +229,10 @@ def test_a_sound_project_is_ready_and_each_leftover_is_named(bench: Workbench) -
     sound = Workbench(bench.root, no_tests, changed=lambda: ["CHANGELOG.md", "a.py", "gone.py"])
     assert call(sound, "verify_deployment_ready").text.startswith("Ready: nothing is missing.")
     silent = Workbench(bench.root, no_tests, changed=lambda: ["a.py"])
-    assert "missing changelog entry: CHANGELOG.md has no entry for this change" in call(silent, "verify_deployment_ready").text
+    assert (
+        "missing changelog entry: CHANGELOG.md has no entry for this change"
+        in call(silent, "verify_deployment_ready").text
+    )
     (bench.root / "a.py").write_text(f"def f():\n    breakpoint()\n{'<' * 7} ours\n")
     rows = call(sound, "verify_deployment_ready").text.split("\n")
     assert rows[0] == "Not ready: 2 of 7 are missing."
@@ -250,7 +274,9 @@ LINES = st.sampled_from(
 
 @tries(300)
 @given(lines=st.lists(LINES, max_size=14), version=st.sampled_from(["", "1.0", "2.0"]), bullet=st.booleans())
-def test_whatever_the_file_its_words_stay_and_the_entry_is_where_it_is_said_to_be(lines: list[str], version: str, bullet: bool) -> None:
+def test_whatever_the_file_its_words_stay_and_the_entry_is_where_it_is_said_to_be(
+    lines: list[str], version: str, bullet: bool
+) -> None:
     placed = with_entry("\n".join(lines), "Fix the parser", version, bullet=bullet)
     after = placed.text.split("\n")
     assert "Fix the parser" in after[placed.start - 1]

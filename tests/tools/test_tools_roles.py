@@ -1,4 +1,6 @@
-"""Every role of the catalogue against what it may not do: its forbidden tools, closed paths, and a read-only task."""
+"""Every role of the catalogue against what it may not do: its forbidden tools, closed paths, and a read-only
+task.
+"""
 
 import os
 from pathlib import Path
@@ -17,7 +19,14 @@ from tests.rows import every
 CATALOG = Catalog.packaged()
 ROLES = sorted(CATALOG.names("agents"))
 CONTROLS = {spec.name for spec in CONTROL}
-CLOSED = ["tests/test_locked.py", ".git/config", ".agentforge/config/settings.yaml", "../outside.md", "/etc/hosts", "link_out.md"]
+CLOSED = [
+    "tests/test_locked.py",
+    ".git/config",
+    ".agentforge/config/settings.yaml",
+    "../outside.md",
+    "/etc/hosts",
+    "link_out.md",
+]
 
 CALLS: dict[str, dict[str, Json]] = {
     "create_file": {"path": "docs/new.md", "content": "x\n"},
@@ -43,7 +52,14 @@ def ran(*_args: object) -> ToolResult:
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
     root = tmp_path / "tree"
-    files = ["src/a.py", "tests/test_locked.py", ".git/config", ".agentforge/config/settings.yaml", "CHANGELOG.md", "RELEASE_NOTES.md"]
+    files = [
+        "src/a.py",
+        "tests/test_locked.py",
+        ".git/config",
+        ".agentforge/config/settings.yaml",
+        "CHANGELOG.md",
+        "RELEASE_NOTES.md",
+    ]
     for name in files:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("x = 1\n")
@@ -55,7 +71,9 @@ def bench(tmp_path: Path) -> Workbench:
 def role_bridge(name: str, *, read_only: bool = False) -> Bridge:
     limits = PathLimits.compile(CATALOG.role(name).path_constraints, tests=("tests/**",))
     document = CATALOG.document("agents", name)
-    return Bridge.of(document, limits, schema_problems, locked={"tests/test_locked.py": "0" * 64}, read_only=read_only)
+    return Bridge.of(
+        document, limits, schema_problems, locked={"tests/test_locked.py": "0" * 64}, read_only=read_only
+    )
 
 
 def snapshot(root: Path) -> dict[str, bytes]:

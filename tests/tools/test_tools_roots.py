@@ -1,4 +1,6 @@
-"""Directories beside the tree that the user opened: reached by absolute paths, held to their root, and never part of the work."""
+"""Directories beside the tree that the user opened: reached by absolute paths, held to their root, and never
+part of the work.
+"""
 
 from pathlib import Path
 
@@ -33,7 +35,9 @@ def perform(bench: Workbench, tool: str, **args: Json) -> ToolResult:
     return Bridge.of(ROLE, PathLimits.compile({}), schema_problems).perform(Action(tool, args), bench)
 
 
-def test_reading_tools_take_absolute_paths_below_an_opened_directory(bench: Workbench, tmp_path: Path) -> None:
+def test_reading_tools_take_absolute_paths_below_an_opened_directory(
+    bench: Workbench, tmp_path: Path
+) -> None:
     shared = tmp_path / "shared"
     module = str(shared / "pkg/mod.py")
     read = perform(bench, "read_file", path=module)
@@ -45,7 +49,10 @@ def test_reading_tools_take_absolute_paths_below_an_opened_directory(bench: Work
     assert module in perform(bench, "list_files", path=str(shared)).text
     assert "pkg/" in perform(bench, "list_dir", path=str(shared)).text
     for regex in (False, True):
-        assert f"{module}:2: return 42" in perform(bench, "search_codebase", pattern="return 42", path=str(shared), regex=regex).text
+        assert (
+            f"{module}:2: return 42"
+            in perform(bench, "search_codebase", pattern="return 42", path=str(shared), regex=regex).text
+        )
     assert "a.py" in perform(bench, "list_files").text
 
 
@@ -61,24 +68,39 @@ def test_nothing_leads_out_of_an_opened_directory_or_to_keys(bench: Workbench, t
     ):
         result = perform(bench, "read_file", path=str(path))
         assert (result.ok, result.mistake) == (False, "path_limit"), path
-    assert "key" not in perform(bench, "search_codebase", pattern="key", path=str(shared)).text.partition("No match for `key`")[2]
+    assert (
+        "key"
+        not in perform(bench, "search_codebase", pattern="key", path=str(shared)).text.partition(
+            "No match for `key`"
+        )[2]
+    )
     assert perform(bench, "read_file", path=f"{shared}x/pkg/mod.py").mistake == "path_limit"
 
 
-def test_writing_tools_write_only_where_the_user_said_so_and_it_is_no_part_of_the_work(bench: Workbench, tmp_path: Path) -> None:
+def test_writing_tools_write_only_where_the_user_said_so_and_it_is_no_part_of_the_work(
+    bench: Workbench, tmp_path: Path
+) -> None:
     refused = perform(bench, "create_file", path=str(tmp_path / "shared/new.py"), content="x")
     assert (refused.mistake, "reading only" in refused.text) == ("path_limit", True)
-    assert perform(bench, "edit_file", path=str(tmp_path / "shared/pkg/mod.py"), old="42", new="43").mistake == "path_limit"
+    assert (
+        perform(bench, "edit_file", path=str(tmp_path / "shared/pkg/mod.py"), old="42", new="43").mistake
+        == "path_limit"
+    )
     assert perform(bench, "delete_file", path=str(tmp_path / "shared/out")).mistake == "path_limit"
     made = perform(bench, "create_file", path=str(tmp_path / "drop/new.txt"), content="new\n")
     assert (made.ok, made.wrote, made.created, made.opened) == (True, (), (), ())
     edited = perform(bench, "edit_file", path="/opened/drop/old.txt", old="old", new="changed")
     assert (edited.ok, edited.wrote) == (True, ())
     assert (tmp_path / "drop/old.txt").read_text() == "changed\n"
-    assert perform(bench, "create_file", path=str(tmp_path / "drop/.env"), content="x").mistake == "path_limit"
+    assert (
+        perform(bench, "create_file", path=str(tmp_path / "drop/.env"), content="x").mistake == "path_limit"
+    )
     assert perform(bench, "delete_file", path=str(tmp_path / "drop/new.txt")).ok
     assert not (tmp_path / "drop/new.txt").exists()
-    assert perform(bench, "move_file", source=str(tmp_path / "drop/old.txt"), target="here.txt").mistake == "path_limit"
+    assert (
+        perform(bench, "move_file", source=str(tmp_path / "drop/old.txt"), target="here.txt").mistake
+        == "path_limit"
+    )
 
 
 def test_a_command_gets_the_directories_that_its_words_speak_of() -> None:
@@ -92,8 +114,13 @@ def test_a_command_gets_the_directories_that_its_words_speak_of() -> None:
 def test_the_users_entries_are_directories_that_a_role_may_be_let_into(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    found = read_roots([{"path": str(tmp_path / "real"), "write": True}, {"path": f"{tmp_path}/link/"}], "config.yaml")
-    assert found == (Root(tmp_path / "real", write=True), Root(tmp_path / "real", name=str(tmp_path / "link")))
+    found = read_roots(
+        [{"path": str(tmp_path / "real"), "write": True}, {"path": f"{tmp_path}/link/"}], "config.yaml"
+    )
+    assert found == (
+        Root(tmp_path / "real", write=True),
+        Root(tmp_path / "real", name=str(tmp_path / "link")),
+    )
     for wrong in (
         "x",
         {},

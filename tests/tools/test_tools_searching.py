@@ -1,4 +1,6 @@
-"""Search looks where ripgrep would: not at hidden or ignored files, at those that are asked for, in any case, with lines around."""
+"""Search looks where ripgrep would: not at hidden or ignored files, at those that are asked for, in any case,
+with lines around.
+"""
 
 import subprocess
 import time
@@ -46,7 +48,13 @@ IGNORES = {
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
-    for name, text in {**FILES, **IGNORES, "sad": "needle\n", "bad": "needle\n", "trailing": "needle\n"}.items():
+    for name, text in {
+        **FILES,
+        **IGNORES,
+        "sad": "needle\n",
+        "bad": "needle\n",
+        "trailing": "needle\n",
+    }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     return Workbench(tmp_path, lambda _: ToolResult(ok=True, text=""))
@@ -58,13 +66,21 @@ def look(bench: Workbench, **args: Json) -> str:
 
 def test_the_files_that_git_ignores_and_hidden_ones_are_left_out(bench: Workbench) -> None:
     subprocess.run(["git", "init", "-q", "."], cwd=bench.root, check=True)
-    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=bench.root, check=True, capture_output=True).stdout
-    by_git = {path for path in listed.decode().split("\0") if path and not any(part.startswith(".") for part in path.split("/"))}
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=bench.root, check=True, capture_output=True
+    ).stdout
+    by_git = {
+        path
+        for path in listed.decode().split("\0")
+        if path and not any(part.startswith(".") for part in path.split("/"))
+    }
     found = list(searched(bench.root, bench.root))
     assert set(found) == by_git
     assert len(found) == len(set(found))
     assert {"src/keep.log", "sub/only/top.txt", "odd/starred", "bad", "src/build/in.txt"} <= by_git
-    assert set(searched(bench.root, bench.root / "sub")) == {path for path in by_git if path.startswith("sub/")}
+    assert set(searched(bench.root, bench.root / "sub")) == {
+        path for path in by_git if path.startswith("sub/")
+    }
 
 
 def test_an_ignore_file_of_searches_is_stronger_and_a_named_place_is_looked_at(bench: Workbench) -> None:
@@ -112,19 +128,26 @@ def test_patterns_say_which_files(bench: Workbench, globs: list[str], wanted: se
 @pytest.mark.parametrize("regex", [False, True])
 def test_case_and_lines_around(bench: Workbench, *, regex: bool) -> None:
     assert look(bench, path="a.py", regex=regex) == "a.py:5: five needle"
-    assert look(bench, path="a.py", regex=regex, ignore_case=True) == "a.py:2: Needle here\na.py:5: five needle"
+    assert (
+        look(bench, path="a.py", regex=regex, ignore_case=True) == "a.py:2: Needle here\na.py:5: five needle"
+    )
     around = look(bench, path="a.py", regex=regex, ignore_case=True, context=1)
     assert around == "a.py-1- one\na.py:2: Needle here\na.py-3- three\na.py-4- four\na.py:5: five needle"
     first = look(bench, path="a.py", regex=regex, ignore_case=True, context=1, max=1)
     assert first.startswith("a.py-1- one\na.py:2: Needle here\na.py-3- three\n[1 or more further matches")
-    assert look(bench, globs=["*.md"], context=2, regex=regex) == "docs/a.md:1: needle\n--\ndocs/deep/b.md:1: needle"
+    assert (
+        look(bench, globs=["*.md"], context=2, regex=regex)
+        == "docs/a.md:1: needle\n--\ndocs/deep/b.md:1: needle"
+    )
     (bench.root / "a.py").write_text("ÄPFEL\n")
     assert look(bench, pattern="äpfel", ignore_case=True, path="a.py", regex=regex) == "a.py:1: ÄPFEL"
 
 
 def test_no_pattern_of_a_repository_holds_a_search_up() -> None:
     begun = time.process_time()
-    slow = Patterns.read("*a" * 100 + "b\n" + "**/" * 200 + "x\n" + "".join(f"name-{at}-*\n" for at in range(2000)))
+    slow = Patterns.read(
+        "*a" * 100 + "b\n" + "**/" * 200 + "x\n" + "".join(f"name-{at}-*\n" for at in range(2000))
+    )
     for _ in range(20):
         assert slow.says("a" * 250, folder=False) is None
         assert slow.says("/".join(["a"] * 60), folder=True) is None

@@ -1,4 +1,6 @@
-"""Writing tools on a real tree: literal edits that keep every other byte, and mistakes that say what to change."""
+"""Writing tools on a real tree: literal edits that keep every other byte, and mistakes that say what to
+change.
+"""
 
 import os
 import stat
@@ -59,7 +61,10 @@ def test_create_file_overwrites_only_what_this_role_created(bench: Workbench) ->
     assert mistake(later, "create_file", path="b.py", content="2\n").kind == "no_change"
 
 
-@pytest.mark.parametrize(("path", "kind"), [("a.py/x", "path"), ("d", "not_a_file"), ("../x", "path"), ("/x", "path"), (".git/x", "path")])
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("a.py/x", "path"), ("d", "not_a_file"), ("../x", "path"), ("/x", "path"), (".git/x", "path")],
+)
 def test_create_file_refuses_what_cannot_be_a_new_file(bench: Workbench, path: str, kind: str) -> None:
     (bench.root / "d").mkdir()
     assert mistake(bench, "create_file", path=path, content="x").kind == kind
@@ -71,15 +76,21 @@ def test_a_lone_surrogate_is_a_mistake_and_leaves_no_file(bench: Workbench) -> N
 
 
 def test_edit_file_replaces_the_one_match_and_opens_its_symbol(bench: Workbench) -> None:
-    result = call(bench, "edit_file", path="a.py", old="    return 2\n", new="    value = 2\n    return value\n")
-    assert (bench.root / "a.py").read_text() == CODE.replace("    return 2\n", "    value = 2\n    return value\n")
+    result = call(
+        bench, "edit_file", path="a.py", old="    return 2\n", new="    value = 2\n    return value\n"
+    )
+    assert (bench.root / "a.py").read_text() == CODE.replace(
+        "    return 2\n", "    value = 2\n    return value\n"
+    )
     assert result.opened == (Opened("a.py", 8, 10, "two"),)
     assert result.wrote == ("a.py",)
     assert result.created == ()
 
 
 def test_an_edit_in_no_symbol_opens_the_lines_around(bench: Workbench) -> None:
-    assert call(bench, "edit_file", path="a.py", old="import os", new="import sys").opened == (Opened("a.py", 1, 9),)
+    assert call(bench, "edit_file", path="a.py", old="import os", new="import sys").opened == (
+        Opened("a.py", 1, 9),
+    )
 
 
 def test_a_miss_answers_with_the_nearest_lines(bench: Workbench) -> None:
@@ -98,7 +109,9 @@ def test_a_miss_with_line_numbers_says_to_leave_them_out(bench: Workbench) -> No
 
 
 def test_a_miss_like_nothing_says_so(bench: Workbench) -> None:
-    assert "nothing there is like it" in mistake(bench, "edit_file", path="a.py", old="§§§§§§§§", new="x").text
+    assert (
+        "nothing there is like it" in mistake(bench, "edit_file", path="a.py", old="§§§§§§§§", new="x").text
+    )
 
 
 def test_several_matches_answer_with_their_lines(bench: Workbench) -> None:
@@ -112,7 +125,9 @@ def test_several_matches_answer_with_their_lines(bench: Workbench) -> None:
 
 def test_an_edit_that_changes_nothing_is_a_mistake(bench: Workbench) -> None:
     assert mistake(bench, "edit_file", path="a.py", old="import os", new="import os").kind == "no_change"
-    assert mistake(bench, "edit_file", path="a.py", old="    return 2\n", new="    return 2").kind == "no_change"
+    assert (
+        mistake(bench, "edit_file", path="a.py", old="    return 2\n", new="    return 2").kind == "no_change"
+    )
 
 
 def test_an_empty_old_text_fills_an_empty_file_only(bench: Workbench) -> None:
@@ -143,15 +158,22 @@ def test_what_is_not_text_or_not_there_cannot_be_edited(bench: Workbench) -> Non
         (b"a\rb\n", "b", "c", b"a\rc\n"),
     ],
 )
-def test_an_edit_keeps_line_endings_and_the_final_newline(bench: Workbench, before: bytes, old: str, new: str, after: bytes) -> None:
+def test_an_edit_keeps_line_endings_and_the_final_newline(
+    bench: Workbench, before: bytes, old: str, new: str, after: bytes
+) -> None:
     path = bench.root / "f.txt"
     path.write_bytes(before)
     call(bench, "edit_file", path="f.txt", old=old, new=new)
     assert path.read_bytes() == after
 
 
-@given(lines=st.lists(st.tuples(st.sampled_from(["", "a", "bb"]), st.sampled_from(["\n", "\r\n"])), max_size=8), data=st.data())
-def test_a_splice_leaves_every_other_byte_as_it_was(lines: list[tuple[str, str]], data: st.DataObject) -> None:
+@given(
+    lines=st.lists(st.tuples(st.sampled_from(["", "a", "bb"]), st.sampled_from(["\n", "\r\n"])), max_size=8),
+    data=st.data(),
+)
+def test_a_splice_leaves_every_other_byte_as_it_was(
+    lines: list[tuple[str, str]], data: st.DataObject
+) -> None:
     raw = "".join(text + ending for text, ending in lines)
     plain = raw.replace("\r\n", "\n")
     start = data.draw(st.integers(0, len(plain)))
@@ -198,10 +220,15 @@ def test_writing_through_a_link_reports_the_real_path(bench: Workbench) -> None:
         ("a\n" * 200_000, "a\n" * 100_000 + "b\n"),
         ("a b\n" * 100_000, "ab\n" * 50_000 + "c\n"),
         ("\n".join(f"{'ab' * 190}{number}" for number in range(5000)), "ba" * 200),
-        ("\n".join("ab" * 100 + "ba" * (number % 90) + "a" * number for number in range(190)) * 20, "ba" * 199),
+        (
+            "\n".join("ab" * 100 + "ba" * (number % 90) + "a" * number for number in range(190)) * 20,
+            "ba" * 199,
+        ),
     ],
 )
-def test_looking_for_what_was_meant_does_not_take_long_in_a_huge_text_of_equal_lines(text: str, old: str) -> None:
+def test_looking_for_what_was_meant_does_not_take_long_in_a_huge_text_of_equal_lines(
+    text: str, old: str
+) -> None:
     started = time.process_time()
     assert describe_miss(text, old, "a.txt").startswith("`old` is not in `a.txt`")
     assert time.process_time() - started < 5

@@ -1,4 +1,6 @@
-"""Drivers in processes of their own, each killed at the moment of its first batch that a line of input names. Says how each one ended."""
+"""Drivers in processes of their own, each killed at the moment of its first batch that a line of input names.
+Says how each one ended.
+"""
 
 import os
 import signal
@@ -8,7 +10,9 @@ from pathlib import Path
 
 from agentforge import wiring
 from agentforge.engines.local import drive
-from agentforge.models.wire import anthropic, batches  # noqa: F401  # what takes long to load is loaded once for all drivers
+
+# what takes long to load is loaded once for all drivers
+from agentforge.models.wire import anthropic, batches  # noqa: F401
 from agentforge.store.site import Site
 from tests.activities.batch_desk import Moment, deadly
 

@@ -1,4 +1,6 @@
-"""A person with a checkout and the installed command: what they had before, what they have afterwards, and what came out."""
+"""A person with a checkout and the installed command: what they had before, what they have afterwards, and
+what came out.
+"""
 
 import hashlib
 import json
@@ -15,7 +17,8 @@ from tests import forked
 
 COMMAND = forked.COMMAND
 
-# In the versions that run these very tests: whoever can run them has the packages in the cache, so no index is asked.
+# In the versions that run these very tests: whoever can run them has the packages in the cache, so no index
+# is asked.
 PACKAGES = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
 PINNED = ", ".join(f'"{name}=={version(name)}"' for name in PACKAGES)
 PROJECT = {
@@ -29,7 +32,10 @@ FIX: list[dict[str, Any]] = [
         "name": "create_file",
         "args": {
             "path": ADDED,
-            "content": "from calc import double\n\n\ndef test_two_becomes_four() -> None:\n    assert double(2) == 4\n",
+            "content": (
+                "from calc import double\n\n\ndef test_two_becomes_four() -> None:\n    assert "
+                "double(2) == 4\n"
+            ),
         },
     },
     {"name": "edit_file", "args": {"path": EDITED, "old": "return number", "new": "return number * 2"}},
@@ -39,17 +45,25 @@ PAPERS: dict[str, Any] = {
     "specification": {
         "title": "double doubles",
         "description": "double returns twice its argument",
-        "requirements": [{"id": "REQ-001", "description": "twice the argument", "acceptance_criteria": ["double(2) is 4"]}],
+        "requirements": [
+            {"id": "REQ-001", "description": "twice the argument", "acceptance_criteria": ["double(2) is 4"]}
+        ],
         "files_to_modify": [EDITED],
     },
-    "test_suite": {"test_files": [{"path": ADDED, "tests": [{"name": "test_two_becomes_four", "requirement_ref": "REQ-001"}]}]},
+    "test_suite": {
+        "test_files": [
+            {"path": ADDED, "tests": [{"name": "test_two_becomes_four", "requirement_ref": "REQ-001"}]}
+        ]
+    },
     "implementation": {"summary": "double multiplies by two"},
 }
 QUESTION = {"name": "escalate", "args": {"question": "Two times, or two more?"}}
 APPROVAL = {"artifacts": {"review": {"verdict": "approve", "summary": "as asked"}}, "signal": "success"}
 OURS = re.compile(r"(.*/)?(\.agentforge|\.git/(.*/)?(objects|refs/agentforge|(logs/)?refs/heads/agentforge))")
 """All of a checkout that a task may write to; and lines in `.git/info/exclude`, which hide the first."""
-EXCLUDED = b"".join(b".agentforge/%s/\n" % name for name in (b"tasks", b"escalations", b"violations", b"audit"))
+EXCLUDED = b"".join(
+    b".agentforge/%s/\n" % name for name in (b"tasks", b"escalations", b"violations", b"audit")
+)
 
 Picture = dict[str, tuple[str, ...]]
 
@@ -57,7 +71,11 @@ Picture = dict[str, tuple[str, ...]]
 def patch(*actions: dict[str, Any], done: bool = True, expects: tuple[str, ...] = ()) -> dict[str, Any]:
     """A reply of the stage `patch`: some actions and, with `done`, all that the stage owes."""
     reply: dict[str, Any] = {"actions": list(actions)} if actions else {}
-    return {"stage": "patch", "reply": reply | ({"artifacts": PAPERS, "signal": "success"} if done else {}), "expects": list(expects)}
+    return {
+        "stage": "patch",
+        "reply": reply | ({"artifacts": PAPERS, "signal": "success"} if done else {}),
+        "expects": list(expects),
+    }
 
 
 def review() -> dict[str, Any]:
@@ -142,7 +160,15 @@ class Person:
             process.kill()
 
     def _start(self) -> tuple[str, ...]:
-        return ("start", "double must double", "--lane", "hotfix", "--model", f"scripted:{self.script}", "--json")
+        return (
+            "start",
+            "double must double",
+            "--lane",
+            "hotfix",
+            "--model",
+            f"scripted:{self.script}",
+            "--json",
+        )
 
     def environment(self) -> dict[str, str]:
         # Bytecode is compiled at set-up: the tests of the project start in half the time.
@@ -158,7 +184,9 @@ class Person:
 
     def changes(self, base: str, tip: str) -> list[Change]:
         fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", base, tip).split("\0")[:-1]
-        pairs = [(meta.lstrip(":").split(), path) for meta, path in zip(fields[::2], fields[1::2], strict=True)]
+        pairs = [
+            (meta.lstrip(":").split(), path) for meta, path in zip(fields[::2], fields[1::2], strict=True)
+        ]
         return [Change(status, path, before, after) for (before, after, _, _, status), path in pairs]
 
 

@@ -1,4 +1,6 @@
-"""Two projects that nobody here wrote, taken from the package index by hash, and what a model would say about each."""
+"""Two projects that nobody here wrote, taken from the package index by hash, and what a model would say about
+each.
+"""
 
 import fcntl
 import hashlib
@@ -46,7 +48,17 @@ class Distribution:
         with (cache / f"{self.name}.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not place.exists():
-                words = ("pip", "download", "-q", "--no-deps", "--no-binary", self.name, "-d", str(cache), f"{self.name}=={self.version}")
+                words = (
+                    "pip",
+                    "download",
+                    "-q",
+                    "--no-deps",
+                    "--no-binary",
+                    self.name,
+                    "-d",
+                    str(cache),
+                    f"{self.name}=={self.version}",
+                )
                 subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
         assert hashlib.sha256(place.read_bytes()).hexdigest() == self.sha256
         return place
@@ -55,7 +67,10 @@ class Distribution:
         """A repository of one commit that holds what was released."""
         with tarfile.open(self.fetch(cache)) as archive:
             extract(archive, top.parent)
-        files = {path: (top.parent / f"{self.name}-{self.version}" / path).read_bytes() for path in self._paths(top.parent)}
+        files = {
+            path: (top.parent / f"{self.name}-{self.version}" / path).read_bytes()
+            for path in self._paths(top.parent)
+        }
         return make_repository(top, files)
 
     def _paths(self, beside: Path) -> list[str]:
@@ -64,14 +79,26 @@ class Distribution:
 
 
 def _requirement(text: str, criterion: str) -> dict[str, Any]:
-    return {"id": "REQ-001", "description": text, "priority": "must", "acceptance_criteria": [criterion], "verification_method": "test"}
+    return {
+        "id": "REQ-001",
+        "description": text,
+        "priority": "must",
+        "acceptance_criteria": [criterion],
+        "verification_method": "test",
+    }
 
 
 def _suite(path: str, *names: str) -> dict[str, Any]:
-    return {"test_files": [{"path": path, "tests": [{"name": name, "requirement_ref": "REQ-001"} for name in names]}]}
+    return {
+        "test_files": [
+            {"path": path, "tests": [{"name": name, "requirement_ref": "REQ-001"} for name in names]}
+        ]
+    }
 
 
-_APPROVAL = {"review": {"verdict": "approve", "findings": [], "summary": "It does what was asked, and nothing else."}}
+_APPROVAL = {
+    "review": {"verdict": "approve", "findings": [], "summary": "It does what was asked, and nothing else."}
+}
 
 _ENCODING, _NEGATIVE = "src/itsdangerous/encoding.py", "tests/test_itsdangerous/test_negative.py"
 ITSDANGEROUS = Distribution(
@@ -91,14 +118,21 @@ ITSDANGEROUS = Distribution(
             edit(
                 _ENCODING,
                 "def int_to_bytes(num: int) -> bytes:\n",
-                'def int_to_bytes(num: int) -> bytes:\n    if num < 0:\n        raise ValueError("A negative number has no bytes.")\n\n',
+                'def int_to_bytes(num: int) -> bytes:\n    if num < 0:\n        raise ValueError("A '
+                'negative number has no bytes.")\n\n',
             ),
             artifacts={
-                "intake_record": {"extracted_intent": {"action": "fix", "target": "int_to_bytes", "scope": "file"}},
+                "intake_record": {
+                    "extracted_intent": {"action": "fix", "target": "int_to_bytes", "scope": "file"}
+                },
                 "specification": {
                     "title": "int_to_bytes refuses negative numbers",
-                    "description": "A negative number raises ValueError; every other number behaves as before.",
-                    "requirements": [_requirement("A negative number is refused", "int_to_bytes(-1) raises ValueError")],
+                    "description": (
+                        "A negative number raises ValueError; every other number behaves as before."
+                    ),
+                    "requirements": [
+                        _requirement("A negative number is refused", "int_to_bytes(-1) raises ValueError")
+                    ],
                     "files_to_modify": [_ENCODING],
                 },
                 "test_suite": _suite(_NEGATIVE, "test_negative_number"),
@@ -107,7 +141,12 @@ ITSDANGEROUS = Distribution(
             signal="success",
             expects=("def int_to_bytes", "297 of 297 tests pass on the base"),
         ),
-        say("review", artifacts=_APPROVAL, signal="success", expects=("The whole change", r"\+    if num < 0:", "no regression")),
+        say(
+            "review",
+            artifacts=_APPROVAL,
+            signal="success",
+            expects=("The whole change", r"\+    if num < 0:", "no regression"),
+        ),
     ),
     test=f"{_NEGATIVE}::test_negative_number",
     needs=("-r", "requirements/tests.txt"),
@@ -123,17 +162,31 @@ TOOLZ = Distribution(
     lane="small",
     request="Let last take a default that it returns for an empty sequence",
     replies=(
-        say("frame", {"name": "read_symbol", "args": {"path": _ITERTOOLZ, "name": "last"}}, read("toolz/utils.py")),
+        say(
+            "frame",
+            {"name": "read_symbol", "args": {"path": _ITERTOOLZ, "name": "last"}},
+            read("toolz/utils.py"),
+        ),
         say(
             "frame",
             artifacts={
-                "intake_record": {"extracted_intent": {"action": "modify", "target": "last", "scope": "file"}},
-                "clarification": {"questions": [], "assumptions": ["Without a default an empty sequence raises, as before."]},
-                "analysis": {"impacted_files": [{"path": _ITERTOOLZ, "reason": "last is there"}], "risks": ["last is curried elsewhere"]},
+                "intake_record": {
+                    "extracted_intent": {"action": "modify", "target": "last", "scope": "file"}
+                },
+                "clarification": {
+                    "questions": [],
+                    "assumptions": ["Without a default an empty sequence raises, as before."],
+                },
+                "analysis": {
+                    "impacted_files": [{"path": _ITERTOOLZ, "reason": "last is there"}],
+                    "risks": ["last is curried elsewhere"],
+                },
                 "specification": {
                     "title": "last takes a default",
                     "description": "last(seq, default) returns default where seq is empty.",
-                    "requirements": [_requirement("The default stands in for a missing element", "last([], 7) is 7")],
+                    "requirements": [
+                        _requirement("The default stands in for a missing element", "last([], 7) is 7")
+                    ],
                     "files_to_modify": [_ITERTOOLZ],
                 },
             },
@@ -153,7 +206,10 @@ TOOLZ = Distribution(
                     "test_files": [
                         {
                             "path": _LAST,
-                            "tests": [{"name": "test_default", "requirement_ref": "REQ-001"}, {"name": "test_no_default", "guard": True}],
+                            "tests": [
+                                {"name": "test_default", "requirement_ref": "REQ-001"},
+                                {"name": "test_no_default", "guard": True},
+                            ],
                         }
                     ]
                 }
@@ -167,22 +223,39 @@ TOOLZ = Distribution(
             edit(
                 _ITERTOOLZ,
                 "    return tail(1, seq)[0]\n",
-                "    found = tail(1, seq)\n    return found[0] if found or default is no_default else default\n",
+                "    found = tail(1, seq)\n    return found[0] if found or default is no_default else "
+                "default\n",
             ),
-            artifacts={"implementation": {"summary": "The default is looked at only where there is no element."}},
+            artifacts={
+                "implementation": {"summary": "The default is looked at only where there is no element."}
+            },
             signal="success",
             expects=("test_last",),
         ),
-        # What looked done is not: a test from long before this change knows that a function with a default is curried.
+        # What looked done is not: a test from long before this change knows that a function with a default is
+        # curried.
         say(
             "green",
             edit(_CURRIED, "    last,\n    memoize,\n", "    memoize,\n"),
-            edit(_CURRIED, "map = toolz.curry(toolz.map)\n", "last = toolz.curry(toolz.last)\nmap = toolz.curry(toolz.map)\n"),
-            artifacts={"implementation": {"summary": "The default is looked at only where there is no element; last is curried."}},
+            edit(
+                _CURRIED,
+                "map = toolz.curry(toolz.map)\n",
+                "last = toolz.curry(toolz.last)\nmap = toolz.curry(toolz.map)\n",
+            ),
+            artifacts={
+                "implementation": {
+                    "summary": "The default is looked at only where there is no element; last is curried."
+                }
+            },
             signal="success",
             expects=("test_curried_namespace.*last should be curried from toolz",),
         ),
-        say("review", artifacts=_APPROVAL, signal="success", expects=(r"\+def last\(seq, default=no_default\)", "no regression")),
+        say(
+            "review",
+            artifacts=_APPROVAL,
+            signal="success",
+            expects=(r"\+def last\(seq, default=no_default\)", "no regression"),
+        ),
     ),
     test=f"{_LAST}::test_default",
     needs=("pytest",),

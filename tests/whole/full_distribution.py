@@ -1,4 +1,6 @@
-"""A third project that nobody here wrote: no `pyproject.toml`, its tests in one file at the top. A role for each of the eight stages."""
+"""A third project that nobody here wrote: no `pyproject.toml`, its tests in one file at the top. A role for
+each of the eight stages.
+"""
 
 from typing import Any
 
@@ -75,7 +77,9 @@ def _specification(*constraints: str) -> dict[str, Any]:
             _requirement(2, "A first word that does not fit is cut", "`Donald E. Knuth` in 3 is `don`"),
             _requirement(3, "Without a separator the text is cut", "`Donald E. Knuth` in 8 is `donaldek`"),
         ],
-        "constraints": [{"id": f"CON-00{number}", "description": text} for number, text in enumerate(constraints, 1)],
+        "constraints": [
+            {"id": f"CON-00{number}", "description": text} for number, text in enumerate(constraints, 1)
+        ],
         "files_to_modify": [_SOURCE],
         "trace_to_request": "The first requirement is the request; the others are its edges.",
     }
@@ -100,9 +104,15 @@ INFLECTION = Distribution(
             "intake",
             artifacts={
                 "intake_record": {
-                    "extracted_intent": {"action": "modify", "target": "inflection.parameterize", "scope": "file"},
+                    "extracted_intent": {
+                        "action": "modify",
+                        "target": "inflection.parameterize",
+                        "scope": "file",
+                    },
                     "initial_complexity": "simple",
-                    "identified_ambiguities": [{"area": "limits", "question": _QUESTION, "impact": "significant"}],
+                    "identified_ambiguities": [
+                        {"area": "limits", "question": _QUESTION, "impact": "significant"}
+                    ],
                     "out_of_scope": ["Other functions"],
                 }
             },
@@ -164,8 +174,21 @@ INFLECTION = Distribution(
                 expects=("REQ-003",),
             ),
         ),
-        say("spec", artifacts={"specification": _specification("0 means no limit.")}, signal="success", expects=("SEC-001",)),
-        _seat("security_architect", say("spec", artifacts=_approve("security_review", "Closed."), signal="success", expects=("CON-001",))),
+        say(
+            "spec",
+            artifacts={"specification": _specification("0 means no limit.")},
+            signal="success",
+            expects=("SEC-001",),
+        ),
+        _seat(
+            "security_architect",
+            say(
+                "spec",
+                artifacts=_approve("security_review", "Closed."),
+                signal="success",
+                expects=("CON-001",),
+            ),
+        ),
         say(
             "red",
             create(_TEST, _SUITE),
@@ -189,13 +212,22 @@ INFLECTION = Distribution(
         ),
         say(
             "green",
-            edit(_SOURCE, "separator: str = '-') -> str:\n", "separator: str = '-', max_length: int = 0) -> str:\n"),
+            edit(
+                _SOURCE,
+                "separator: str = '-') -> str:\n",
+                "separator: str = '-', max_length: int = 0) -> str:\n",
+            ),
             edit(_SOURCE, _OLD_END, _FIRST_END),
-            artifacts={"implementation": {"summary": "Words are taken off the end while they do not fit; then the text is cut."}},
+            artifacts={
+                "implementation": {
+                    "summary": "Words are taken off the end while they do not fit; then the text is cut."
+                }
+            },
             signal="success",
             expects=("test_max_length",),
         ),
-        # An empty separator is nothing to cut at: without the first condition a test fails, and the edit is undone at once.
+        # An empty separator is nothing to cut at: without the first condition a test fails, and the edit is
+        # undone at once.
         say("refactor", edit(_SOURCE, "while separator and len", "while len"), expects=("Senior Developer",)),
         say(
             "refactor",
@@ -206,11 +238,21 @@ INFLECTION = Distribution(
         ),
         _seat(
             "security_architect",
-            say("refactor", artifacts=_approve("security_review", "Plain text."), signal="success", expects=("The whole change",)),
+            say(
+                "refactor",
+                artifacts=_approve("security_review", "Plain text."),
+                signal="success",
+                expects=("The whole change",),
+            ),
         ),
         _seat(
             "reviewer",
-            say("refactor", artifacts=_approve("review", "As specified."), signal="success", expects=(r"\+def _shorten", "no regression")),
+            say(
+                "refactor",
+                artifacts=_approve("review", "As specified."),
+                signal="success",
+                expects=(r"\+def _shorten", "no regression"),
+            ),
         ),
         say(
             "deliver",

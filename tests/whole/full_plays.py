@@ -1,4 +1,6 @@
-"""The lines of a model that goes all eight stages in the shop of the plays, and what is left on disk when it has."""
+"""The lines of a model that goes all eight stages in the shop of the plays, and what is left on disk when it
+has.
+"""
 
 import json
 from pathlib import Path
@@ -27,12 +29,20 @@ def answer(question: str, said: str, confidence: int) -> dict[str, Any]:
     return {"question": question, "answer": said, "confidence": confidence, "source": "agent_inference"}
 
 
-def intake(*ambiguities: dict[str, str], complexity: str = "simple", expects: tuple[Expected, ...] = ()) -> Entry:
-    record = {**FRAMED["intake_record"], "initial_complexity": complexity, "identified_ambiguities": [*ambiguities]}
+def intake(
+    *ambiguities: dict[str, str], complexity: str = "simple", expects: tuple[Expected, ...] = ()
+) -> Entry:
+    record = {
+        **FRAMED["intake_record"],
+        "initial_complexity": complexity,
+        "identified_ambiguities": [*ambiguities],
+    }
     return say("intake", artifacts={"intake_record": record}, signal="success", expects=expects)
 
 
-def clarify(*questions: dict[str, Any], blocking: tuple[str, ...] = (), expects: tuple[Expected, ...] = ()) -> Entry:
+def clarify(
+    *questions: dict[str, Any], blocking: tuple[str, ...] = (), expects: tuple[Expected, ...] = ()
+) -> Entry:
     found: dict[str, Any] = {"questions": [*questions], **({"blocking": [*blocking]} if blocking else {})}
     return say("clarify", artifacts={"clarification": found}, signal="success", expects=expects)
 
@@ -41,14 +51,28 @@ def analyze(*, expects: tuple[Expected, ...] = ()) -> Entry:
     return say("analyze", artifacts={"analysis": FRAMED["analysis"]}, signal="success", expects=expects)
 
 
-def spec(title: str = "net takes the discount off", *, expects: tuple[Expected, ...] = (), thought: str = "") -> Entry:
+def spec(
+    title: str = "net takes the discount off", *, expects: tuple[Expected, ...] = (), thought: str = ""
+) -> Entry:
     return say(
-        "spec", artifacts={"specification": {**FRAMED["specification"], "title": title}}, signal="success", expects=expects, thought=thought
+        "spec",
+        artifacts={"specification": {**FRAMED["specification"], "title": title}},
+        signal="success",
+        expects=expects,
+        thought=thought,
     )
 
 
-def refactor(*actions: dict[str, Any], summary: str = "nothing is worth changing", expects: tuple[Expected, ...] = ()) -> Entry:
-    return say("refactor", *actions, artifacts={"implementation": {"summary": summary}}, signal="success", expects=expects)
+def refactor(
+    *actions: dict[str, Any], summary: str = "nothing is worth changing", expects: tuple[Expected, ...] = ()
+) -> Entry:
+    return say(
+        "refactor",
+        *actions,
+        artifacts={"implementation": {"summary": summary}},
+        signal="success",
+        expects=expects,
+    )
 
 
 def deliver(*, expects: tuple[Expected, ...] = ()) -> Entry:
@@ -63,15 +87,23 @@ def blocks(stage: str, seat: str, *findings: str, expects: tuple[Expected, ...] 
     return _reading(stage, seat, "block", findings, expects)
 
 
-def _reading(stage: str, seat: str, verdict: str, lines: tuple[str, ...], expects: tuple[Expected, ...]) -> Entry:
+def _reading(
+    stage: str, seat: str, verdict: str, lines: tuple[str, ...], expects: tuple[Expected, ...]
+) -> Entry:
     bad = verdict == "block"
     found: list[dict[str, Any]] = [
-        {"id": f"{'SEC' if seat == SECURITY else 'REV'}-{number:03d}", "description": line, **({"remediation": "Mend it."} if bad else {})}
+        {
+            "id": f"{'SEC' if seat == SECURITY else 'REV'}-{number:03d}",
+            "description": line,
+            **({"remediation": "Mend it."} if bad else {}),
+        }
         for number, line in enumerate(lines, 1)
     ]
     review: dict[str, Any] = {"verdict": verdict, "summary": f"{seat} says {verdict}"}
     if seat == SECURITY:
-        review["blocking_issues" if bad else "advisory_issues"] = [{**item, "severity": "low"} for item in found]
+        review["blocking_issues" if bad else "advisory_issues"] = [
+            {**item, "severity": "low"} for item in found
+        ]
     else:
         review["findings"] = [{**item, "severity": "minor", "blocking": bad} for item in found]
     contract = "security_review" if seat == SECURITY else "review"

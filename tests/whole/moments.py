@@ -1,4 +1,6 @@
-"""A task as it stands before its first model call, kept: what is about that call goes on from a copy, and no baseline is taken again."""
+"""A task as it stands before its first model call, kept: what is about that call goes on from a copy, and no
+baseline is taken again.
+"""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""A small shop with one defect, and the lines of a model that mends it: every play below changes one line of them."""
+"""A small shop with one defect, and the lines of a model that mends it: every play below changes one line of
+them.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,11 +79,21 @@ FRAMED: dict[str, Any] = {
     "specification": {
         "title": "net takes the discount off",
         "description": "The percentage is taken off the price.",
-        "requirements": [{"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["net(100, 10) is 90"]}],
+        "requirements": [
+            {
+                "id": "REQ-001",
+                "description": "the discount is off",
+                "acceptance_criteria": ["net(100, 10) is 90"],
+            }
+        ],
         "files_to_modify": [SOURCE],
     },
 }
-SUITE: dict[str, Any] = {"test_files": [{"path": NEW_TEST, "tests": [{"name": "test_ten_percent_off", "requirement_ref": "REQ-001"}]}]}
+SUITE: dict[str, Any] = {
+    "test_files": [
+        {"path": NEW_TEST, "tests": [{"name": "test_ten_percent_off", "requirement_ref": "REQ-001"}]}
+    ]
+}
 BUILT: dict[str, Any] = {"implementation": {"summary": "the discount is taken off"}}
 WHOLE = {**FRAMED, "test_suite": SUITE, **BUILT}
 
@@ -109,7 +121,9 @@ def frame(*, expects: tuple[Expected, ...] = ()) -> Entry:
 
 
 def red(test: str = TEST, *, expects: tuple[Expected, ...] = ()) -> Entry:
-    return say("red", create(NEW_TEST, test), artifacts={"test_suite": SUITE}, signal="success", expects=expects)
+    return say(
+        "red", create(NEW_TEST, test), artifacts={"test_suite": SUITE}, signal="success", expects=expects
+    )
 
 
 def green(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry:
@@ -118,11 +132,22 @@ def green(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry
 
 def patch(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry:
     """The hotfix lane's one reply: test, change and papers."""
-    return say("patch", *(actions or (create(NEW_TEST, TEST), FIX)), artifacts=WHOLE, signal="success", expects=expects)
+    return say(
+        "patch",
+        *(actions or (create(NEW_TEST, TEST), FIX)),
+        artifacts=WHOLE,
+        signal="success",
+        expects=expects,
+    )
 
 
 def review(*, expects: tuple[Expected, ...] = ()) -> Entry:
-    return say("review", artifacts={"review": {"verdict": "approve", "summary": "as asked"}}, signal="success", expects=expects)
+    return say(
+        "review",
+        artifacts={"review": {"verdict": "approve", "summary": "as asked"}},
+        signal="success",
+        expects=expects,
+    )
 
 
 def ask(stage: str, question: str = "Which of the two?", *, expects: tuple[Expected, ...] = ()) -> Entry:
@@ -154,7 +179,9 @@ class Play:
     def answer(self, done: Done, answer: str, *words: str) -> Done:
         """`resolve` for the question that the last command ended with."""
         question = done.data["escalation"]["id"]
-        return self.person.run("resolve", question, "--task", done.data["task_id"], "--answer", answer, "--json", *words)
+        return self.person.run(
+            "resolve", question, "--task", done.data["task_id"], "--answer", answer, "--json", *words
+        )
 
     def file(self, path: str) -> str:
         """A file of the one task there is."""

@@ -60,13 +60,20 @@ def refused(done: Done, *sentences: str) -> None:
             },
             (".yaml:1: ", "circular", "software_developer -> other -> software_developer"),
         ),
-        ({".agentforge/agents/reviewer.yaml": ROLE.format("nobody", "A")}, ("there is no agents file `nobody`",)),
         (
-            {".agentforge/contracts/specification.yaml": "extends: agentforge:specification\nvalidation: []\n"},
+            {".agentforge/agents/reviewer.yaml": ROLE.format("nobody", "A")},
+            ("there is no agents file `nobody`",),
+        ),
+        (
+            {
+                ".agentforge/contracts/specification.yaml": "extends: agentforge:specification\nvalidation: []\n"
+            },
             (".agentforge/contracts/specification.yaml:2: ", "drops the rule"),
         ),
         (
-            {".agentforge/contracts/specification.yaml": "extends: agentforge:specification\n+validation: [be_brilliant]\n"},
+            {
+                ".agentforge/contracts/specification.yaml": "extends: agentforge:specification\n+validation: [be_brilliant]\n"
+            },
             ("'be_brilliant', which is no predicate",),
         ),
         (
@@ -74,7 +81,18 @@ def refused(done: Done, *sentences: str) -> None:
             ("specification.yaml:3: schema.title allows nothing: min_length 1 is over max_length 0",),
         ),
     ],
-    ids=["corrupt", "twice", "unknown-key", "no-walls", "list", "circular", "nowhere", "drops", "unknown-rule", "allows-nothing"],
+    ids=[
+        "corrupt",
+        "twice",
+        "unknown-key",
+        "no-walls",
+        "list",
+        "circular",
+        "nowhere",
+        "drops",
+        "unknown-rule",
+        "allows-nothing",
+    ],
 )
 def test_a_bad_file_of_the_project_is_named_before_anything_is_written(
     play: Play, files: dict[str, str], sentences: tuple[str, ...]
@@ -121,7 +139,10 @@ def test_a_model_that_cannot_be_is_refused(play: Play, model: str, sentence: str
 
 def test_a_bad_script_names_its_place(play: Play) -> None:
     play.person.script.write_text("replies:\n  - stage: frame\n    repyl: {}\n")
-    refused(play.with_model(f"scripted:{play.person.script}"), f"{play.person.script}:3: reply 1: unknown key 'repyl'")
+    refused(
+        play.with_model(f"scripted:{play.person.script}"),
+        f"{play.person.script}:3: reply 1: unknown key 'repyl'",
+    )
 
 
 def test_places_that_are_no_repository_are_refused(play: Play, tmp_path: Path) -> None:
@@ -138,7 +159,10 @@ def test_places_that_are_no_repository_are_refused(play: Play, tmp_path: Path) -
 def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play: Play) -> None:
     play.person.scripted(ask("frame"))
     for _ in range(2):
-        wiring.start(Site.open(play.top), wiring.StartOptions("do it", lane="small", model=f"scripted:{play.person.script}"))
+        wiring.start(
+            Site.open(play.top),
+            wiring.StartOptions("do it", lane="small", model=f"scripted:{play.person.script}"),
+        )
     first, second = sorted(path.name for path in (play.top / ".agentforge/tasks").iterdir())
     done = play.person.run("status", "task-")
     refused(done, "task-", first, second)
@@ -155,7 +179,9 @@ def test_a_repository_without_tests_works_and_says_so(play: Play) -> None:
     for path in (OLD_TEST, HIDDEN_TEST):
         play.person.git("rm", "-q", path)
     play.person.git("commit", "-q", "-m", "no tests")
-    done = play.start(patch(expects=("the base has no tests", "Tests are in: nowhere yet")), review(), lane="hotfix")
+    done = play.start(
+        patch(expects=("the base has no tests", "Tests are in: nowhere yet")), review(), lane="hotfix"
+    )
     finished(done)
     evidence = play.file("evidence.json")
     assert '"existing tests"' in evidence
@@ -181,7 +207,9 @@ def mounted(play: Play, mount: str, *words: str) -> Done:
     (play.top / ".agentforge").mkdir(exist_ok=True)
     line = f'{mount} "$0/.agentforge" && shift 0 && exec "$@"'
     full = ["unshare", "--mount", "sh", "-c", line, str(play.top), str(COMMAND), *words]
-    done = subprocess.run(full, cwd=play.top, env=play.person.environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        full, cwd=play.top, env=play.person.environment(), capture_output=True, text=True, check=False
+    )
     assert "Traceback" not in done.stderr, done.stderr
     assert "internal error" not in done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
@@ -191,7 +219,10 @@ def may_mount() -> bool:
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return False
     line = "mount -t tmpfs -o size=64k tmpfs /mnt"
-    return subprocess.run(["unshare", "--mount", "sh", "-c", line], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run(["unshare", "--mount", "sh", "-c", line], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 needs_mounts = pytest.mark.skipif(not may_mount(), reason="only root may mount, and not in every container")
@@ -211,7 +242,9 @@ def test_a_read_only_place_for_records_stops_before_anything_happens(play: Play)
 @pytest.mark.slow
 def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(play: Play) -> None:
     # Too much for what is left, even when it is packed.
-    thought = "".join(hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2500))
+    thought = "".join(
+        hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2500)
+    )
     play.person.scripted(say("patch", read(OLD_TEST), thought=thought), ask("patch"))
     words = ("start", "do it", "--lane", "hotfix", "--model", f"scripted:{play.person.script}")
     # What was written before the disk was full is carried over, as if somebody had made room.
@@ -219,7 +252,9 @@ def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(pl
     line = f'mount -t tmpfs -o size=100k tmpfs "$0/.agentforge" && "$@"; code=$?; {keep}'
     (play.top / ".agentforge").mkdir()
     full = ["unshare", "--mount", "sh", "-c", line, str(play.top), str(COMMAND), *words]
-    done = subprocess.run(full, cwd=play.top, env=play.person.environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        full, cwd=play.top, env=play.person.environment(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "No space left on device" in done.stderr or "disk is full" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
@@ -233,10 +268,14 @@ def test_a_full_disk_stops_the_driver_and_the_task_goes_on_when_there_is_room(pl
 
 @pytest.mark.slow
 def test_a_second_driver_is_refused_and_an_interrupted_one_makes_room(play: Play) -> None:
-    play.person.write({"tests/test_slow.py": "import time\n\n\ndef test_slow() -> None:\n    time.sleep(60)\n"})
+    play.person.write(
+        {"tests/test_slow.py": "import time\n\n\ndef test_slow() -> None:\n    time.sleep(60)\n"}
+    )
     play.person.commit_all()
     play.person.scripted(patch(), review())
-    with driver(play, "start", "do it", "--lane", "hotfix", "--model", f"scripted:{play.person.script}") as first:
+    with driver(
+        play, "start", "do it", "--lane", "hotfix", "--model", f"scripted:{play.person.script}"
+    ) as first:
         refused_driver = play.person.run("continue")
         assert refused_driver.code == 4, refused_driver.said
         assert "Another driver works on task-" in refused_driver.err
@@ -252,7 +291,9 @@ def test_a_second_driver_is_refused_and_an_interrupted_one_makes_room(play: Play
 def driver(play: Play, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A command that is left running at the moment when the slow tests have begun."""
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([COMMAND, *words], cwd=play.top, env=play.person.environment(), start_new_session=True, **pipes) as process:
+    with subprocess.Popen(
+        [COMMAND, *words], cwd=play.top, env=play.person.environment(), start_new_session=True, **pipes
+    ) as process:
         try:
             assert process.stdout is not None
             assert any("running the tests on the base" in line for line in process.stdout)

@@ -1,4 +1,6 @@
-"""One request by batch: on every wire to the end that a live one has, whatever is killed on the way, and left alone while it waits."""
+"""One request by batch: on every wire to the end that a live one has, whatever is killed on the way, and left
+alone while it waits.
+"""
 
 import json
 import signal
@@ -52,12 +54,16 @@ def provider(wire: Wire, home: Path, replies: list[Any]) -> Iterator[tuple[Batch
     batches = BATCHES[wire](answer)
     with SERVERS[wire](answer, routes=[batches.route]) as server:
         entry = {"wire": wire, "base_url": server.base_url, "reply": MEANS.get(wire, "calls")}
-        (home / "config.yaml").write_text(json.dumps({"providers": {"mine": entry}, "batch": {"window_s": 0}}))
+        (home / "config.yaml").write_text(
+            json.dumps({"providers": {"mine": entry}, "batch": {"window_s": 0}})
+        )
         yield batches, server
 
 
 def by_batch(deadline_s: int = 0) -> wiring.StartOptions:
-    return wiring.StartOptions("double must double", lane="hotfix", model="mine:any", delivery="batch", deadline_s=deadline_s)
+    return wiring.StartOptions(
+        "double must double", lane="hotfix", model="mine:any", delivery="batch", deadline_s=deadline_s
+    )
 
 
 def finish(site: Site, files: TaskFiles) -> State:
@@ -93,13 +99,18 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
             state = finish(site, files)
         assert state.status == ("completed" if SOAK else "blocked"), (wire, state.open_escalation)
         told = events(files)
-        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == ["batch" for _ in replies], wire
+        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == [
+            "batch" for _ in replies
+        ], wire
         assert len([event for event in told if isinstance(event, AskTicketed)]) == len(replies), wire
         sent = [event.key for event in told if isinstance(event, AskSent)]
         assert len(sent) == len(set(sent)) == state.spent.calls == len(replies), wire
-        assert (batches.submissions, len(server.requests), state.unaccounted, left(agentforge_home)) == (len(replies), 0, Amount(), []), (
-            wire
-        )
+        assert (batches.submissions, len(server.requests), state.unaccounted, left(agentforge_home)) == (
+            len(replies),
+            0,
+            Amount(),
+            [],
+        ), wire
         trees.add(state.tree)
     assert len(trees) == 1
 
@@ -107,7 +118,9 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
 def kill_around_the_batch(site: Site, files: TaskFiles, batches: Batches) -> None:
     """Three drivers of the one task, each killed a little later."""
     words = (sys.executable, "-m", "tests.whole.batch_driver", str(site.git.top), files.task_id)
-    with subprocess.Popen(words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as drivers:
+    with subprocess.Popen(
+        words, cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as drivers:
         assert drivers.stdin is not None
         assert drivers.stdout is not None
         for moment, made in (("before submit", 0), ("after submit", 1), ("before results", 1)):
@@ -124,19 +137,32 @@ def test_a_task_that_waits_for_a_batch_is_left_and_collected(tmp_path: Path, age
         assert (refused.code, "for batches" in refused.said) == (2, True), refused.said
         none = person.run("start", "double must double", "--model", "ollama:any", "--batch")
         assert (none.code, "can be asked by batch" in none.said) == (2, True), none.said
-        words = ("start", "double must double", "--lane", "hotfix", "--model", "mine:any", "--batch", "--detach")
+        words = (
+            "start",
+            "double must double",
+            "--lane",
+            "hotfix",
+            "--model",
+            "mine:any",
+            "--batch",
+            "--detach",
+        )
         done = person.run(*words)
         assert (done.code, batches.submissions) == (0, 1), done.said
         assert f"waits for a batch; `agentforge continue {person.only_task()}` collects" in done.said
         again = person.run("continue", "--detach")
-        assert (again.code, "waits for a batch" in again.said, batches.submissions) == (0, True, 1), again.said
+        assert (again.code, "waits for a batch" in again.said, batches.submissions) == (0, True, 1), (
+            again.said
+        )
         batches.hold = False
         done = person.run("continue")
         assert (done.code, "Done:" in done.said) == (0, True), done.said
     assert (batches.submissions, len(server.requests)) == (2, 0)
 
 
-def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(tmp_path: Path, agentforge_home: Path) -> None:
+def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
     site = Site.open(make_repository(tmp_path / "checkout", PROJECT))
     with provider("anthropic", agentforge_home, TO_A_QUESTION) as (batches, server):
         batches.hold = True
@@ -148,5 +174,10 @@ def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(tmp_p
     assert state.open_escalation.kind == "question", state.open_escalation
     assert [event.delivery for event in told if isinstance(event, AskSent)] == ["batch", "live"]
     assert len([event for event in told if isinstance(event, AskPromoted)]) == 1
-    assert (len(server.requests), len(batches.cancels), state.unaccounted.calls, state.spent.calls) == (1, 1, 1, 1)
+    assert (len(server.requests), len(batches.cancels), state.unaccounted.calls, state.spent.calls) == (
+        1,
+        1,
+        1,
+        1,
+    )
     assert left(agentforge_home) == []

@@ -1,4 +1,6 @@
-"""The installed command on projects nobody here wrote: a branch whose tests pass by hand, and a proof that one byte breaks."""
+"""The installed command on projects nobody here wrote: a branch whose tests pass by hand, and a proof that
+one byte breaks.
+"""
 
 import re
 import subprocess
@@ -18,12 +20,21 @@ UV = Path(sys.executable).with_name("uv")
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(300)]
 
 Way = Literal["a script", "the wire"]
-WHOLE: list[tuple[Distribution, Way]] = [(ITSDANGEROUS, "the wire"), (TOOLZ, "a script"), (TOOLZ, "the wire"), (ITSDANGEROUS, "a script")]
-"""A project, and how the model's words come: by either way the branch holds the tree that the distribution names."""
+WHOLE: list[tuple[Distribution, Way]] = [
+    (ITSDANGEROUS, "the wire"),
+    (TOOLZ, "a script"),
+    (TOOLZ, "the wire"),
+    (ITSDANGEROUS, "a script"),
+]
+"""A project, and how the model's words come: by either way the branch holds the tree that the distribution
+names.
+"""
 
 
 @pytest.fixture
-def person(released: Distribution, request: pytest.FixtureRequest, tmp_path: Path, agentforge_home: Path) -> Person:
+def person(
+    released: Distribution, request: pytest.FixtureRequest, tmp_path: Path, agentforge_home: Path
+) -> Person:
     assert request.config.cache is not None
     checkout = released.check_out(request.config.cache.mkdir("distributions"), tmp_path / "checkout")
     return Person(checkout, tmp_path / "script.yaml")
@@ -41,10 +52,14 @@ def test_a_released_project_gets_a_verified_branch_with_the_same_tree_by_whateve
     assert data["cost"]["calls"] == len(released.replies)
     assert person.git("rev-parse", f"{branch}^{{tree}}") == released.tree
     assert differences(before, photograph(person.checkout)) == []
-    assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == released.test] == ["passed"]
+    assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == released.test] == [
+        "passed"
+    ]
 
     # Where nothing fails on the branch there is nothing to hold against the base.
-    on_branch, *on_base = run_by_hand(released, person, (branch, data["base"])[: 2 if released.fails_on_base else 1], tmp_path / "by hand")
+    on_branch, *on_base = run_by_hand(
+        released, person, (branch, data["base"])[: 2 if released.fails_on_base else 1], tmp_path / "by hand"
+    )
     assert len(on_branch) == released.fails_on_base
     assert all(found == on_branch for found in on_base)
 
@@ -75,27 +90,42 @@ def by_wire(released: Distribution, person: Person) -> dict[str, Any]:
 
 
 def make_it_lived_in(person: Person) -> None:
-    """Staged, edited, stashed and ignored things, a hook that fails and settings of one's own: none of it is the task's."""
+    """Staged, edited, stashed and ignored things, a hook that fails and settings of one's own: none of it is
+    the task's.
+    """
     person.write({"stashed.py": "later = True\n"})
     person.git("stash", "push", "-q", "-u")
-    person.write({"staged.py": "now = True\n", "README.rst": "half a thought", ".git/hooks/pre-commit": "#!/bin/sh\nexit 1\n"})
+    person.write(
+        {
+            "staged.py": "now = True\n",
+            "README.rst": "half a thought",
+            ".git/hooks/pre-commit": "#!/bin/sh\nexit 1\n",
+        }
+    )
     (person.checkout / ".git/hooks/pre-commit").chmod(0o755)
     person.git("add", "staged.py")
     person.git("config", "commit.gpgSign", "true")
 
 
 def run_by_hand(released: Distribution, person: Person, refs: tuple[str, ...], place: Path) -> list[set[str]]:
-    """What a person would do: clone, install the project and its test requirements, run pytest on each commit. Returns what fails there."""
+    """What a person would do: clone, install the project and its test requirements, run pytest on each
+    commit. Returns what fails there.
+    """
     git(person.checkout, "clone", "-q", "--no-local", str(person.checkout), str(place))
     environment = place.parent / f"{place.name} environment"
     python = str(environment / "bin/python")
-    for words in (("venv", "-q", str(environment)), ("pip", "install", "-q", "--python", python, "-e", ".", *released.needs)):
+    for words in (
+        ("venv", "-q", str(environment)),
+        ("pip", "install", "-q", "--python", python, "-e", ".", *released.needs),
+    ):
         subprocess.run([UV, *words], cwd=place, check=True)
     failures = []
     for ref in refs:
         git(place, "fetch", "-q", "origin", ref)
         git(place, "checkout", "-q", "--detach", "FETCH_HEAD")
-        done = subprocess.run([python, "-m", "pytest", "-q", "-rA"], cwd=place, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [python, "-m", "pytest", "-q", "-rA"], cwd=place, capture_output=True, text=True, check=False
+        )
         if (place / released.test.partition("::")[0]).exists():
             assert f"PASSED {released.test}" in done.stdout, done.stdout[-2000:]
         failures.append(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))

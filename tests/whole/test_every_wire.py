@@ -50,7 +50,9 @@ def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, ag
     for name, means in WIRES:
         whole = SOAK or name == "anthropic"
         replies = TO_THE_END if whole else TO_A_QUESTION
-        turns = iter([Fault(status=429, headers={"retry-after": "0"}), *replies] if name == "anthropic" else replies)
+        turns = iter(
+            [Fault(status=429, headers={"retry-after": "0"}), *replies] if name == "anthropic" else replies
+        )
 
         def answer(_: Mapping[str, Json], turns: Any = turns) -> Scripted:  # noqa: ANN401 - the turns of this wire
             said: Scripted = next(turns)
@@ -60,14 +62,25 @@ def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, ag
         with SERVERS[known({})[name].wire](answer, key=KEY) as server:
             providers = known({}, {name: {"base_url": server.base_url, "reply": means}})
             state = run(site, files, open_spec(f"{name}:any", providers, lambda _: KEY, local_only=True))
-        assert state.status == ("completed" if whole else "blocked"), (name, state.failure, state.open_escalation)
+        assert state.status == ("completed" if whole else "blocked"), (
+            name,
+            state.failure,
+            state.open_escalation,
+        )
         assert list(turns) == [], name
         assert len(server.requests) == len(replies) + (name == "anthropic"), name
         assert all("double must double" in seen.user for seen in server.requests), name
-        answered = [event for line in read_lines(files.journal) for event in line.events if isinstance(event, AskAnswered)]
+        answered = [
+            event
+            for line in read_lines(files.journal)
+            for event in line.events
+            if isinstance(event, AskAnswered)
+        ]
         assert len(answered) == len(replies), name
         assert all(event.usage.input_tokens > event.usage.cached_tokens > 0 for event in answered), name
-        written = [path for path in site.git.top.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+        written = [
+            path for path in site.git.top.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
+        ]
         assert written == [], name
         trees[name] = state.tree
     assert len(set(trees.values())) == 1, trees

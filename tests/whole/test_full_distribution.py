@@ -1,4 +1,6 @@
-"""The full line through the installed command, on a released project of another layout: a branch whose tests pass by hand."""
+"""The full line through the installed command, on a released project of another layout: a branch whose tests
+pass by hand.
+"""
 
 from pathlib import Path
 
@@ -23,11 +25,17 @@ def test_a_released_project_goes_the_full_line_to_a_verified_branch(person: Pers
     make_it_lived_in(person)
     before = photograph(person.checkout)
     person.scripted(*INFLECTION.replies)
-    data = finished(person.run("start", INFLECTION.request, "--lane", "full", "--model", f"scripted:{person.script}", "--json"))
+    data = finished(
+        person.run(
+            "start", INFLECTION.request, "--lane", "full", "--model", f"scripted:{person.script}", "--json"
+        )
+    )
     assert data["cost"]["calls"] == len(INFLECTION.replies)
     assert person.git("rev-parse", f"{data['branch']}^{{tree}}") == INFLECTION.tree
     assert differences(before, photograph(person.checkout)) == []
-    assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == INFLECTION.test] == ["passed"]
+    assert [test["green"] for test in data["requirements"][0]["tests"] if test["id"] == INFLECTION.test] == [
+        "passed"
+    ]
 
     assert run_by_hand(INFLECTION, person, (data["branch"],), tmp_path / "by hand") == [set()]
 

@@ -1,4 +1,6 @@
-"""The full line from a request to a branch: what is handed over, what a design asks, and what a mode lets nobody do."""
+"""The full line from a request to a branch: what is handed over, what a design asks, and what a mode lets
+nobody do.
+"""
 
 import subprocess
 import sys
@@ -65,7 +67,9 @@ def pantry(tmp_path: Path, agentforge_home: Path) -> Person:
     """The sample of the demo, with packages that are at hand."""
     sample = DEMO / "sample"
     files = {
-        path.relative_to(sample).as_posix(): path.read_text() for path in sample.rglob("*.*") if path.suffix in (".py", ".md", ".toml")
+        path.relative_to(sample).as_posix(): path.read_text()
+        for path in sample.rglob("*.*")
+        if path.suffix in (".py", ".md", ".toml")
     }
     files["pyproject.toml"] = (
         f'[project]\nname = "pantry"\nversion = "0.3.0"\n\n[dependency-groups]\ntest = [{PINNED}]\n\n'
@@ -75,9 +79,13 @@ def pantry(tmp_path: Path, agentforge_home: Path) -> Person:
 
 
 @pytest.mark.slow
-def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that_proves_itself(pantry: Person, tmp_path: Path) -> None:
+def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that_proves_itself(
+    pantry: Person, tmp_path: Path
+) -> None:
     before = photograph(pantry.checkout)
-    data = finished(pantry.run("start", REQUEST, "--lane", "full", "--model", f"scripted:{pantry.script}", "--json"))
+    data = finished(
+        pantry.run("start", REQUEST, "--lane", "full", "--model", f"scripted:{pantry.script}", "--json")
+    )
     assert data["cost"]["calls"] == 17  # at most 25 are allowed
     assert differences(before, photograph(pantry.checkout)) == []
     _finals_of_every_stage(pantry.checkout)
@@ -100,7 +108,10 @@ def test_the_demo_request_goes_the_full_line_in_seventeen_calls_to_a_branch_that
 
 def _finals_of_every_stage(top: Path) -> None:
     phases = newest(top) / "artifacts/phases"
-    found = {place.name: sorted(path.name.removesuffix("_final.yaml") for path in place.glob("*_final.yaml")) for place in phases.iterdir()}
+    found = {
+        place.name: sorted(path.name.removesuffix("_final.yaml") for path in place.glob("*_final.yaml"))
+        for place in phases.iterdir()
+    }
     assert found == FINALS
 
 
@@ -128,25 +139,48 @@ def _evidence_of_panels(top: Path) -> None:
     assert "coverage" in final(top, "refactor", "implementation")["verification"]["not_configured"]
     report = final(top, "deliver", "delivery_report")
     assert report["dissent"] == [f"refactor: {line}" for line in panel["dissent"]]
-    assert [(item["stage"], item["role"], item["verdict"]) for item in report["reviews"] if item["stage"] == "spec"] == [
-        ("spec", SECURITY, "approve")
-    ]
+    assert [
+        (item["stage"], item["role"], item["verdict"])
+        for item in report["reviews"]
+        if item["stage"] == "spec"
+    ] == [("spec", SECURITY, "approve")]
     points = "\n".join(open_points(top))
-    for part in ("assumed: Should the sign ½", "(confidence 60)", "SEC-002", "undone: refactor", DISSENT, "not checked: coverage"):
+    for part in (
+        "assumed: Should the sign ½",
+        "(confidence 60)",
+        "SEC-002",
+        "undone: refactor",
+        DISSENT,
+        "not checked: coverage",
+    ):
         assert part in points, part
     (undone,) = [event for event in events(top) if event["type"] == "reverted"]
-    assert undone["tree"] == next(event["tree"] for event in events(top) if event.get("stage") == "green" and "tree" in event)
+    assert undone["tree"] == next(
+        event["tree"] for event in events(top) if event.get("stage") == "green" and "tree" in event
+    )
 
 
 @pytest.mark.slow
 def test_a_design_asks_what_blocks_and_ends_with_a_specification_and_no_branch(play: Play) -> None:
     price, round_up = "What is the highest discount?", "Whole cents or parts of them?"
     before = photograph(play.top)
-    sure = {**answer(price, "100, as the request says", 90), "evidence": [{"file": "request", "snippet": "take the discount off"}]}
+    sure = {
+        **answer(price, "100, as the request says", 90),
+        "evidence": [{"file": "request", "snippet": "take the discount off"}],
+    }
     done = start(
         play,
-        intake(ambiguity(OPEN, "blocking"), ambiguity(price, "significant", "limits"), ambiguity("Is it documented?", "minor", "words")),
-        clarify(answer(OPEN, "Down, I guess", 60), sure, answer("Is it documented?", "No", 40), blocking=(round_up,)),
+        intake(
+            ambiguity(OPEN, "blocking"),
+            ambiguity(price, "significant", "limits"),
+            ambiguity("Is it documented?", "minor", "words"),
+        ),
+        clarify(
+            answer(OPEN, "Down, I guess", 60),
+            sure,
+            answer("Is it documented?", "No", 40),
+            blocking=(round_up,),
+        ),
         clarify(
             answer(OPEN, "Up", 30),
             sure,
@@ -171,7 +205,11 @@ def test_a_design_asks_what_blocks_and_ends_with_a_specification_and_no_branch(p
     assert differences(before, photograph(play.top)) == []
     assert entered(play.top) == ["intake", "clarify", "analyze", "spec", "spec/security_architect"]
     clarified = final(play.top, "clarify", "clarification")
-    people = {item["question"]: (item["answer"], item["source"]) for item in clarified["questions"] if item.get("resolved_by")}
+    people = {
+        item["question"]: (item["answer"], item["source"])
+        for item in clarified["questions"]
+        if item.get("resolved_by")
+    }
     assert people == dict.fromkeys((OPEN, round_up), ("Down, in whole cents", "human_escalation"))
     assert clarified["assumptions"] == ["Is it documented?: No (confidence 40)"]
     assert clarified["blocking"] == []
@@ -187,7 +225,9 @@ def _steps_of(top: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(("mode", "intake_steps", "spec_steps"), [("fast", 2, 4), ("heavy", 8, 16)])
-def test_a_mode_scales_the_steps_of_every_stage(play: Play, mode: str, intake_steps: int, spec_steps: int) -> None:
+def test_a_mode_scales_the_steps_of_every_stage(
+    play: Play, mode: str, intake_steps: int, spec_steps: int
+) -> None:
     done = start(play, ask("intake"), words=("--pipeline", "design", "--mode", mode))
     asked(done)
     found = _steps_of(play.top)
@@ -210,7 +250,9 @@ def test_in_the_modes_plan_and_audit_nothing_is_written_by_any_tool(play: Play) 
     )
     assert finished(planned)["branch"] is None
     assert entered(play.top)[-2:] == ["spec", "spec/security_architect"]
-    assert "baseline_taken" not in {event["type"] for event in events(play.top)}, "nothing is installed where nothing is run"
+    assert "baseline_taken" not in {event["type"] for event in events(play.top)}, (
+        "nothing is installed where nothing is run"
+    )
     _is_as_it_was(play, planned)
     # After a write that failed, no later one of the same reply is tried: so one of them in each.
     runs: list[dict[str, Any]] = [{"name": name, "args": {}} for name in _tools("execute")]

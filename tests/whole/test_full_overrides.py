@@ -1,4 +1,6 @@
-"""A project's own catalogue: what it may change, what it may not, what its line leaves out, and what no role can do."""
+"""A project's own catalogue: what it may change, what it may not, what its line leaves out, and what no role
+can do.
+"""
 
 import re
 from collections.abc import Iterator
@@ -167,11 +169,24 @@ def overridden() -> list[Entry]:
     return [
         intake(complexity="trivial"),
         analyze(),
-        hands_in("survey", "survey", {"callers": [], "told": "later"}, ("Surveyor", "Name every caller", "impacted_files")),
-        hands_in("survey", "survey", survey, ("callers: a list of 0 does not fit", "told: 'later' does not fit; it is one of before")),
+        hands_in(
+            "survey",
+            "survey",
+            {"callers": [], "told": "later"},
+            ("Surveyor", "Name every caller", "impacted_files"),
+        ),
+        hands_in(
+            "survey",
+            "survey",
+            survey,
+            ("callers: a list of 0 does not fit", "told: 'later' does not fit; it is one of before"),
+        ),
         spec(expects=("The ticket of this change",)),
         hands_in(
-            "spec", "specification", {**specification, "ticket": "7"}, (r"ticket: is missing; it is text matching \^SHOP-\[0-9\]\+\$",)
+            "spec",
+            "specification",
+            {**specification, "ticket": "7"},
+            (r"ticket: is missing; it is text matching \^SHOP-\[0-9\]\+\$",),
         ),
         hands_in("spec", "specification", specification, ("ticket: '7' does not fit; it is text matching",)),
         approves("spec", SECURITY),
@@ -185,7 +200,9 @@ def overridden() -> list[Entry]:
             expects=("Say the unit of every amount", {"not": "Sing while"}, "the till"),
         ),
         say(
-            "own_green", edit("shop/__init__.py", "", "x = 1\n"), expects=("delete_file is not for software_developer; allowed: read_file",)
+            "own_green",
+            edit("shop/__init__.py", "", "x = 1\n"),
+            expects=("delete_file is not for software_developer; allowed: read_file",),
         ),
         thinking(
             say(
@@ -196,7 +213,8 @@ def overridden() -> list[Entry]:
                 expects=("`shop/__init__.py` is closed to this role by `!shop/__init__.py`",),
             )
         ),
-        # Nobody refactors a trivial change; two read it all the same, and neither sees what the author or the other thought.
+        # Nobody refactors a trivial change; two read it all the same, and neither sees what the author or the
+        # other thought.
         approves("refactor", SECURITY, "Bound it.", expects=(*ALONE, {"not": "REV-"})),
         approves("refactor", READER, "Name it.", expects=(*ALONE, {"not": "Bound it"})),
         deliver(),
@@ -208,7 +226,9 @@ def thinking(entry: Entry) -> Entry:
 
 
 @pytest.mark.slow
-def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_change_is_only_read(play: Play) -> None:
+def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_change_is_only_read(
+    play: Play,
+) -> None:
     person, entries = play.person, overridden()
     person.write(PROJECT)
     person.commit_all()
@@ -255,13 +275,21 @@ LOOSE: tuple[tuple[str, str, str], ...] = (
         f"{DEVELOPER}capabilities:\n  tools:\n    forbidden: [deploy]\n",
         ":4: capabilities.tools.forbidden: drops the forbidden tool commit",
     ),
-    (AGENT, f"{DEVELOPER}capabilities:\n  tools:\n    +allowed: [commit]\n", ":4: capabilities.tools.+allowed[0]: commit is both allowed"),
+    (
+        AGENT,
+        f"{DEVELOPER}capabilities:\n  tools:\n    +allowed: [commit]\n",
+        ":4: capabilities.tools.+allowed[0]: commit is both allowed",
+    ),
     (
         AGENT,
         f'{DEVELOPER}capabilities:\n  tools:\n    path_constraints:\n      edit_file: "**"\n',
         ":4: capabilities.tools.path_constraints: drops the path limit !{tests} of edit_file",
     ),
-    (AGENT, f"{DEVELOPER}capabilities:\n  output:\n    must_verify: [all_tests_pass]\n", ":4: capabilities.output.must_verify: drops "),
+    (
+        AGENT,
+        f"{DEVELOPER}capabilities:\n  output:\n    must_verify: [all_tests_pass]\n",
+        ":4: capabilities.output.must_verify: drops ",
+    ),
     (
         TICKET,
         'extends: "agentforge:specification"\nschema:\n  title: {required: false}\n',
@@ -272,8 +300,16 @@ LOOSE: tuple[tuple[str, str, str], ...] = (
         'extends: "agentforge:specification"\nschema:\n  title: {max_length: 900}\n',
         ":3: schema.title.max_length: asks for less than 100",
     ),
-    (TICKET, 'extends: "agentforge:specification"\nvalidation: [files_exist]\n', ":2: validation: drops the rule requirement_ids_unique"),
-    (".agentforge/stages/green.yaml", 'extends: "agentforge:green"\ngates: [contracts]\n', ":2: gates: drops the gate green"),
+    (
+        TICKET,
+        'extends: "agentforge:specification"\nvalidation: [files_exist]\n',
+        ":2: validation: drops the rule requirement_ids_unique",
+    ),
+    (
+        ".agentforge/stages/green.yaml",
+        'extends: "agentforge:green"\ngates: [contracts]\n',
+        ":2: gates: drops the gate green",
+    ),
     (".agentforge/stages/spec.yaml", 'extends: "agentforge:spec"\nskip_if: always\n', ":2: skip_if: "),
     (
         IMPLEMENT,
@@ -283,15 +319,26 @@ LOOSE: tuple[tuple[str, str, str], ...] = (
     (
         IMPLEMENT,
         f"{IMPLEMENTS}      replace:\n        spec: {{name: spec, reviewers: [reviewer]}}\n",
-        ":6: pipeline.lanes.full.replace.spec.reviewers[0]: lane full: spec: reviewers: drops the blocking reviewer",
+        (
+            ":6: pipeline.lanes.full.replace.spec.reviewers[0]: lane full: spec: reviewers: drops the "
+            "blocking reviewer"
+        ),
     ),
     (
         CONFIG,
         "stages:\n  refactor:\n    reviewers: [reviewer]\n",
         ":3: stages.refactor.reviewers: drops the blocking reviewer security_architect",
     ),
-    (CONFIG, "stages:\n  green:\n    primary: maintainer\n", ":3: stages.green.primary: maintainer drops the path limit !{tests}"),
-    (AGENT, "extends: software_developer\n", ":1: extends: circular extends in agents: software_developer -> software_developer"),
+    (
+        CONFIG,
+        "stages:\n  green:\n    primary: maintainer\n",
+        ":3: stages.green.primary: maintainer drops the path limit !{tests}",
+    ),
+    (
+        AGENT,
+        "extends: software_developer\n",
+        ":1: extends: circular extends in agents: software_developer -> software_developer",
+    ),
 )
 
 
@@ -317,20 +364,27 @@ def test_each_loosening_is_refused_before_a_task_exists_with_file_line_and_key(p
 
 
 def trial(stage: str, number: int, *actions: dict[str, Any]) -> Entry:
-    """A reply that looks for something new and then tries; the search keeps a row of refusals from ending the attempt."""
+    """A reply that looks for something new and then tries; the search keeps a row of refusals from ending the
+    attempt.
+    """
     return say(stage, {"name": "search_codebase", "args": {"pattern": f"{stage}{number}"}}, *actions)
 
 
 def tries(right: Entry, role: str, *writes: tuple[dict[str, Any], str]) -> Iterator[Entry]:
-    """Every tool that is not this role's, then these writes; one write to a reply, because a refused one stops those after it."""
-    # A reviewer has few steps; that no role without them gets the tools made of others is held for each of them alone.
+    """Every tool that is not this role's, then these writes; one write to a reply, because a refused one
+    stops those after it.
+    """
+    # A reviewer has few steps; that no role without them gets the tools made of others is held for each of
+    # them alone.
     spared = COMPOSED_TOOLS if "role" in right else frozenset()
     foreign = sorted({*TOOLS, *RESERVED} - set(CATALOG.role(role).allowed) - spared)
     seat = {"role": right["role"]} if "role" in right else {}
     writing = WRITING_TOOLS | COMPOSED_TOOLS
     harmless = [name for name in foreign if name not in writing]
     attempts: list[tuple[list[dict[str, Any]], list[str]]] = [
-        ([{"name": name, "args": {}}], [f"{name} is not for {role}; allowed: [a-z]"]) for name in foreign if name in writing
+        ([{"name": name, "args": {}}], [f"{name} is not for {role}; allowed: [a-z]"])
+        for name in foreign
+        if name in writing
     ]
     attempts[0][0][:0] = [{"name": name, "args": {}} for name in harmless]
     attempts[0][1].extend(f"{name} is not for {role}; allowed: [a-z]" for name in harmless)
@@ -360,7 +414,11 @@ def closed_everywhere(outside: Path, *tools: str) -> list[tuple[dict[str, Any], 
         *writing(f"{outside}", "is not relative to the repository", *tools),
         *writing("link.md", "the path 'link.md' is a link that leads outside of the repository", *tools),
         *writing(".git/config", "the path '.git/config' leads into `.git`", *tools),
-        *writing(".agentforge/agents/reviewer.yaml", "`.agentforge/agents/reviewer.yaml` is never written by a tool", *tools),
+        *writing(
+            ".agentforge/agents/reviewer.yaml",
+            "`.agentforge/agents/reviewer.yaml` is never written by a tool",
+            *tools,
+        ),
     ]
 
 
@@ -405,7 +463,9 @@ def finishing() -> Iterator[Entry]:
     yield from tries(
         deliver(),
         "devops_engineer",
-        *writing("shop/new.txt", "`shop/new.txt` is outside what this role may write: docs/**", "create_file"),
+        *writing(
+            "shop/new.txt", "`shop/new.txt` is outside what this role may write: docs/**", "create_file"
+        ),
         *writing("tests/new.md", "`tests/new.md` is closed to this role by `!tests/**", "create_file"),
         *writing("../outside.md", "leads outside of the repository", "create_file"),
         (notes, re.escape(f"`{SOURCE}` is no release notes; this tool changes nothing else")),
@@ -414,8 +474,12 @@ def finishing() -> Iterator[Entry]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", telling((False, True), 1), ids=lambda whole: "to a branch" if whole else "up to a question")
-def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(play: Play, tmp_path: Path, *, whole: bool) -> None:
+@pytest.mark.parametrize(
+    "whole", telling((False, True), 1), ids=lambda whole: "to a branch" if whole else "up to a question"
+)
+def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(
+    play: Play, tmp_path: Path, *, whole: bool
+) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("x\n")
     (play.top / "link.md").symlink_to(outside)
@@ -431,7 +495,11 @@ def test_no_role_gets_a_tool_or_a_path_that_is_not_its_own_by_any_writing_tool(p
     found = {path.relative_to(worktree): path for path in worktree.rglob("*") if path.is_file()}
     files = {name.as_posix(): path for name, path in found.items() if name.parts[0] != ".git"}
     theirs = {name: play.top / name for name in play.person.git("ls-files").splitlines()}
-    changed = {name for name, path in files.items() if name not in theirs or path.read_bytes() != theirs[name].read_bytes()}
+    changed = {
+        name
+        for name, path in files.items()
+        if name not in theirs or path.read_bytes() != theirs[name].read_bytes()
+    }
     assert changed == ({SOURCE, NEW_TEST} if whole else {NEW_TEST})
     assert files[NEW_TEST].read_text() == TEST
     patches = [*(newest(play.top) / "artifacts/snapshots").iterdir()]

@@ -1,4 +1,6 @@
-"""Panels: reviewers side by side, revisions that come to an end, and what a person says to a panel that still blocks."""
+"""Panels: reviewers side by side, revisions that come to an end, and what a person says to a panel that still
+blocks.
+"""
 
 import subprocess
 from collections.abc import Mapping
@@ -37,7 +39,12 @@ def at_once(play: Play, *commands: tuple[str, ...]) -> list[Done]:
     person = play.person
     running = [
         subprocess.Popen(
-            [COMMAND, *words], cwd=play.top, env=person.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [COMMAND, *words],
+            cwd=play.top,
+            env=person.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for words in commands
     ]
@@ -48,12 +55,17 @@ def at_once(play: Play, *commands: tuple[str, ...]) -> list[Done]:
 
 def sent_back_three_times(last: str = "Flaw 4.") -> list[Entry]:
     """A specification that is revised three times, and blocked at each of its four readings."""
-    told = [spec(f"version {at + 1}", expects=("The reviewer blocks:", f"Flaw {at}", "Remedy: Mend it")) for at in (1, 2, 3)]
+    told = [
+        spec(f"version {at + 1}", expects=("The reviewer blocks:", f"Flaw {at}", "Remedy: Mend it"))
+        for at in (1, 2, 3)
+    ]
     reads = [blocks("spec", SECURITY, f"Flaw {at}.", expects=(f"version {at}",)) for at in (1, 2, 3)]
     return [intake(), analyze(), spec("version 1"), *told, *reads, blocks("spec", SECURITY, last)]
 
 
-def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_person_and_on_with_the_first_answer(play: Play) -> None:
+def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_person_and_on_with_the_first_answer(
+    play: Play,
+) -> None:
     question = {**ask("spec", "Who may call it?"), "role": SECURITY}
     script = sent_back_three_times()
     done = start(
@@ -61,7 +73,12 @@ def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_p
         question,  # a reviewer may ask too
         *script,
         spec("version 5", expects=("A person answered: Keep it .*", "Flaw 4")),
-        blocks("spec", SECURITY, "Flaw 5.", expects=("version 5", "The version before was sent back for", "Flaw 4")),
+        blocks(
+            "spec",
+            SECURITY,
+            "Flaw 5.",
+            expects=("version 5", "The version before was sent back for", "Flaw 4"),
+        ),
         spec("version 6", expects=("A person answered: once more", "Flaw 5")),
         approves("spec", SECURITY, "Good enough.", expects=("version 6", "Who may call it", "anybody")),
         words=DESIGN,
@@ -77,7 +94,11 @@ def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_p
         assert part in page, page
     task = done.data["task_id"]
     both = at_once(
-        play, *(("resolve", raised["id"], "--task", task, "--answer", f"Keep it {word}", "--json") for word in ("short", "long"))
+        play,
+        *(
+            ("resolve", raised["id"], "--task", task, "--answer", f"Keep it {word}", "--json")
+            for word in ("short", "long")
+        ),
     )
     assert sorted(item.code for item in both) == [2, 3], [item.said for item in both]
     won, lost = sorted(both, key=lambda item: item.code, reverse=True)
@@ -87,8 +108,15 @@ def test_a_specification_that_is_still_blocked_after_three_revisions_goes_to_a_p
     data = finished(play.answer(won, "once more"))
     assert data["branch"] is None
     assert final(play.top, "spec", "specification")["title"] == "version 6"
-    (answered,) = [event for event in events(play.top) if event["type"] == "resolved" and event["answer"].startswith("Keep it")]
-    assert (answered["id"], answered["answer"]) == (raised["id"], f"Keep it {'short' if won is both[0] else 'long'}")
+    (answered,) = [
+        event
+        for event in events(play.top)
+        if event["type"] == "resolved" and event["answer"].startswith("Keep it")
+    ]
+    assert (answered["id"], answered["answer"]) == (
+        raised["id"],
+        f"Keep it {'short' if won is both[0] else 'long'}",
+    )
     assert evidence(play.top)["panels"]["spec"]["advisory"] == ["SEC-001 (security_architect): Good enough."]
     late = play.person.run("resolve", raised["id"], "--task", task, "--answer", "too late")
     assert (late.code, "answered already" in late.err) == (2, True), late.said
@@ -104,8 +132,12 @@ def test_a_blocked_panel_that_a_person_aborts_ends_the_task_and_keeps_the_work(p
     assert play.person.run("escalations", "list").out.strip() == "Nothing waits for you."
 
 
-def test_reviewers_are_asked_side_by_side_and_neither_sees_what_the_other_or_the_author_thought(play: Play) -> None:
-    play.person.write({".agentforge/orchestration/stage_config.yaml": "stages: {spec: {+reviewers: [reviewer]}}\n"})
+def test_reviewers_are_asked_side_by_side_and_neither_sees_what_the_other_or_the_author_thought(
+    play: Play,
+) -> None:
+    play.person.write(
+        {".agentforge/orchestration/stage_config.yaml": "stages: {spec: {+reviewers: [reviewer]}}\n"}
+    )
     play.person.commit_all()
     thought = "I am not sure about any of this"
     readers = {SECURITY: "Bound the percent.", READER: "Name the unit."}
@@ -129,7 +161,11 @@ def test_reviewers_are_asked_side_by_side_and_neither_sees_what_the_other_or_the
         play.person.variables |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
         done = play.person.run("start", REQUEST, "--model", "openai:any", "--json", *DESIGN)
     finished(done)
-    order = [event["type"] for event in events(play.top) if event.get("seat") and event["type"] in ("ask_sent", "ask_answered")]
+    order = [
+        event["type"]
+        for event in events(play.top)
+        if event.get("seat") and event["type"] in ("ask_sent", "ask_answered")
+    ]
     assert order == ["ask_sent", "ask_sent", "ask_answered", "ask_answered"]
     for seat, other in ((SECURITY, READER), (READER, SECURITY)):
         assert "net takes the discount off" in seen[seat]

@@ -62,17 +62,34 @@ def sums(prices: list[int]) -> dict[str, int]:
 WORSE = f"{KNOTTED}\n\n\n{SUMS}\n\n{SUMS.replace('sums', 'totals')}\n\ndef label"
 TABLE = "RATES = (\n" + "".join(f"    {number},\n" for number in range(70)) + ")\n\n\ndef label"
 MORE = [f"shop/{name}.py" for name in ("first", "second", "third")]
-SENT_BACK = ("Senior Developer", "The reviewer blocks:", "The rates must go", "Nobody asked for all these", "Remedy: Mend it")
+SENT_BACK = (
+    "Senior Developer",
+    "The reviewer blocks:",
+    "The rates must go",
+    "Nobody asked for all these",
+    "Remedy: Mend it",
+)
 TRIVIAL = {**FRAMED["intake_record"], "initial_complexity": "trivial"}
 
 
 def second_reader(*findings: str, expects: tuple[Expected, ...] = ()) -> Entry:
     """The lane's own review, which blocks."""
     found = [
-        {"id": f"REV-{at:03d}", "severity": "major", "blocking": True, "description": text, "remediation": "Say it."}
+        {
+            "id": f"REV-{at:03d}",
+            "severity": "major",
+            "blocking": True,
+            "description": text,
+            "remediation": "Say it.",
+        }
         for at, text in enumerate(findings, 1)
     ]
-    return say("review", artifacts={"review": {"verdict": "block", "findings": found, "summary": "no"}}, signal="success", expects=expects)
+    return say(
+        "review",
+        artifacts={"review": {"verdict": "block", "findings": found, "summary": "no"}},
+        signal="success",
+        expects=expects,
+    )
 
 
 def trivial_frame(*created: str) -> Entry:
@@ -89,7 +106,9 @@ def given_up(*actions: dict[str, Any], expects: tuple[Expected, ...]) -> Entry:
 
 
 class Way(NamedTuple):
-    """How a lane comes to rise: what is said until it does, why it does, and what takes the most of it back."""
+    """How a lane comes to rise: what is said until it does, why it does, and what takes the most of it
+    back.
+    """
 
     lane: Literal["hotfix", "small"]
     said: list[Entry]
@@ -99,7 +118,9 @@ class Way(NamedTuple):
 
 
 def ways() -> dict[str, Way]:
-    """All but the last are a few lines that intake calls trivial: nobody is asked to refactor, and two read all the same."""
+    """All but the last are a few lines that intake calls trivial: nobody is asked to refactor, and two read
+    all the same.
+    """
     rate = {"name": "delete_file", "args": {"path": MORE[-1]}}
     files = [trivial_frame(*MORE), red(), green(FIX, *(create(path, "RATES = 1\n") for path in MORE))]
     doc = edit(SOURCE, DOC, f"{DOC[:-1]}, with no RATES.")
@@ -108,7 +129,10 @@ def ways() -> dict[str, Way]:
         *(revised(doc, expects=("No word on rounding",)), second_reader("No word on zero.")),
         revised(expects=("The reviewer blocks:", "No word on zero")),
     ]
-    table = [patch(create(NEW_TEST, TEST), FIX, edit(SOURCE, "def label", TABLE)), refactor(expects=("The tests pass",))]
+    table = [
+        patch(create(NEW_TEST, TEST), FIX, edit(SOURCE, "def label", TABLE)),
+        refactor(expects=("The tests pass",)),
+    ]
     return {
         "files": Way("small", files, "4 files", ["frame", "red", "green"], rate),
         "reviews": Way(
@@ -124,16 +148,25 @@ def ways() -> dict[str, Way]:
 
 def vain() -> list[Entry]:
     """The first attempt ties a knot; the second is given up with an edit that hurts nobody."""
-    failed = ("Gate quality failed", "sort_of has complexity 21", "lines repeat what stands at", "All edits of this stage were undone")
+    failed = (
+        "Gate quality failed",
+        "sort_of has complexity 21",
+        "lines repeat what stands at",
+        "All edits of this stage were undone",
+    )
     return [
         refactor(edit(SOURCE, "def label", WORSE), expects=SENT_BACK),
         given_up(expects=failed),
-        given_up(edit(SOURCE, '"""The', '"""A'), expects=("An earlier attempt failed", "The price", {"not": "def sort_of"})),
+        given_up(
+            edit(SOURCE, '"""The', '"""A'),
+            expects=("An earlier attempt failed", "The price", {"not": "def sort_of"}),
+        ),
     ]
 
 
 @pytest.mark.parametrize(
-    ("how", "helps"), telling((("files", False), ("files", True), ("reviews", False), ("reviews", True), ("lines", True)), 1)
+    ("how", "helps"),
+    telling((("files", False), ("files", True), ("reviews", False), ("reviews", True), ("lines", True)), 1),
 )
 def test_a_lane_rises_and_a_role_that_a_block_puts_to_work_mends_it_or_the_work_before_it_stands(
     play: Play, how: str, *, helps: bool
@@ -143,23 +176,38 @@ def test_a_lane_rises_and_a_role_that_a_block_puts_to_work_mends_it_or_the_work_
         *way.said,
         approves("refactor", SECURITY, expects=("RATES",)),
         blocks("refactor", READER, "Nobody asked for all these rates."),
-        blocks("refactor", ARBITER, "The rates must go.", expects=("The reviewers disagree", "Nobody asked for all these")),
+        blocks(
+            "refactor",
+            ARBITER,
+            "The rates must go.",
+            expects=("The reviewers disagree", "Nobody asked for all these"),
+        ),
         *([refactor(way.taken_back, summary="the rates are gone", expects=SENT_BACK)] if helps else vain()),
-        approves("refactor", SECURITY, "Percent is not bounded.", expects=("The version before was sent back for",)),
+        approves(
+            "refactor", SECURITY, "Percent is not bounded.", expects=("The version before was sent back for",)
+        ),
         approves("refactor", READER, expects=("The version before was sent back for", "The rates must go")),
         deliver(expects=("DevOps Engineer",)),
         lane=way.lane,
     )
     data = finished(done)
     proof = evidence(play.top)
-    assert (data["lane"], proof["lane"], [way.why in why for why in proof["risen"]]) == ("full", "full", [True])
+    assert (data["lane"], proof["lane"], [way.why in why for why in proof["risen"]]) == (
+        "full",
+        "full",
+        [True],
+    )
     assert proof["same_author"] is (way.lane == "hotfix")
     panel = proof["panels"]["refactor"]
     assert (panel["verdicts"], panel["dissent"]) == ({READER: "approve", SECURITY: "approve"}, [])
     two = ["refactor/security_architect", "refactor/reviewer"]
     worked = ["refactor"] if helps else ["refactor"] * 3
     assert entered(play.top) == [*way.entered, "refactor", *two, "refactor/arbiter", *worked, *two, "deliver"]
-    first = next(event for event in events(play.top) if event["type"] == "stage_entered" and event["stage"] == "refactor")
+    first = next(
+        event
+        for event in events(play.top)
+        if event["type"] == "stage_entered" and event["stage"] == "refactor"
+    )
     assert first.get("skipped", "") == ("" if how == "lines" else "trivial_change")
     points = "\n".join(open_points(play.top))
     assert "Percent is not bounded." in points
@@ -185,5 +233,7 @@ def _stands(play: Play) -> None:
     assert "no attempt made it better" in "\n".join(open_points(play.top))
     assert len(proof["reverted"]) == 2
     undone = [event["tree"] for event in events(play.top) if event["type"] == "reverted"]
-    accepted = {event["stage"]: event["tree"] for event in events(play.top) if event["type"] == "stage_accepted"}
+    accepted = {
+        event["stage"]: event["tree"] for event in events(play.top) if event["type"] == "stage_accepted"
+    }
     assert {*undone, accepted["refactor"]} == {accepted["green"]}

@@ -1,4 +1,6 @@
-"""A key of no known form, kept by `auth login`: it reaches the provider, and no file of the task, whatever the server echoes."""
+"""A key of no known form, kept by `auth login`: it reaches the provider, and no file of the task, whatever
+the server echoes.
+"""
 
 import json
 import subprocess
@@ -25,7 +27,11 @@ def test_a_key_without_any_form_is_never_written_down(play: Play) -> None:
         check=False,
     )
     assert login.returncode == 0, login.stderr
-    reading: dict[str, Any] = {**say("frame", read(SOURCE))["reply"], "thought": f"I was called with {KEY}", "notes": f"key: {KEY}"}
+    reading: dict[str, Any] = {
+        **say("frame", read(SOURCE))["reply"],
+        "thought": f"I was called with {KEY}",
+        "notes": f"key: {KEY}",
+    }
     asking: Mapping[str, Json] = ask("frame")["reply"]
     script: list[Scripted] = [
         Fault(status=500, message=f"no such key: {KEY}"),
@@ -42,7 +48,9 @@ def test_a_key_without_any_form_is_never_written_down(play: Play) -> None:
     task = done.data["task_id"]
     # The pack is compressed: what it holds is seen through the command.
     packed = [
-        play.person.run("inspect", task, "--step", str(step), "--show", what).said for step in (1, 2, 3) for what in ("context", "reply")
+        play.person.run("inspect", task, "--step", str(step), "--show", what).said
+        for step in (1, 2, 3)
+        for what in ("context", "reply")
     ]
     told = "".join((done.said, play.person.run("status", task).said, *packed))
     files = {path: path.read_bytes() for path in play.top.rglob("*") if path.is_file()}

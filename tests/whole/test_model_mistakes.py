@@ -33,7 +33,10 @@ Mistake = tuple[Entry, str]
 
 SPECIFICATION = FRAMED["specification"]
 KEY = "AKIA" + "Q7" * 8
-CUT = '{"actions": [{"name": "read_file", "args": {"path": "pyproject.toml"}}, {"name": "read_file", "args": {"pa'
+CUT = (
+    '{"actions": [{"name": "read_file", "args": {"path": "pyproject.toml"}}, {"name": "read_file", '
+    '"args": {"pa'
+)
 
 IN_THE_REPLY: tuple[Mistake, ...] = (
     (raw("frame", "Let us talk about it first."), "The reply cannot be used: it holds no JSON object"),
@@ -46,19 +49,30 @@ IN_THE_REPLY: tuple[Mistake, ...] = (
     (say("frame", signal="success"), "Not handed in yet: intake_record, specification"),
 )
 IN_AN_ACTION: tuple[Mistake, ...] = (
-    (say("frame", {"name": "run_shell", "args": {"command": "ls"}}), "there is no tool 'run_shell'; allowed: list_files"),
+    (
+        say("frame", {"name": "run_shell", "args": {"command": "ls"}}),
+        "there is no tool 'run_shell'; allowed: list_files",
+    ),
     (say("frame", create("notes.md", "x")), "create_file is not for software_architect"),
     (say("frame", {"name": "read_file", "args": {"file": SOURCE}}), "read_file cannot be called like this"),
     (say("frame", read("../../etc/passwd")), "read_file ../../etc/passwd: .*outside"),
     (say("frame", read(OLD_TEST)), "the same action on the same tree was done before"),
-    (say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": []}}), "specification is refused:"),
+    (
+        say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": []}}),
+        "specification is refused:",
+    ),
     (say("frame", artifacts={"implementation": {}}), "this stage owes intake_record.* not implementation"),
-    (say("frame", {"name": "search_codebase", "args": {"pattern": KEY}}), "held what looks like a secret, so none of it was used"),
+    (
+        say("frame", {"name": "search_codebase", "args": {"pattern": KEY}}),
+        "held what looks like a secret, so none of it was used",
+    ),
 )
 
 
 def played(mistakes: Sequence[Mistake]) -> Iterator[Entry]:
-    """The mistakes in a row, each answered at the next step; good steps between, so that no row is long enough to end the attempt."""
+    """The mistakes in a row, each answered at the next step; good steps between, so that no row is long
+    enough to end the attempt.
+    """
     expected: tuple[str, ...] = ()
     yield say("frame", read(OLD_TEST))
     for at, (entry, told) in enumerate(mistakes):
@@ -71,7 +85,9 @@ def played(mistakes: Sequence[Mistake]) -> Iterator[Entry]:
 
 
 @pytest.mark.parametrize(
-    "mistakes", [IN_THE_REPLY[:5], IN_THE_REPLY[5:] + IN_AN_ACTION[:2], IN_AN_ACTION[2:]], ids=["replies", "both", "actions"]
+    "mistakes",
+    [IN_THE_REPLY[:5], IN_THE_REPLY[5:] + IN_AN_ACTION[:2], IN_AN_ACTION[2:]],
+    ids=["replies", "both", "actions"],
 )
 def test_each_mistake_is_fed_back_at_the_next_step(play: Play, mistakes: Sequence[Mistake]) -> None:
     done = play.start(*played(mistakes))
@@ -92,7 +108,9 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
     )
     second = [say("red", {"name": f"tool_{n}", "args": {}}) for n in range(6)]
     told = ("A person answered: Put it into test_net", {"not": "test_left_behind"})
-    done = play.start(frame(), left, *first, fresh, *second, say("red", create(NEW_TEST, TEST), expects=told), ask("red"))
+    done = play.start(
+        frame(), left, *first, fresh, *second, say("red", create(NEW_TEST, TEST), expects=told), ask("red")
+    )
     assert done.code == 3, done.said
     escalation = done.data["escalation"]
     assert escalation["kind"] == "exhausted"
@@ -111,11 +129,22 @@ def test_six_mistakes_end_an_attempt_and_two_attempts_end_in_a_question_with_bot
 
 
 @pytest.mark.slow
-def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end_without_secrets(play: Play) -> None:
+def test_a_question_of_the_model_waits_for_a_person_and_the_answer_goes_on_to_the_end_without_secrets(
+    play: Play,
+) -> None:
     options = {"question": "Round up or down?", "options": ["up", "down"], "recommendation": "down"}
     play.person.scripted(
-        say("patch", {"name": "escalate", "args": options}, expects=(r"net of db_password=\[REDACTED:password\]",)),
-        patch(expects=("Round up or down", r"A person answered: down, and password: \[REDACTED:password\] is right")),
+        say(
+            "patch",
+            {"name": "escalate", "args": options},
+            expects=(r"net of db_password=\[REDACTED:password\]",),
+        ),
+        patch(
+            expects=(
+                "Round up or down",
+                r"A person answered: down, and password: \[REDACTED:password\] is right",
+            )
+        ),
         review(),
     )
     words = ("--lane", "hotfix", "--model", f"scripted:{play.person.script}", "--json")
@@ -143,10 +172,18 @@ def test_a_block_by_the_reviewer_goes_back_and_its_finding_is_shown(play: Play) 
         "description": "No word on rounding.",
         "remediation": "Say it.",
     }
-    blocked = say("review", artifacts={"review": {"verdict": "block", "findings": [finding], "summary": "unclear"}}, signal="success")
+    blocked = say(
+        "review",
+        artifacts={"review": {"verdict": "block", "findings": [finding], "summary": "unclear"}},
+        signal="success",
+    )
     word = {
         "name": "edit_file",
-        "args": {"path": SOURCE, "old": "The price without the discount.", "new": "The price without the discount, rounded up."},
+        "args": {
+            "path": SOURCE,
+            "old": "The price without the discount.",
+            "new": "The price without the discount, rounded up.",
+        },
     }
     again = green(word, expects=("The reviewer blocks:", "REV-001: No word on rounding. Remedy: Say it."))
     done = play.start(frame(), red(), green(), blocked, again, ask("review", expects=("rounded up",)))

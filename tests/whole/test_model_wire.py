@@ -1,4 +1,6 @@
-"""A model server that answers badly, late or not at all: each is on record and on the bill, and a person can go on."""
+"""A model server that answers badly, late or not at all: each is on record and on the bill, and a person can
+go on.
+"""
 
 import json
 import socket
@@ -53,7 +55,11 @@ def test_every_trouble_of_the_wire_is_an_outcome(play: Play) -> None:
         Fault(status=429, headers={"retry-after": "1"}),
         Fault(body=json.dumps(talk("x" * 50_000_000)).encode()),
         telling("far longer than", talk("I would rather talk."), missed),
-        telling("The reply holds no action: call at least one tool", Fault(cut_off=True, reply=reading(HIDDEN_TEST)), missed),
+        telling(
+            "The reply holds no action: call at least one tool",
+            Fault(cut_off=True, reply=reading(HIDDEN_TEST)),
+            missed,
+        ),
         telling("cut off at the length limit", {"actions": [{"name": "run_shell", "args": {}}]}, missed),
         telling("there is no tool 'run_shell'", ASK, missed),
     ]
@@ -70,7 +76,8 @@ def test_every_trouble_of_the_wire_is_an_outcome(play: Play) -> None:
     assert missed == []
     assert len(server.requests) == len(script)
     assert done.data["cost"]["calls"] == 7
-    # A server that failed or did not answer in time may have worked all the same: at most that is on the bill.
+    # A server that failed or did not answer in time may have worked all the same: at most that is on the
+    # bill.
     assert done.data["cost"]["unaccounted"]["calls"] == 2
     assert done.data["cost"]["micro_usd"] is None
 

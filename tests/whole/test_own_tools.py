@@ -1,4 +1,6 @@
-"""A project's own tools and plain commands through the installed command: used by a role, asked about once, and held to its limits."""
+"""A project's own tools and plain commands through the installed command: used by a role, asked about once,
+and held to its limits.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +39,10 @@ FILES = {
     ".agentforge/tools/stamp.yaml": STAMP,
     ".agentforge/agents/software_developer.yaml": 'extends: "agentforge:software_developer"\n'
     "capabilities: {tools: {+allowed: [count_lines, stamp, run_command]}}\n",
-    "shop/stamp.py": "import pathlib, sys\n\npathlib.Path(sys.argv[1]).write_text('# stamped\\n')\nprint('stamped', sys.argv[1])\n",
+    "shop/stamp.py": (
+        "import pathlib, sys\n\npathlib.Path(sys.argv[1]).write_text('# "
+        "stamped\\n')\nprint('stamped', sys.argv[1])\n"
+    ),
 }
 
 
@@ -51,7 +56,9 @@ def digest_of(text: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_declared_tool_runs_after_one_consent_and_every_program_is_held_to_the_roles_limits(play: Play, agentforge_home: Path) -> None:
+def test_a_declared_tool_runs_after_one_consent_and_every_program_is_held_to_the_roles_limits(
+    play: Play, agentforge_home: Path
+) -> None:
     person, home, project = play.person, Home(agentforge_home), str(play.top.resolve())
     person.write(FILES)
     person.commit_all()
@@ -59,16 +66,25 @@ def test_a_declared_tool_runs_after_one_consent_and_every_program_is_held_to_the
     stopped = play.start(
         frame(),
         red(),
-        say("green", call("count_lines", paths=[SOURCE]), expects=("count_lines", "Counts the lines of files of the shop")),
+        say(
+            "green",
+            call("count_lines", paths=[SOURCE]),
+            expects=("count_lines", "Counts the lines of files of the shop"),
+        ),
         say("green", call("stamp", file="--help"), expects=(rf"\b7 {SOURCE}", "exit code 0")),
         say("green", call("stamp", file=OLD_TEST), expects=("may not begin with a dash",)),
         say("green", call("stamp", file=OLD_TEST)),
         say(
             "green",
-            call("run_command", argv=["sh", "-c", "yes 'a long line' | head -n 2000; echo x >.pre-commit-config.yaml"]),
+            call(
+                "run_command",
+                argv=["sh", "-c", "yes 'a long line' | head -n 2000; echo x >.pre-commit-config.yaml"],
+            ),
             expects=("All that it changed was taken back", OLD_TEST, f"stamped {OLD_TEST}"),
         ),
-        green(FIX, expects=("people find the whole in outputs/", r"Taken away again.*\.pre-commit-config\.yaml")),
+        green(
+            FIX, expects=("people find the whole in outputs/", r"Taken away again.*\.pre-commit-config\.yaml")
+        ),
         review(),
     )
     assert stopped.code == 3, stopped.said

@@ -1,4 +1,6 @@
-"""A task asks before it acts: what a person is shown, what each answer leads to, and what nobody can allow."""
+"""A task asks before it acts: what a person is shown, what each answer leads to, and what nobody can
+allow.
+"""
 
 import os
 import pty
@@ -11,7 +13,21 @@ from typing import Any
 from agentforge.store.grants import grants_file, read_grants
 from agentforge.store.layout import Home
 from tests.whole.checkouts import COMMAND, Done
-from tests.whole.plays import FIX, NEW_TEST, RIGHT, SOURCE, TEST, Play, ask, asked, create, finished, patch, review, say
+from tests.whole.plays import (
+    FIX,
+    NEW_TEST,
+    RIGHT,
+    SOURCE,
+    TEST,
+    Play,
+    ask,
+    asked,
+    create,
+    finished,
+    patch,
+    review,
+    say,
+)
 
 
 def run_command(*words: str) -> dict[str, Any]:
@@ -27,7 +43,9 @@ def wanted(done: Done) -> tuple[str, dict[str, Any]]:
     return str(escalation["question"]["text"]), escalation["question"]["call"]
 
 
-def test_strict_shows_each_change_and_goes_on_with_each_yes_to_a_verified_branch(play: Play, agentforge_home: Path) -> None:
+def test_strict_shows_each_change_and_goes_on_with_each_yes_to_a_verified_branch(
+    play: Play, agentforge_home: Path
+) -> None:
     test, fix = create(NEW_TEST, TEST), FIX
     told = ("A person allowed this call of create_file",)
     done = play.start(
@@ -72,7 +90,9 @@ def test_a_command_runs_behind_the_walls_and_what_is_critical_or_not_answered_do
     assert done.data["escalation"]["kind"] == "question"
 
 
-def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_away(play: Play, agentforge_home: Path) -> None:
+def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_away(
+    play: Play, agentforge_home: Path
+) -> None:
     refused = play.start(patch(), lane="hotfix", words=("--sandbox", "none"))
     assert refused.code == 4
     assert "sandbox: none" in refused.err
@@ -81,7 +101,10 @@ def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_awa
     config.write_text("sandbox: none\n")
     command = run_command("make", "docs")
     done = play.start(
-        say("patch", command), patch(expects=("denied the call of run_command make docs.*They said: not here",)), review(), lane="hotfix"
+        say("patch", command),
+        patch(expects=("denied the call of run_command make docs.*They said: not here",)),
+        review(),
+        lane="hotfix",
     )
     text, _ = wanted(done)
     assert "  make docs\n" in text
@@ -100,8 +123,18 @@ def test_without_a_terminal_only_the_users_own_configuration_takes_the_walls_awa
 
 
 def test_at_a_terminal_the_question_is_answered_in_place(play: Play) -> None:
-    play.person.scripted(say("patch", create(NEW_TEST, TEST)), say("patch", create(NEW_TEST, TEST)), say("patch", FIX))
-    words = ("start", "net must take the discount off", "--lane", "hotfix", "--model", f"scripted:{play.person.script}", "--strict")
+    play.person.scripted(
+        say("patch", create(NEW_TEST, TEST)), say("patch", create(NEW_TEST, TEST)), say("patch", FIX)
+    )
+    words = (
+        "start",
+        "net must take the discount off",
+        "--lane",
+        "hotfix",
+        "--model",
+        f"scripted:{play.person.script}",
+        "--strict",
+    )
     code, shown = at_a_terminal(play, words, ("always", "leave"))
     assert code == 3, shown
     assert "May maintainer use create_file?" in shown

@@ -1,4 +1,5 @@
-"""The installed command on repositories in every state: the person's own things stay as they are, to the byte, and the branch
+"""The installed command on repositories in every state: the person's own things stay as they are, to the
+byte, and the branch
 differs from the base in what was asked for and nothing else."""
 
 import os
@@ -62,14 +63,22 @@ def detached_head(person: Person) -> None:
 def submodules(person: Person) -> None:
     library = make_repository(person.checkout.parent / "library", {"lib.py": "x = 1\n"})
     for name in ("populated", "left empty"):
-        person.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), f"vendor/{name}")
+        person.git(
+            "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), f"vendor/{name}"
+        )
     person.commit_all()
     person.git("submodule", "--quiet", "deinit", "vendor/left empty")
     write(person.checkout / "vendor/populated", {"lib.py": "edited in the submodule\n"})
 
 
 def large_file_pointers_without_the_filter(person: Person) -> None:
-    person.write({".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n", "model.bin": POINTER, "data/other.bin": POINTER})
+    person.write(
+        {
+            ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+            "model.bin": POINTER,
+            "data/other.bin": POINTER,
+        }
+    )
     person.git("add", ".gitattributes", "model.bin", "data/other.bin")
     person.git("commit", "-q", "-m", "pointers")
     for name in ("clean", "smudge", "process"):
@@ -78,9 +87,22 @@ def large_file_pointers_without_the_filter(person: Person) -> None:
 
 
 def line_ends_modes_and_conversions(person: Person) -> None:
-    person.write({EDITED: PROJECT[EDITED].replace("\n", "\r\n"), "run.bat": "echo\n", "mixed.txt": "a\r\nb\n", "big.bin": POINTER})
+    person.write(
+        {
+            EDITED: PROJECT[EDITED].replace("\n", "\r\n"),
+            "run.bat": "echo\n",
+            "mixed.txt": "a\r\nb\n",
+            "big.bin": POINTER,
+        }
+    )
     person.commit_all()
-    person.write({".gitattributes": "*.bat text eol=crlf\n/big.bin filter=lfs-that-nobody-set-up -text\n*.txt text=auto\n"})
+    person.write(
+        {
+            ".gitattributes": (
+                "*.bat text eol=crlf\n/big.bin filter=lfs-that-nobody-set-up -text\n*.txt text=auto\n"
+            )
+        }
+    )
     (person.checkout / EDITED).chmod(0o755)
     person.commit_all()
     person.git("config", "core.autocrlf", "true")
@@ -118,12 +140,29 @@ def linked_worktree(person: Person) -> None:
 
 def submodule_as_the_checkout(person: Person) -> None:
     outer = make_repository(person.checkout.parent / "outer", {"f": "x"})
-    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(person.checkout), "inner")
+    git(
+        outer,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        str(person.checkout),
+        "inner",
+    )
     person.checkout = outer / "inner"
 
 
 def names_of_every_kind(person: Person) -> None:
-    names = ("with space/ü ñ 🦄.txt", "quo\"te's.txt", "back\\slash.txt", "new\nline.txt", "-dash.txt", "[glob]*.txt", ":(top)magic.txt")
+    names = (
+        "with space/ü ñ 🦄.txt",
+        "quo\"te's.txt",
+        "back\\slash.txt",
+        "new\nline.txt",
+        "-dash.txt",
+        "[glob]*.txt",
+        ":(top)magic.txt",
+    )
     person.write(dict.fromkeys(names, "x\n"))
     Path(os.fsdecode(os.fsencode(person.checkout) + b"/latin-\xe9.txt")).write_text("not UTF-8\n")
     person.commit_all()
@@ -136,7 +175,14 @@ def sha256_objects(person: Person) -> None:
 
 
 def modes_links_nested_repositories_and_colliding_names(person: Person) -> None:
-    person.write({"README": "upper\n", "readme": "lower\n", "Calc/readme": "a directory of another case\n", "run.sh": "#!/bin/sh\n"})
+    person.write(
+        {
+            "README": "upper\n",
+            "readme": "lower\n",
+            "Calc/readme": "a directory of another case\n",
+            "run.sh": "#!/bin/sh\n",
+        }
+    )
     (person.checkout / "run.sh").chmod(0o755)
     (person.checkout / "link").symlink_to("calc/__init__.py")
     (person.checkout / "dangling").symlink_to("/nowhere/at all")
@@ -148,7 +194,15 @@ def modes_links_nested_repositories_and_colliding_names(person: Person) -> None:
 
 def settings_that_are_of_no_help(person: Person) -> None:
     """Hooks, signing, conversions, and variables as a hook of git would pass them on."""
-    hooks = ("pre-commit", "commit-msg", "post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc", "post-commit")
+    hooks = (
+        "pre-commit",
+        "commit-msg",
+        "post-checkout",
+        "post-index-change",
+        "reference-transaction",
+        "pre-auto-gc",
+        "post-commit",
+    )
     for place in (person.git("rev-parse", "--git-path", "hooks"), "hooks"):
         for name in hooks:
             write(person.checkout / place, {name: FAILING})
@@ -177,8 +231,18 @@ def settings_that_are_of_no_help(person: Person) -> None:
     for name, value in settings.items():
         person.git("config", name, value)
     elsewhere = str(person.checkout.parent / "elsewhere")
-    person.variables |= {"GIT_DIR": elsewhere, "GIT_WORK_TREE": elsewhere, "GIT_INDEX_FILE": elsewhere, "GIT_OBJECT_DIRECTORY": elsewhere}
-    person.variables |= {"GIT_AUTHOR_DATE": "never", "GIT_EXTERNAL_DIFF": "false", "GIT_NAMESPACE": "x", "GIT_QUARANTINE_PATH": elsewhere}
+    person.variables |= {
+        "GIT_DIR": elsewhere,
+        "GIT_WORK_TREE": elsewhere,
+        "GIT_INDEX_FILE": elsewhere,
+        "GIT_OBJECT_DIRECTORY": elsewhere,
+    }
+    person.variables |= {
+        "GIT_AUTHOR_DATE": "never",
+        "GIT_EXTERNAL_DIFF": "false",
+        "GIT_NAMESPACE": "x",
+        "GIT_QUARANTINE_PATH": elsewhere,
+    }
 
 
 def belongs_to_another_but_is_trusted(person: Person) -> None:
@@ -193,19 +257,27 @@ def give_away(person: Person) -> None:
 
 
 def finished(person: Person, done: Done, base: str, *others: Change) -> str:
-    """The branch of a task that did what was asked for, what a person did (`others`), and nothing else; its proof checked."""
+    """The branch of a task that did what was asked for, what a person did (`others`), and nothing else; its
+    proof checked.
+    """
     assert done.code == 0, done.said
     assert done.data["base"] == base
     branch = str(done.data["branch"])
     mode = person.git("ls-tree", base, EDITED).split()[0]
-    assert person.changes(base, branch) == sorted([Change("M", EDITED, mode, mode), USUAL[1], *others], key=lambda change: change.path)
-    assert content(person, f"{branch}:{EDITED}") == content(person, f"{base}:{EDITED}").replace(b"return number", b"return number * 2")
+    assert person.changes(base, branch) == sorted(
+        [Change("M", EDITED, mode, mode), USUAL[1], *others], key=lambda change: change.path
+    )
+    assert content(person, f"{branch}:{EDITED}") == content(person, f"{base}:{EDITED}").replace(
+        b"return number", b"return number * 2"
+    )
     assert person.run("verify", done.data["task_id"]).code == 0
     return branch
 
 
 def content(person: Person, name: str) -> bytes:
-    return subprocess.run(["git", "cat-file", "blob", name], cwd=person.checkout, capture_output=True, check=True).stdout
+    return subprocess.run(
+        ["git", "cat-file", "blob", name], cwd=person.checkout, capture_output=True, check=True
+    ).stdout
 
 
 TOGETHER: list[tuple[State, ...]] = [
@@ -219,7 +291,9 @@ TOGETHER: list[tuple[State, ...]] = [
     ),
     (shallow_clone, linked_worktree, submodules, detached_head, line_ends_modes_and_conversions, sparse),
 ]
-"""Every state, few checkouts: what one of them would break stays broken in the company of the others. In a soak each is alone, too."""
+"""Every state, few checkouts: what one of them would break stays broken in the company of the others. In a
+soak each is alone, too.
+"""
 
 
 @pytest.mark.parametrize(
@@ -227,7 +301,9 @@ TOGETHER: list[tuple[State, ...]] = [
     [*TOGETHER, *((state,) for states in TOGETHER for state in states if SOAK)],
     ids=lambda states: "+".join(state.__name__ for state in states),
 )
-def test_a_task_finishes_and_touches_nothing_of_the_person(person: Person, home: Path, prepare: tuple[State, ...]) -> None:
+def test_a_task_finishes_and_touches_nothing_of_the_person(
+    person: Person, home: Path, prepare: tuple[State, ...]
+) -> None:
     for state in prepare:
         state(person)
     base = person.git("rev-parse", "HEAD")
@@ -281,7 +357,9 @@ def a_line_break_in_the_path(person: Person) -> None:
         (inside_of_git, ("inside of a `.git` directory", "Run in the checkout itself")),
         (no_repository, ("not in a git repository", "git init")),
         (a_line_break_in_the_path, ("line break", "Rename")),
-        pytest.param(give_away, ("another user", "git config --global --add safe.directory"), marks=root_only),
+        pytest.param(
+            give_away, ("another user", "git config --global --add safe.directory"), marks=root_only
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -303,13 +381,19 @@ def test_a_branch_in_the_way_of_the_tasks_branch_is_named_before_anything_is_spe
     assert "no task" in person.run("status").said
 
 
-def test_a_task_goes_on_after_a_lost_remote_and_after_a_killed_driver_and_names_what_it_saved(person: Person) -> None:
+def test_a_task_goes_on_after_a_lost_remote_and_after_a_killed_driver_and_names_what_it_saved(
+    person: Person,
+) -> None:
     partial_clone(person)
     before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
     origin = person.checkout.with_name("origin")
     origin.rename(origin.with_name("moved"))
     done = person.start()
-    assert (done.code, "partial clone" in done.err, "agentforge continue task-" in done.err) == (1, True, True), done.said
+    assert (done.code, "partial clone" in done.err, "agentforge continue task-" in done.err) == (
+        1,
+        True,
+        True,
+    ), done.said
     origin.with_name("moved").rename(origin)
 
     person.run_and_kill_at("running the tests on the base", "continue", "--json")
@@ -337,7 +421,9 @@ def answered(person: Person, number: int, task: str) -> Done:
     return person.run("resolve", f"ESC-{number:03d}", "--task", task, "--answer", "Two times.", "--json")
 
 
-def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_what_failed_attempts_left_does_not(person: Person) -> None:
+def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_what_failed_attempts_left_does_not(
+    person: Person,
+) -> None:
     person.git("config", "user.name", "Grace Ü. Hopper")
     person.git("config", "user.email", "grace@example.invalid")
     wrong = {"name": "create_file", "args": {"path": "calc/wrong.py", "content": "WRONG = 1\n"}}

@@ -1,4 +1,6 @@
-"""Several models, in their order; what a day may cost; and one sentence for everything that can be wrong with a model."""
+"""Several models, in their order; what a day may cost; and one sentence for everything that can be wrong with
+a model.
+"""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +29,9 @@ def start(play: Play, *words: str) -> Any:  # noqa: ANN401 - a finished command
 
 
 def journal(play: Play) -> list[dict[str, Any]]:
-    lines = [json.loads(line[2:]) for line in play.file("actions.yaml").splitlines() if line.startswith("- {")]
+    lines = [
+        json.loads(line[2:]) for line in play.file("actions.yaml").splitlines() if line.startswith("- {")
+    ]
     return [event for line in lines for event in line["events"]]
 
 
@@ -35,8 +39,15 @@ def journal(play: Play) -> list[dict[str, Any]]:
 def test_the_next_model_of_the_tier_is_asked_when_the_first_fails_and_the_record_says_so(play: Play) -> None:
     refusal: list[Scripted] = [Fault(status=401)]
     with OpenAIServer(refusal) as first, AnthropicServer([READ, ASK]) as second:
-        providers = {"one": {"wire": "openai", "base_url": first.base_url}, "two": {"wire": "anthropic", "base_url": second.base_url}}
-        configure(play, providers=providers, tiers={"reasoning": ["one:any", "two:any"], "generation": ["one:any", "two:any"]})
+        providers = {
+            "one": {"wire": "openai", "base_url": first.base_url},
+            "two": {"wire": "anthropic", "base_url": second.base_url},
+        }
+        configure(
+            play,
+            providers=providers,
+            tiers={"reasoning": ["one:any", "two:any"], "generation": ["one:any", "two:any"]},
+        )
         done = start(play)
         assert done.code == 3, done.said
         assert done.data["escalation"]["kind"] == "question", done.said
@@ -70,10 +81,16 @@ def test_the_cap_of_a_day_stops_a_task_with_its_work_kept_and_a_higher_one_lets_
 
 
 @pytest.mark.slow
-def test_a_recorded_task_is_played_again_without_a_server_a_key_or_the_name_it_had(play: Play, tmp_path: Path) -> None:
+def test_a_recorded_task_is_played_again_without_a_server_a_key_or_the_name_it_had(
+    play: Play, tmp_path: Path
+) -> None:
     recording = tmp_path / "recording.jsonl"
     with OpenAIServer([READ, ASK], models=["qwen3:8b"]) as server:
-        play.person.variables |= {"OLLAMA_HOST": server.base_url, "OLLAMA_API_KEY": KEY, "AGENTFORGE_RECORD": str(recording)}
+        play.person.variables |= {
+            "OLLAMA_HOST": server.base_url,
+            "OLLAMA_API_KEY": KEY,
+            "AGENTFORGE_RECORD": str(recording),
+        }
         first = start(play, "--model", "ollama:qwen3:8b")
         assert first.data["escalation"]["kind"] == "question", first.said
     assert KEY not in recording.read_text()
@@ -88,8 +105,13 @@ def test_a_recorded_task_is_played_again_without_a_server_a_key_or_the_name_it_h
 @pytest.mark.slow
 def test_a_mode_that_stays_on_this_machine_asks_nobody_else_whatever_is_configured(play: Play) -> None:
     with OpenAIServer([ASK]) as server:
-        providers = {"mine": {"wire": "openai", "base_url": server.base_url}, "far": {"wire": "openai", "base_url": "http://192.0.2.1/v1"}}
-        configure(play, providers=providers, tiers={"reasoning": ["far:any"], "generation": ["far:any", "mine:any"]})
+        providers = {
+            "mine": {"wire": "openai", "base_url": server.base_url},
+            "far": {"wire": "openai", "base_url": "http://192.0.2.1/v1"},
+        }
+        configure(
+            play, providers=providers, tiers={"reasoning": ["far:any"], "generation": ["far:any", "mine:any"]}
+        )
         done = start(play, "--mode", "offline-safe")
         assert done.data["escalation"]["kind"] == "question", done.said
         refused = start(play, "--mode", "offline-safe", "--model", "far:any")
@@ -117,11 +139,18 @@ def test_what_goes_wrong_on_the_way_is_one_sentence_and_a_question(play: Play) -
     html = [Fault(body=page, headers={"content-type": "text/html"})] * 3
     unknown: list[Scripted] = [Fault(status=404, message="model: any")]
     play.person.variables["MINE"] = KEY
-    cases = (("openai", OpenAIServer(html), "web page"), ("anthropic", AnthropicServer(unknown), "knows no model"))
+    cases = (
+        ("openai", OpenAIServer(html), "web page"),
+        ("anthropic", AnthropicServer(unknown), "knows no model"),
+    )
     done = None
     for wire, server, words in cases:
         with server:
-            configure(play, providers={"mine": {"wire": wire, "base_url": server.base_url, "key_env": "MINE"}})
+            configure(
+                play, providers={"mine": {"wire": wire, "base_url": server.base_url, "key_env": "MINE"}}
+            )
             done = play.answer(done, "retry") if done else start(play, "--model", "mine:any")
         text = done.data["escalation"]["question"]["text"]
-        assert (done.code, words in text, KEY in done.said, "\n" in text) == (3, True, False, False), done.said
+        assert (done.code, words in text, KEY in done.said, "\n" in text) == (3, True, False, False), (
+            done.said
+        )

@@ -65,7 +65,9 @@ def act(world: World, state: State) -> Acted:
             seen.append(mark)
         doing.results.append((action, result))
         doing.bench = doing.bench.after(result)
-        doing.stopped = doing.stopped or (not result.ok and _writes(bridge, action) and result.mistake not in NOT_DONE)
+        doing.stopped = doing.stopped or (
+            not result.ok and _writes(bridge, action) and result.mistake not in NOT_DONE
+        )
     if reply.signal == "success":
         _derive(world, state, doing)
     # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
@@ -82,7 +84,11 @@ def _writes(bridge: Bridge, action: Action) -> bool:
 
 def _acts(bridge: Bridge, action: Action) -> bool:
     """Whether it may change something."""
-    return action.name in bridge.tools and bridge.tools[action.name].spec.effect in ("write", "execute", "network")
+    return action.name in bridge.tools and bridge.tools[action.name].spec.effect in (
+        "write",
+        "execute",
+        "network",
+    )
 
 
 def _reply(world: World, ref: str) -> Reply:
@@ -104,13 +110,17 @@ def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: 
         return to_wait()  # one question at a time
     if action.name in ESCALATES:
         options = tuple(texts(dict(action.args), "options"))
-        doing.question = Question(str(action.args["question"]), options, str(action.args.get("recommendation", "")))
+        doing.question = Question(
+            str(action.args["question"]), options, str(action.args.get("recommendation", ""))
+        )
         return ToolResult(ok=True, text="a person is asked")
     return _submit(world, state, action, doing)
 
 
 def _held(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult | None:
-    """Why this is not done now: it is not allowed, or a person is asked. What only looks goes on beside a question."""
+    """Why this is not done now: it is not allowed, or a person is asked. What only looks goes on beside a
+    question.
+    """
     asking = doing.question is not None and doing.question.call is not None
     if asking and _acts(bridge, action):
         return to_wait()
@@ -127,15 +137,23 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
     name, document = str(action.args["contract"]), action.args["artifact"]
     owed = {product.contract: product for product in state.stage.products}
     if name not in owed:
-        return ToolResult(ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract")
+        return ToolResult(
+            ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract"
+        )
     assert isinstance(document, dict)
     document = taken_in(document)
     subject = _subject(world, state, name, document, doing)
     wrong = artifact_problems(world.catalogue.contract(name), document, subject, final=False)
-    if name == "clarification" and (asked := unanswered(subject)) and not problems(world.catalogue.contract(name), document, final=False):
+    if (
+        name == "clarification"
+        and (asked := unanswered(subject))
+        and not problems(world.catalogue.contract(name), document, final=False)
+    ):
         return _ask_a_person(document, asked, doing)
     if wrong:
-        return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid")
+        return ToolResult(
+            ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid"
+        )
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
     doing.documents[name] = document
@@ -143,23 +161,42 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
 
 
 def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolResult:
-    """What blocks and cannot be answered from the repository is a person's to say; the role hands in again with the answer."""
-    said = {fold(str(item.get("question"))): str(item.get("answer", "")) for item in objects(document, "questions")}
+    """What blocks and cannot be answered from the repository is a person's to say; the role hands in again
+    with the answer.
+    """
+    said = {
+        fold(str(item.get("question"))): str(item.get("answer", ""))
+        for item in objects(document, "questions")
+    }
     guesses = [said[fold(question)] for question in asked if said.get(fold(question))]
-    text = asked[0] if len(asked) == 1 else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
+    text = (
+        asked[0]
+        if len(asked) == 1
+        else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
+    )
     doing.question = Question(text, (), "; ".join(guesses)[:500])
-    return ToolResult(ok=True, text="a person is asked what only a person can answer; hand in again with the answer")
+    return ToolResult(
+        ok=True, text="a person is asked what only a person can answer; hand in again with the answer"
+    )
 
 
 def _subject(world: World, state: State, name: str, document: Document, doing: _Doing) -> Subject:
     wrote = {path for _, result in doing.results for path in result.wrote}
     there = {entry.path for entry in world.workspace.git.ls_tree(state.tree)}
     # What a specification speaks of is the base: a file that this stage has created is still to be created.
-    base = {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)} if name in ("specification", "analysis") else None
-    files = base or ({path for path in there | wrote if (world.workspace.worktree / path).exists()} if wrote else there)
+    base = (
+        {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)}
+        if name in ("specification", "analysis")
+        else None
+    )
+    files = base or (
+        {path for path in there | wrote if (world.workspace.worktree / path).exists()} if wrote else there
+    )
     inputs = {contract: value for contract, value in doing.documents.items() if contract != name}
     asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
-    return Subject(document, name, inputs, state.request, frozenset(files), partial(_plain_text, world), asked)
+    return Subject(
+        document, name, inputs, state.request, frozenset(files), partial(_plain_text, world), asked
+    )
 
 
 def _plain_text(world: World, path: str) -> str | None:
@@ -174,7 +211,11 @@ def _bench(world: World, state: State) -> Workbench:
 
     def changed() -> list[str]:
         git = world.workspace.git
-        return [change.path for change in git.diff_names(state.base_tree, world.workspace.snapshot()) if change.status != "D"]
+        return [
+            change.path
+            for change in git.diff_names(state.base_tree, world.workspace.snapshot())
+            if change.status != "D"
+        ]
 
     outputs = Outputs(world.files.root, state.step)
     return Workbench(
@@ -190,7 +231,12 @@ def _bench(world: World, state: State) -> Workbench:
         command=partial(run_program, world, state, outputs),
         keep=outputs.keep,
         roots=world.roots,
-        git=GitPort(partial(_git, world), state.base_commit, world.workspace.snapshot, world.workspace.branch.removeprefix("refs/heads/")),
+        git=GitPort(
+            partial(_git, world),
+            state.base_commit,
+            world.workspace.snapshot,
+            world.workspace.branch.removeprefix("refs/heads/"),
+        ),
     )
 
 
@@ -216,7 +262,9 @@ def _derive(world: World, state: State, doing: _Doing) -> None:
         alone = len(state.stage.products) == 1 and name in ("clarification", "analysis")
         if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
             continue
-        doing.artifacts[name] = world.keep_version(name, product.phase, state.next_version(name), {"derived": True})
+        doing.artifacts[name] = world.keep_version(
+            name, product.phase, state.next_version(name), {"derived": True}
+        )
 
 
 def _run_tests(world: World, state: State, ids: Sequence[str]) -> ToolResult:
@@ -224,31 +272,64 @@ def _run_tests(world: World, state: State, ids: Sequence[str]) -> ToolResult:
     tree = world.workspace.snapshot()
     if ids:
         run = world.court(state).run(tree, ids)
-        lines = [f"{result.id}: {result.outcome} {result.exception} {result.message}".rstrip() for result in run.results.values()]
+        lines = [
+            f"{result.id}: {result.outcome} {result.exception} {result.message}".rstrip()
+            for result in run.results.values()
+        ]
         head = f"{len(run.results)} results" if run.status == "ran" else f"not run: {run.reason}"
-        return ToolResult(ok=run.status == "ran", text="\n".join([head, *lines]), mistake="" if run.status == "ran" else "tests_not_run")
+        return ToolResult(
+            ok=run.status == "ran",
+            text="\n".join([head, *lines]),
+            mistake="" if run.status == "ran" else "tests_not_run",
+        )
     digest = run_affected(world, state, tree)
     return ToolResult(ok=True, text="\n".join([digest.summary, *digest.failures]), failures=digest.failures)
 
 
 def _note_ignored(world: World, tree: str, doing: _Doing) -> None:
-    """A file that .gitignore hides will not be in the branch; the role is told, because no verdict will see it."""
+    """A file that .gitignore hides will not be in the branch; the role is told, because no verdict will see
+    it.
+    """
     wrote = tuple(dict.fromkeys(path for _, result in doing.results for path in result.wrote))
     for hidden in world.workspace.ignored(tree, wrote):
         text = f"`{hidden}` is ignored by git: it is not part of the work, and no verdict will see it"
-        doing.results.append((Action("create_file", {"path": hidden}), ToolResult(ok=False, text=text, mistake="ignored_file")))
+        doing.results.append(
+            (Action("create_file", {"path": hidden}), ToolResult(ok=False, text=text, mistake="ignored_file"))
+        )
 
 
-def _outcome(world: World, state: State, doing: _Doing, reply: Reply, tree: str, seen: tuple[str, ...]) -> Acted:
+def _outcome(
+    world: World, state: State, doing: _Doing, reply: Reply, tree: str, seen: tuple[str, ...]
+) -> Acted:
     whole: list[Json] = []
     digests = []
     for action, result in doing.results:
         target = _target(action)
-        whole.append({"name": action.name, "target": target, "ok": result.ok, "mistake": result.mistake, "text": result.text})
-        digests.append(ActionDigest(action.name, result.ok, target, result.mistake, "" if result.ok else result.text[:DIGEST_CHARS]))
+        whole.append(
+            {
+                "name": action.name,
+                "target": target,
+                "ok": result.ok,
+                "mistake": result.mistake,
+                "text": result.text,
+            }
+        )
+        digests.append(
+            ActionDigest(
+                action.name,
+                result.ok,
+                target,
+                result.mistake,
+                "" if result.ok else result.text[:DIGEST_CHARS],
+            )
+        )
     ref = world.pack.put_json({"step": state.step, "results": whole})
     world.pack.sync()
-    opened = [Opened(item.path, item.symbol, item.start, item.end) for _, result in doing.results for item in result.opened]
+    opened = [
+        Opened(item.path, item.symbol, item.start, item.end)
+        for _, result in doing.results
+        for item in result.opened
+    ]
     created = [path for _, result in doing.results for path in result.created]
     return Acted(
         ref,
@@ -271,7 +352,10 @@ def _target(action: Action) -> str:
 
 
 def _repeated() -> ToolResult:
-    text = "the same action on the same tree was done before; its result has not changed. Look at your context, or do something else"
+    text = (
+        "the same action on the same tree was done before; its result has not changed. Look at your "
+        "context, or do something else"
+    )
     return ToolResult(ok=False, text=text, mistake="repeated")
 
 

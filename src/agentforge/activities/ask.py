@@ -1,4 +1,6 @@
-"""`Ask`: one model call. The intent is on record before the bytes leave, the reply on disk before its outcome is."""
+"""`Ask`: one model call. The intent is on record before the bytes leave, the reply on disk before its outcome
+is.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,8 +30,12 @@ STABLE = frozenset({"task_frame", "stage", "artifact", "answers"})
 MOSTLY_STABLE = frozenset({"repository_map", "facts"})
 """They follow; only a context that grows full cuts them."""
 
-WITHDRAWN = AskTrouble("unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False)
-"""Since this effect was owed, a person ended the task, or another reviewer asked a person. Nothing has left, nothing is owed for it."""
+WITHDRAWN = AskTrouble(
+    "unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False
+)
+"""Since this effect was owed, a person ended the task, or another reviewer asked a person. Nothing has left,
+nothing is owed for it.
+"""
 
 
 def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble | AskLate | Parked:
@@ -37,7 +43,13 @@ def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble 
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
         known = world.purse.call(state, effect.key, flight.model, flight.reserved)
-        return _sent(world, effect, state, request, _Sending(world.models.named(flight.model, state.tier), known, "batch"))
+        return _sent(
+            world,
+            effect,
+            state,
+            request,
+            _Sending(world.models.named(flight.model, state.tier), known, "batch"),
+        )
     try:
         picked = world.models.pick(request, state.stage.context_tokens)
     except ModelTrouble as trouble:
@@ -64,13 +76,23 @@ class _Sending(NamedTuple):
     delivery: Delivery
 
 
-def _sent(world: World, effect: Ask, state: State, request: Request, sending: _Sending) -> Answered | AskTrouble | AskLate | Parked:
+def _sent(
+    world: World, effect: Ask, state: State, request: Request, sending: _Sending
+) -> Answered | AskTrouble | AskLate | Parked:
     picked, call, delivery = sending
     try:
-        came = picked.model.ask(request) if delivery == "live" else ask_by_batch(world, effect, state, request, picked)
+        came = (
+            picked.model.ask(request)
+            if delivery == "live"
+            else ask_by_batch(world, effect, state, request, picked)
+        )
     except ModelTrouble as trouble:
         world.purse.give_back(call, maybe_billed=trouble.maybe_billed)
-        return _trouble(trouble, retryable=trouble.retryable or world.models.another(request, state.stage.context_tokens, picked.spec))
+        return _trouble(
+            trouble,
+            retryable=trouble.retryable
+            or world.models.another(request, state.stage.context_tokens, picked.spec),
+        )
     match came:
         case Parked():
             return came
@@ -83,7 +105,9 @@ def _sent(world: World, effect: Ask, state: State, request: Request, sending: _S
 
 
 def _reserved(picked: Picked, request: Request, state: State) -> tuple[Amount, bool]:
-    """The most that this very call can cost, and whether its price is known. No less than the task reckoned with."""
+    """The most that this very call can cost, and whether its price is known. No less than the task reckoned
+    with.
+    """
     reckoned = worst_case(state, state.stage)
     most = picked.model.worst_case(request, state.stage.context_tokens)
     return Amount(1, max(reckoned.tokens, most.tokens), most.micro_usd or 0), most.micro_usd is not None
@@ -124,29 +148,46 @@ def _answered(world: World, answer: Answer) -> Answered:
 def _request(world: World, effect: Ask, state: State) -> Request:
     run = state.run
     assert run is not None
-    blocks: Sequence[tuple[str, str]] = world.once("context", run.context, make=lambda: world.pack.get_blocks(run.context))
+    blocks: Sequence[tuple[str, str]] = world.once(
+        "context", run.context, make=lambda: world.pack.get_blocks(run.context)
+    )
     system = next((text for name, text in blocks if name == "system"), "")
-    tools = tuple(ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs())
+    tools = tuple(
+        ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs()
+    )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
-    return Request(effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.tier)
+    return Request(
+        effect.key, run.label, system, rest, tools, state.stage.max_output_tokens, effect.ordinal, state.tier
+    )
 
 
 def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:
-    """A prompt-cache mark after what stays equal from step to step of a stage, and one after what mostly does."""
+    """A prompt-cache mark after what stays equal from step to step of a stage, and one after what mostly
+    does.
+    """
     kinds = [name.partition(":")[0] for name, _ in blocks]
-    ends = {max((at for at, kind in enumerate(kinds) if kind in stable), default=-1) for stable in (STABLE, MOSTLY_STABLE)}
+    ends = {
+        max((at for at, kind in enumerate(kinds) if kind in stable), default=-1)
+        for stable in (STABLE, MOSTLY_STABLE)
+    }
     return tuple(Block(name, text, cache=at in ends) for at, (name, text) in enumerate(blocks))
 
 
 def _hash(request: Request, state: State) -> str:
-    """Names all that is sent: the context by the hash that it has in the pack, which holds every block of it."""
+    """Names all that is sent: the context by the hash that it has in the pack, which holds every block of
+    it.
+    """
     assert state.run is not None
     tools: list[Json] = [tool.name for tool in request.tools]
-    return digest_value({"context": state.run.context, "tools": tools, "max_output_tokens": request.max_output_tokens})
+    return digest_value(
+        {"context": state.run.context, "tools": tools, "max_output_tokens": request.max_output_tokens}
+    )
 
 
 def _usable(answer: Answer) -> tuple[Reply | None, str]:
-    """The reply as it may be acted on, with what the model must be told. A secret in an action spoils the whole reply."""
+    """The reply as it may be acted on, with what the model must be told. A secret in an action spoils the
+    whole reply.
+    """
     if answer.reply is None:
         return None, redact(answer.mistake or "The reply was empty.")[0]
     if any(_holds_secret(value) for action in answer.reply.actions for value in action.args.values()):

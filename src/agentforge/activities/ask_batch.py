@@ -1,4 +1,6 @@
-"""A call by batch: into the outbox, its ticket on record, and back with the answer. Safe to repeat: what is there already is waited for."""
+"""A call by batch: into the outbox, its ticket on record, and back with the answer. Safe to repeat: what is
+there already is waited for.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +36,11 @@ def delivery_of(desk: Desk | None, picked: Picked, effect: Ask) -> Delivery:
 def why_live(desk: Desk | None, picked: Picked, effect: Ask) -> str:
     """What to say where a batch was wanted and there is none."""
     wanted = desk is not None and not effect.live and desk.wishes.get(picked.tier) == "batch"
-    return f"{picked.spec} has no batches, so it is asked live." if wanted and batchable(picked.model) is None else ""
+    return (
+        f"{picked.spec} has no batches, so it is asked live."
+        if wanted and batchable(picked.model) is None
+        else ""
+    )
 
 
 def flight_of(state: State, effect: Ask) -> Flight | None:
@@ -42,7 +48,9 @@ def flight_of(state: State, effect: Ask) -> Flight | None:
     return next((item for item in state.flights if item.key == effect.key and item.delivery == "batch"), None)
 
 
-def ask_by_batch(world: World, effect: Ask, state: State, request: Request, picked: Picked) -> Answer | AskLate | Parked:
+def ask_by_batch(
+    world: World, effect: Ask, state: State, request: Request, picked: Picked
+) -> Answer | AskLate | Parked:
     """The answer; or that it is late, or waits for another driver. Raises `ModelTrouble`."""
     desk, model = world.desk, batchable(picked.model)
     assert desk is not None
@@ -112,7 +120,9 @@ class Stay:
         if kept is not None and (trouble := trouble_in(kept)) is not None:
             raise trouble
         try:
-            return self.batcher.codec.decode(Item(item.id, "missing") if kept is None else item_of(kept), request)
+            return self.batcher.codec.decode(
+                Item(item.id, "missing") if kept is None else item_of(kept), request
+            )
         except ModelTrouble as trouble:
             if not trouble.retryable:
                 raise

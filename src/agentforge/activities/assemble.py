@@ -38,7 +38,9 @@ SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 def bridge_of(world: World, state: State) -> Bridge:
     """The role's way to the tools in this stage."""
     assert state.run is not None
-    return world.once("bridge", state.run.label, record_refs(state).get("red", ""), make=lambda: _bridge(world, state))
+    return world.once(
+        "bridge", state.run.label, record_refs(state).get("red", ""), make=lambda: _bridge(world, state)
+    )
 
 
 def _bridge(world: World, state: State) -> Bridge:
@@ -46,7 +48,9 @@ def _bridge(world: World, state: State) -> Bridge:
     assert role_name is not None
     role = world.catalogue.role(role_name)
     limits = PathLimits.compile(
-        role.path_constraints, world.test_globs(state), tuple(world.settings.get("docs", ())) or ("docs/**", "*.md")
+        role.path_constraints,
+        world.test_globs(state),
+        tuple(world.settings.get("docs", ())) or ("docs/**", "*.md"),
     )
     # A stage that proves red itself proves it again with whatever tests it leaves.
     locked = {} if "red" in state.stage.gates else world.locked(state)
@@ -87,7 +91,11 @@ def _view(world: World, state: State) -> StepView:
         # Tasks of older releases have none; there it is what nobody knew when the repository was written.
         fence=state.marker or digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
         system=system,
-        success_criteria=tuple(line for item in objects(specification, "requirements") for line in texts(item, "acceptance_criteria")),
+        success_criteria=tuple(
+            line
+            for item in objects(specification, "requirements")
+            for line in texts(item, "acceptance_criteria")
+        ),
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
             (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
@@ -96,7 +104,9 @@ def _view(world: World, state: State) -> StepView:
         ),
         # A yes or no to one call is told once, with the call; it is no fact of the task.
         answers=tuple(
-            (item.question.text, item.answer) for item in state.escalations if item.answer is not None and item.kind != "permission"
+            (item.question.text, item.answer)
+            for item in state.escalations
+            if item.answer is not None and item.kind != "permission"
         ),
         repository_map=world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
@@ -140,7 +150,9 @@ def read_tree_file(world: World, path: str) -> str | None:
     return _clean(data) if len(data) <= USUAL_BYTES else _clean.__wrapped__(data)
 
 
-@lru_cache(maxsize=64)  # what is open changes little from step to step, and each of its files would be searched for secrets again
+@lru_cache(
+    maxsize=64
+)  # what is open changes little from step to step, and each of its files would be searched for secrets again
 def _clean(data: bytes) -> str:
     return redact(data.decode("utf-8", "replace"))[0]
 
@@ -150,14 +162,21 @@ def space_diff(world: World, state: State) -> str:
     if state.tree == state.base_tree:
         return ""
     git = world.workspace.git
-    return world.once("stat", state.base_tree, state.tree, make=lambda: git.diff_stat(state.base_tree, state.tree))
+    return world.once(
+        "stat", state.base_tree, state.tree, make=lambda: git.diff_stat(state.base_tree, state.tree)
+    )
 
 
 def _changed(world: World, before: str, after: str) -> frozenset[str]:
     if before == after:
         return frozenset()
     git = world.workspace.git
-    return world.once("changed", before, after, make=lambda: frozenset(change.path for change in git.diff_names(before, after)))
+    return world.once(
+        "changed",
+        before,
+        after,
+        make=lambda: frozenset(change.path for change in git.diff_names(before, after)),
+    )
 
 
 def _map(world: World, state: State) -> str:
@@ -173,9 +192,16 @@ def _base_text(world: World, state: State, path: str) -> str:
 
 
 def _facts(world: World, state: State) -> str:
-    """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates measured."""
+    """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates
+    measured.
+    """
     plan = world.plan(state)
-    lines = [f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: {', '.join(plan.import_roots)}."]
+    lines = [
+        (
+            f"Tests are in: {', '.join(plan.test_paths) or 'nowhere yet'}. Modules are imported from: "
+            f"{', '.join(plan.import_roots)}."
+        )
+    ]
     if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
     if _reviews(state):
@@ -186,9 +212,13 @@ def _facts(world: World, state: State) -> str:
 
 
 def _waited_for_it(state: State) -> bool:
-    """The baseline is taken beside the first stages: what they are shown must not hang on which of the two was quicker."""
+    """The baseline is taken beside the first stages: what they are shown must not hang on which of the two
+    was quicker.
+    """
     assert state.run is not None
-    return any(stage.needs_environment for stage in state.pipeline.stages[: state.pipeline.index(state.run.name) + 1])
+    return any(
+        stage.needs_environment for stage in state.pipeline.stages[: state.pipeline.index(state.run.name) + 1]
+    )
 
 
 def _reviews(state: State) -> bool:
@@ -202,7 +232,9 @@ def _reach(world: World, state: State) -> Reach | None:
         return None
     paths = [place.path for place in world.named_places(lambda: _named_in_request(world, state))]
     cited = objects(world.documents(state).get("clarification", {}), "questions")
-    paths += [str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")]
+    paths += [
+        str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
+    ]
     return world.reach(state, paths)
 
 
@@ -211,23 +243,37 @@ def _measured(world: World, state: State) -> list[str]:
     lines = []
     if (red := records.get("red")) is not None:
         lines.append("Before the change, measured by the engine:")
-        lines += [f"- {identity}: {entry['outcome']} ({entry['reason']})" for identity, entry in red["tests"].items()]
+        lines += [
+            f"- {identity}: {entry['outcome']} ({entry['reason']})"
+            for identity, entry in red["tests"].items()
+        ]
     if (green := records.get("green")) is not None:
         lines.append(
-            f"After it: {green['passed']} tests pass, no regression; not configured: {', '.join(green['not_configured']) or 'nothing'}."
+            f"After it: {green['passed']} tests pass, no regression; not configured: "
+            f"{', '.join(green['not_configured']) or 'nothing'}."
         )
     if (quality := records.get("quality")) is not None:
-        numbers = [f"{name} {quality[name]}" for name in ("complexity", "duplicates", "coverage") if quality.get(name) is not None]
+        numbers = [
+            f"{name} {quality[name]}"
+            for name in ("complexity", "duplicates", "coverage")
+            if quality.get(name) is not None
+        ]
         lines.append(f"Measured on what it touches: {'; '.join(numbers) or 'nothing is configured'}.")
     if state.tree == state.base_tree:
         return lines
     patch = world.workspace.git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
-    shown = redact(patch if len(patch) <= DIFF_CHARS else patch[:DIFF_CHARS] + "\n[… cut; open the files for the rest]")[0]
+    shown = redact(
+        patch if len(patch) <= DIFF_CHARS else patch[:DIFF_CHARS] + "\n[… cut; open the files for the rest]"
+    )[0]
     return [*lines, "The whole change:", shown]
 
 
-def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
-    """What the role opened, and before it what its inputs name: a file that will be changed need not be asked for."""
+def _working(
+    world: World, state: State, documents: dict[str, dict[str, Json]]
+) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    """What the role opened, and before it what its inputs name: a file that will be changed need not be asked
+    for.
+    """
     run = state.run
     assert run is not None
     named = texts(documents.get("specification", {}), "files_to_modify")
@@ -236,7 +282,11 @@ def _working(world: World, state: State, documents: dict[str, dict[str, Json]]) 
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not _reviews(state):
-        seeds = [Opened(path, 1, SEED_LINES) for path in named if path and (world.workspace.worktree / path).is_file()]
+        seeds = [
+            Opened(path, 1, SEED_LINES)
+            for path in named
+            if path and (world.workspace.worktree / path).is_file()
+        ]
         seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
         items, left = merge(items, seeds, 0, pinned)
     places = [Opened(place.path, place.start, place.end, place.symbol) for place in run.working]

@@ -1,4 +1,6 @@
-"""The desk: moves what is in the outbox to the provider and back. Whoever waits does a turn of this work; nobody is needed for it."""
+"""The desk: moves what is in the outbox to the provider and back. Whoever waits does a turn of this work;
+nobody is needed for it.
+"""
 
 import math
 import os
@@ -10,7 +12,17 @@ from typing import Final
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.models.base import ModelTrouble, Request
-from agentforge.models.batch import Batcher, Carrier, Encoded, Item, Open, Sought, Ticket, custom_id, open_batcher
+from agentforge.models.batch import (
+    Batcher,
+    Carrier,
+    Encoded,
+    Item,
+    Open,
+    Sought,
+    Ticket,
+    custom_id,
+    open_batcher,
+)
 from agentforge.models.tiers import Wish
 from agentforge.store.outbox import Box, Outbox, Sent, Waiting
 
@@ -80,7 +92,9 @@ class Desk:
         self.outbox.tidy(owner(state), (flight.key for flight in state.flights if flight.delivery == "batch"))
 
     def work(self, box: Box, carrier: Carrier) -> None:
-        """One turn, if nobody else has it: what is under way goes on, what waits is submitted when its window is over."""
+        """One turn, if nobody else has it: what is under way goes on, what waits is submitted when its window
+        is over.
+        """
         with box.turn() as mine:
             if mine:
                 for sent in box.batches():
@@ -88,7 +102,9 @@ class Desk:
                 self._submit(box, carrier)
 
     def give_up(self, box: Box, carrier: Carrier, identity: str) -> bool:
-        """Nobody waits for a request any more. Its batch is canceled if it holds nothing else. Whether it may be billed."""
+        """Nobody waits for a request any more. Its batch is canceled if it holds nothing else. Whether it may
+        be billed.
+        """
         with box.turn(wait=True):
             item = box.request(identity)
             sent = box.batch_of(item) if item is not None else None
@@ -128,7 +144,11 @@ class Desk:
         known = frozenset(other.ticket for other in box.batches() if other.ticket)
         found = carrier.find(Sought(frozenset(sent.ids), sent.group, sent.at_ms, known))
         if found.ticket is not None:
-            box.write(replace(sent, ticket=found.ticket.id, handle=found.ticket.handle, look_ms=0, looks=0, failures=0))
+            box.write(
+                replace(
+                    sent, ticket=found.ticket.id, handle=found.ticket.handle, look_ms=0, looks=0, failures=0
+                )
+            )
         elif found.wait:
             self._later(box, sent)
         else:
@@ -156,7 +176,16 @@ class Desk:
             else:
                 box.end(sent, [(name, _refused(trouble)) for name in sent.ids])
             return
-        box.write(replace(sent, ticket=ticket.id, handle=ticket.handle, look_ms=box.now_ms() + self.pace.pause_ms(0), looks=1, failures=0))
+        box.write(
+            replace(
+                sent,
+                ticket=ticket.id,
+                handle=ticket.handle,
+                look_ms=box.now_ms() + self.pace.pause_ms(0),
+                looks=1,
+                failures=0,
+            )
+        )
 
     def _later(self, box: Box, sent: Sent, failures: int = 0) -> None:
         due = box.now_ms() + self.pace.pause_ms(sent.looks)
@@ -171,7 +200,8 @@ def owner(state: State) -> str:
 def item_of(result: Mapping[str, Json]) -> Item:
     """A kept result as a value."""
     body = result.get("body")
-    return Item(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]  # `_kept` wrote it
+    # `_kept` wrote it
+    return Item(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]
 
 
 def trouble_in(result: Mapping[str, Json]) -> ModelTrouble | None:

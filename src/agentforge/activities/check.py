@@ -1,4 +1,6 @@
-"""`Check`: the steering checks after an edit, cheapest first. They guide the role; a verdict is the gates' affair."""
+"""`Check`: the steering checks after an edit, cheapest first. They guide the role; a verdict is the gates'
+affair.
+"""
 
 from agentforge.activities.world import World
 from agentforge.analysis.lint import lint, worse
@@ -22,7 +24,9 @@ def check(world: World, state: State) -> CheckRan:
         digest = _lint(world, state)
     if digest.status == "passed" and "tests" in stage.checks:
         digest = run_affected(world, state, state.tree)
-    ref = world.pack.put_json({"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)})
+    ref = world.pack.put_json(
+        {"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)}
+    )
     world.pack.sync()
     return CheckRan(digest, ref)
 
@@ -33,16 +37,22 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
     changed = [change.path for change in git.diff_names(state.base_tree, tree)]
     suite = _suite_files(world, state, changed)
     there = {entry.path for entry in git.ls_tree(tree)}
-    files = [path for path in dict.fromkeys((*suite, *_at_risk(world, state, changed))) if path in there][:MAX_TEST_FILES]
+    files = [path for path in dict.fromkeys((*suite, *_at_risk(world, state, changed))) if path in there][
+        :MAX_TEST_FILES
+    ]
     if not files:
         return CheckDigest("passed", "no tests are affected yet")
     run = world.court(state).run(tree, files)
     if run.status != "ran":
-        return CheckDigest("failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files))
+        return CheckDigest(
+            "failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files)
+        )
     failures = _new_failures(world, state, run)
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
     summary = f"{passing} of {len(run.results)} affected tests pass"
-    return CheckDigest("failed" if failures else "passed", summary, tuple(failures[:MAX_FAILURES]), tuple(files))
+    return CheckDigest(
+        "failed" if failures else "passed", summary, tuple(failures[:MAX_FAILURES]), tuple(files)
+    )
 
 
 def _syntax(world: World, state: State) -> CheckDigest:
@@ -62,7 +72,11 @@ def _lint(world: World, state: State) -> CheckDigest:
     before = world.grounds(state).lint
     if before.status != "ran":
         return CheckDigest("passed", f"lint: {before.reason}")
-    changed = [change.path for change in world.workspace.git.diff_names(state.base_tree, state.tree) if change.status != "D"]
+    changed = [
+        change.path
+        for change in world.workspace.git.diff_names(state.base_tree, state.tree)
+        if change.status != "D"
+    ]
     place = world.workspace.pristine(state.tree, state.base_commit)
     found = worse(before, lint(world.sandbox, world.environment(state), place, changed))
     if found:
@@ -73,20 +87,30 @@ def _lint(world: World, state: State) -> CheckDigest:
 def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
     is_test = world.is_test(state)
     suite = world.documents(state).get("test_suite", {})
-    fresh = [path for path in changed if is_test(path) and path.endswith(".py") and path.rpartition("/")[2] != "conftest.py"]
+    fresh = [
+        path
+        for path in changed
+        if is_test(path) and path.endswith(".py") and path.rpartition("/")[2] != "conftest.py"
+    ]
     return list(dict.fromkeys([*(test.path for test in declared_tests(suite)), *fresh]))
 
 
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     is_test, paths = world.is_test(state), world.python(state)
-    tests = [path for path in paths if is_test(path) and path.rpartition("/")[2].startswith(("test_", "test")) and "conftest" not in path]
+    tests = [
+        path
+        for path in paths
+        if is_test(path) and path.rpartition("/")[2].startswith(("test_", "test")) and "conftest" not in path
+    ]
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 
 def _new_failures(world: World, state: State, run: TestRun) -> list[str]:
     """Failures that the base did not have; an old one is not this change's sin."""
     grounds = world.grounds(state)
-    old = {identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD} | grounds.flaky
+    old = {
+        identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD
+    } | grounds.flaky
     lines = [
         f"{file}: cannot be collected: {_telling(text)}"
         for file, text in run.collect_errors.items()
@@ -101,4 +125,6 @@ def _new_failures(world: World, state: State, run: TestRun) -> list[str]:
 
 def _telling(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return ([line.removeprefix("E").strip() for line in lines if line.startswith("E ")] or lines or [""])[-1][:300]
+    return ([line.removeprefix("E").strip() for line in lines if line.startswith("E ")] or lines or [""])[-1][
+        :300
+    ]

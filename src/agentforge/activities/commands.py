@@ -1,7 +1,10 @@
-"""Programs that a role runs: in the task's sandbox, in its worktree, with its environment, and with nothing left behind.
+"""Programs that a role runs: in the task's sandbox, in its worktree, with its environment, and with nothing
+left behind.
 
-A program can read and change the worktree, but not what would run later outside of the walls. When it has ended, every path that it
-changed is held to the limits of the role, as if a writing tool had done it: one that is outside takes all of the changes back.
+A program can read and change the worktree, but not what would run later outside of the walls. When it has
+ended, every path that it
+changed is held to the limits of the role, as if a writing tool had done it: one that is outside takes all of
+the changes back.
 """
 
 import shlex
@@ -44,7 +47,9 @@ _NO_LITTER = {
 
 
 class Outputs:
-    """Where the whole of a text goes that a role is shown in part: one file each, under the task's directory."""
+    """Where the whole of a text goes that a role is shown in part: one file each, under the task's
+    directory.
+    """
 
     def __init__(self, task: Path, step: int) -> None:
         self.folder = task / "outputs"
@@ -86,19 +91,30 @@ class Room:
 
 def run_program(world: World, state: State, outputs: Outputs, program: Program) -> ToolResult:
     """Runs a program in the task's own surroundings."""
-    room = Room(world.workspace, world.sandbox, world.environment(state), state.base_commit, world.roots, world.network)
+    room = Room(
+        world.workspace,
+        world.sandbox,
+        world.environment(state),
+        state.base_commit,
+        world.roots,
+        world.network,
+    )
     return run_in(room, outputs, program)
 
 
 def run_in(room: Room, outputs: Outputs, program: Program) -> ToolResult:
-    """Runs it to its end. A program that fails has run all the same: its words are the answer, and no mistake."""
+    """Runs it to its end. A program that fails has run all the same: its words are the answer, and no
+    mistake.
+    """
     tree, roots = room.workspace.worktree.resolve(), named_in(room.roots, program.words)
     changes = program.writes or room.sandbox.name == "none"  # without walls nothing is read-only
     before = room.workspace.snapshot() if changes else ""
     guards = [Guard.over(top) for top in (tree, *(root.path for root in roots if root.write))]
     with Spill(outputs.folder) as spill:
         # `env` starts it by its name, and says in words if it cannot.
-        done = room.sandbox.run(("/usr/bin/env", "--", *program.words), _confinement(room, program, roots, guards, spill))
+        done = room.sandbox.run(
+            ("/usr/bin/env", "--", *program.words), _confinement(room, program, roots, guards, spill)
+        )
         undone = [name for guard in guards for name in guard.mend()] if changes else []
         left = _judged(room, program, guards[0], before) if changes else _Left()
         notes = [*_taken(undone), *left.notes]
@@ -106,10 +122,14 @@ def run_in(room: Room, outputs: Outputs, program: Program) -> ToolResult:
     if left.refused:
         return ToolResult(ok=False, text=text, mistake="path_limit")
     mistake = "timed_out" if done.timed_out else ""
-    return ToolResult(ok=not done.timed_out, text=text, mistake=mistake, wrote=left.wrote, created=left.created)
+    return ToolResult(
+        ok=not done.timed_out, text=text, mistake=mistake, wrote=left.wrote, created=left.created
+    )
 
 
-def _confinement(room: Room, program: Program, roots: Sequence[Root], guards: Sequence[Guard], spill: Spill) -> Confinement:
+def _confinement(
+    room: Room, program: Program, roots: Sequence[Root], guards: Sequence[Guard], spill: Spill
+) -> Confinement:
     tree, environment = room.workspace.worktree.resolve(), room.environment
     open_roots = [root.path for root in roots if root.write and program.writes]
     closed_roots = [root.path for root in roots if root.path not in open_roots]
@@ -130,7 +150,11 @@ def _told(program: Program, done: Completed, notes: Sequence[str], spill: Spill,
     """How it ended, and what it said: whole, or its two ends and where the whole is."""
     line = shlex.join(program.words)
     shown = line if len(line) <= _SHOWN_WORDS else f"{line[:_SHOWN_WORDS]}…"
-    how = f"was ended after {program.seconds} s, with all that it started: its time was up" if done.timed_out else _ending(done)
+    how = (
+        f"was ended after {program.seconds} s, with all that it started: its time was up"
+        if done.timed_out
+        else _ending(done)
+    )
     head = "\n".join([f"`{shown}` {how}.", *notes, ""])
     room = max(RESULT_CHARS - len(head) - _NOTE_CHARS, _NOTE_CHARS)
     ends = _Ends()
@@ -140,14 +164,21 @@ def _told(program: Program, done: Completed, notes: Sequence[str], spill: Spill,
     place = outputs.write(ends.watched(spill.text()))
     if ends.count <= _ENDS:
         return head + bounded(ends.head, room, place)
-    note = f"\n[… {ends.count - room} of {ends.count} characters are left out here; people find the whole in {place} …]\n"
+    note = (
+        f"\n[… {ends.count - room} of {ends.count} characters are left out here; people find the "
+        f"whole in {place} …]\n"
+    )
     first = room * 2 // 3
     return head + ends.head[:first] + note + ends.tail[-(room - first) :]
 
 
 def _ending(done: Completed) -> str:
     seconds = round(done.seconds_ms / 1000)
-    return f"ended by signal {-done.code} after {seconds} s" if done.code < 0 else f"ended with exit code {done.code} after {seconds} s"
+    return (
+        f"ended by signal {-done.code} after {seconds} s"
+        if done.code < 0
+        else f"ended with exit code {done.code} after {seconds} s"
+    )
 
 
 @dataclass(slots=True)
@@ -187,13 +218,18 @@ def _judged(room: Room, program: Program, guard: Guard, before: str) -> _Left:
         room.workspace.stand(before, room.base_commit)
         told = [f"- {_short(path)}: {why}" for path, why in reasons[:_SHOWN_PATHS]]
         more = [f"[and {len(reasons) - _SHOWN_PATHS} more]"] if len(reasons) > _SHOWN_PATHS else []
-        return _Left(notes=("All that it changed was taken back, because it may not change:", *told, *more), refused=True)
+        return _Left(
+            notes=("All that it changed was taken back, because it may not change:", *told, *more),
+            refused=True,
+        )
     created = tuple(change.path for change in changed if change.status == "A")
     names = [f"{_short(change.path)} ({change.status})" for change in changed]
     return _Left(tuple(change.path for change in changed), created, (f"Changed: {_listed(names)}",))
 
 
-def _refusals(room: Room, program: Program, guard: Guard, changed: Sequence[Change]) -> Iterator[tuple[str, str]]:
+def _refusals(
+    room: Room, program: Program, guard: Guard, changed: Sequence[Change]
+) -> Iterator[tuple[str, str]]:
     for change in changed:
         try:
             if not program.writes:

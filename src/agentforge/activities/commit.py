@@ -1,4 +1,6 @@
-"""`Commit` and `Deliver`: a stage's commit on the task's branch, the task saved under its ref, the evidence written."""
+"""`Commit` and `Deliver`: a stage's commit on the task's branch, the task saved under its ref, the evidence
+written.
+"""
 
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.world import World
@@ -19,7 +21,9 @@ COMPLEXITY = (("intake_record", "initial_complexity"), ("specification", "estima
 
 
 def commit_stage(world: World, state: State) -> CommitMade:
-    """A commit that depends on nothing but base, tree, stage and the task's own start, so that repeating it gives the same id."""
+    """A commit that depends on nothing but base, tree, stage and the task's own start, so that repeating it
+    gives the same id.
+    """
     space = world.workspace
     commit = state.commit
     if space.git.tree_of(commit) != state.tree:
@@ -34,7 +38,9 @@ def commit_stage(world: World, state: State) -> CommitMade:
 def _size(world: World, state: State) -> tuple[int, int]:
     """How far the change reaches: files and lines, tests aside."""
     is_test = world.is_test(state)
-    touched = [count for count in world.workspace.git.numstat(state.base_tree, state.tree) if not is_test(count.path)]
+    touched = [
+        count for count in world.workspace.git.numstat(state.base_tree, state.tree) if not is_test(count.path)
+    ]
     return len(touched), sum(count.added + count.removed for count in touched)
 
 
@@ -42,7 +48,9 @@ def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ..
     """What conditions of the pipeline may ask about, as it stands now."""
     documents = world.documents(state)
     found: list[Fact] = []
-    if (intake := documents.get("intake_record")) is not None and not objects(intake, "identified_ambiguities"):
+    if (intake := documents.get("intake_record")) is not None and not objects(
+        intake, "identified_ambiguities"
+    ):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}
     limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
@@ -54,11 +62,15 @@ def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ..
 def save(world: World, state: State) -> None:
     """Journal, artifacts and trees under the task's ref: `git clean` and `git gc` cannot take them."""
     world.pack.sync()
-    archive.save(world.workspace.git, state.task_id, world.files, {"tree": state.tree, "base": state.base_tree})
+    archive.save(
+        world.workspace.git, state.task_id, world.files, {"tree": state.tree, "base": state.base_tree}
+    )
 
 
 def deliver(world: World, state: State) -> DeliveryMade:
-    """Puts the evidence in place. The branch stands since the last stage was accepted; what changed nothing has none."""
+    """Puts the evidence in place. The branch stands since the last stage was accepted; what changed nothing
+    has none.
+    """
     space = world.workspace
     changed = state.commit != state.base_commit
     if changed:
@@ -66,7 +78,9 @@ def deliver(world: World, state: State) -> DeliveryMade:
     evidence = canonical(build_evidence(world, state))
     write_atomic(world.files.evidence, evidence + b"\n")
     save(world, state)
-    return DeliveryMade(space.branch.removeprefix("refs/heads/") if changed else "", state.commit, digest(evidence))
+    return DeliveryMade(
+        space.branch.removeprefix("refs/heads/") if changed else "", state.commit, digest(evidence)
+    )
 
 
 def _message(world: World, state: State) -> str:
@@ -78,4 +92,7 @@ def _message(world: World, state: State) -> str:
     subject = f"{verb}: {title}"
     subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
     request = " ".join(state.request.split())[:500]
-    return f"{subject}\n\nRequest: {request}\n\nAgentForge-Task: {state.task_id}\nAgentForge-Stage: {state.stage.name}\n"
+    return (
+        f"{subject}\n\nRequest: {request}\n\nAgentForge-Task: {state.task_id}\nAgentForge-Stage: "
+        f"{state.stage.name}\n"
+    )

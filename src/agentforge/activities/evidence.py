@@ -1,4 +1,6 @@
-"""`evidence.json`: request → requirement → test → red run → green run → review → cost, each row with a hash of its own."""
+"""`evidence.json`: request → requirement → test → red run → green run → review → cost, each row with a hash
+of its own.
+"""
 
 from typing import Any
 
@@ -37,9 +39,19 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "requirements": _requirements(documents, records),
         "review": _review(documents),
         "panels": _panels(world, state),
-        "artifacts": {ref.contract: {"version": ref.version, "hash": ref.hash} for item in state.accepted for ref in item.finals},
+        "artifacts": {
+            ref.contract: {"version": ref.version, "hash": ref.hash}
+            for item in state.accepted
+            for ref in item.finals
+        },
         "rows": rows,
-        "not_checked": [*dict.fromkeys(line for gate in ("green", "quality") for line in texts(records.get(gate, {}), "not_configured"))],
+        "not_checked": [
+            *dict.fromkeys(
+                line
+                for gate in ("green", "quality")
+                for line in texts(records.get(gate, {}), "not_configured")
+            )
+        ],
         "flags": list(state.flagged),
         "human_commits": list(state.human_commits),
         "cost": cost(state),
@@ -55,7 +67,11 @@ def cost(state: State) -> dict[str, Json]:
         "tokens": state.spent.tokens,
         "cached_tokens": state.cached_tokens,
         "micro_usd": state.spent.micro_usd if known else None,
-        "unaccounted": {"calls": state.unaccounted.calls, "tokens": state.unaccounted.tokens, "micro_usd": state.unaccounted.micro_usd},
+        "unaccounted": {
+            "calls": state.unaccounted.calls,
+            "tokens": state.unaccounted.tokens,
+            "micro_usd": state.unaccounted.micro_usd,
+        },
     }
 
 
@@ -74,7 +90,11 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
         names = ("tree", "all_tests_pass", "no_regressions", "conformance_passing", "test_lock_held", "flaky")
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
-        row |= {name: value[name] for name in ("tree", "complexity", "duplicates", "coverage", "not_configured") if name in value}
+        row |= {
+            name: value[name]
+            for name in ("tree", "complexity", "duplicates", "coverage", "not_configured")
+            if name in value
+        }
     return {**row, "hash": digest_value(row)}
 
 
@@ -87,12 +107,19 @@ def _requirements(documents: dict[str, dict[str, Json]], records: dict[str, dict
     for item in objects(documents.get("specification", {}), "requirements"):
         identity = str(item.get("id"))
         mine = [test for test in tests if test.requirement == identity]
-        ids = [name for name in red if any(name.startswith(f"{test.path}::") and names_test(name, test) for test in mine)]
+        ids = [
+            name
+            for name in red
+            if any(name.startswith(f"{test.path}::") and names_test(name, test) for test in mine)
+        ]
         row: dict[str, Json] = {
             "id": identity,
             "description": item.get("description"),
             "criteria": list(texts(item, "acceptance_criteria")),
-            "tests": [{"id": name, "red": red[name]["outcome"], "green": outcomes.get(name, "missing")} for name in ids],
+            "tests": [
+                {"id": name, "red": red[name]["outcome"], "green": outcomes.get(name, "missing")}
+                for name in ids
+            ],
         }
         rows.append({**row, "hash": digest_value(row)})
     return rows
@@ -109,10 +136,16 @@ def _panels(world: World, state: State) -> dict[str, Json]:
         for gate, ref in stage.evidence:
             value: Any = world.pack.get_json(ref)
             if gate == "review" and "verdicts" in value:
-                found[stage.stage] = {name: value.get(name) for name in ("mode", "verdicts", "arbiter", "advisory", "dissent")}
+                found[stage.stage] = {
+                    name: value.get(name) for name in ("mode", "verdicts", "arbiter", "advisory", "dissent")
+                }
     return found
 
 
 def _review(documents: dict[str, dict[str, Json]]) -> Json:
     review = documents.get("review", {})
-    return {"verdict": review.get("verdict"), "summary": review.get("summary"), "findings": review.get("findings", [])}
+    return {
+        "verdict": review.get("verdict"),
+        "summary": review.get("summary"),
+        "findings": review.get("findings", []),
+    }

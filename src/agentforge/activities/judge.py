@@ -46,7 +46,9 @@ def judge(world: World, effect: Judge, state: State) -> Judged:
             verdict, finals = _contracts(world, state)
         case _:
             assert_never(effect.gate)
-    ref = world.pack.put_json({"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record})
+    ref = world.pack.put_json(
+        {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
+    )
     world.pack.sync()
     return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
 
@@ -62,15 +64,21 @@ def _red(world: World, state: State) -> Verdict:
     together = any(product.contract == "implementation" for product in state.stage.products)
     entry = state.base_tree if together else run.entry_tree
     old = frozenset(world.grounds(state).tests.results)
-    case = RedCase(entry, state.tree, documents["test_suite"], documents["specification"], same_author=together, old=old)
+    case = RedCase(
+        entry, state.tree, documents["test_suite"], documents["specification"], same_author=together, old=old
+    )
     verdict = prove_red(world.court(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
-        world.workspace.keep(red_tree)  # made by us and in no commit: later gates, and whoever verifies, need it again
+        world.workspace.keep(
+            red_tree
+        )  # made by us and in no commit: later gates, and whoever verifies, need it again
     return verdict
 
 
 def _known_green(world: World, state: State) -> Verdict | None:
-    """The verdict of an earlier run, if it judged this very tree by the same tests and against the same baseline."""
+    """The verdict of an earlier run, if it judged this very tree by the same tests and against the same
+    baseline.
+    """
     record = world.records(state).get("green", {})
     grounds = _grounds_of(state)
     if record.get("tree") != state.tree or any(record.get(name) != value for name, value in grounds.items()):
@@ -83,7 +91,11 @@ def _green(world: World, state: State) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
     grounds = world.grounds(state)
     documents = world.documents(state)
-    changed = [change.path for change in world.workspace.git.diff_names(state.base_tree, state.tree) if change.status != "D"]
+    changed = [
+        change.path
+        for change in world.workspace.git.diff_names(state.base_tree, state.tree)
+        if change.status != "D"
+    ]
     after = LintRun(grounds.lint.status, grounds.lint.reason)
     if grounds.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
@@ -107,10 +119,17 @@ def _green(world: World, state: State) -> Verdict:
 
 
 def _types(world: World, state: State, changed: list[str]) -> tuple[TypeRun, TypeRun]:
-    """What the project's type checker says of base and tree. It is asked of the base only once a task, and only where there is one."""
+    """What the project's type checker says of base and tree. It is asked of the base only once a task, and
+    only where there is one.
+    """
 
     def check(tree: str) -> TypeRun:
-        return typecheck(world.sandbox, world.environment(state), world.workspace.pristine(tree, state.base_commit), changed)
+        return typecheck(
+            world.sandbox,
+            world.environment(state),
+            world.workspace.pristine(tree, state.base_commit),
+            changed,
+        )
 
     before = world.once("types", state.base_tree, *changed, make=lambda: check(state.base_tree))
     return before, check(state.tree) if before.status == "ran" else before
@@ -125,7 +144,9 @@ def _quality(world: World, state: State) -> Verdict:
     run = state.run
     assert run is not None
     world.progress("measuring complexity, copies and coverage of the change")
-    return judge_quality(world.court(state), QualityCase(state.base_tree, run.entry_tree, state.tree, strict=_strict(world)))
+    return judge_quality(
+        world.court(state), QualityCase(state.base_tree, run.entry_tree, state.tree, strict=_strict(world))
+    )
 
 
 def _strict(world: World) -> bool:
@@ -136,7 +157,9 @@ def _strict(world: World) -> bool:
 
 
 def _review(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
-    """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's finals."""
+    """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's
+    finals.
+    """
     stage, run = state.stage, state.run
     assert run is not None
     if not stage.reviewers:
@@ -145,7 +168,11 @@ def _review(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...
     if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
         return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
     written = {seat: _written(world, ref) for seat, ref in given.items()}
-    verdict = judge_panel(stage.review_mode, {seat: value for seat, value in written.items() if seat != ARBITER}, written.get(ARBITER))
+    verdict = judge_panel(
+        stage.review_mode,
+        {seat: value for seat, value in written.items() if seat != ARBITER},
+        written.get(ARBITER),
+    )
     if verdict.status != "passed":
         return verdict, ()
     facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
@@ -166,9 +193,17 @@ def _written(world: World, ref: ArtifactRef) -> Document:
 
 def _facts(world: World, state: State) -> Facts:
     reviews, advice, dissent = _told(world, state)
-    remarks = [*advice, *(f"dissent on {line}" for line in dissent), *(f"undone: {line}" for line in state.reverts)]
+    remarks = [
+        *advice,
+        *(f"dissent on {line}" for line in dissent),
+        *(f"undone: {line}" for line in state.reverts),
+    ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
-    remarks += [f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}" for item in state.accepted if item.skipped]
+    remarks += [
+        f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
+        for item in state.accepted
+        if item.skipped
+    ]
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
     impacted = objects(world.documents(state).get("analysis", {}), "impacted_files")
     reach = world.reach(state, [str(item.get("path", "")) for item in impacted])
@@ -192,7 +227,12 @@ def _facts(world: World, state: State) -> Facts:
 
 def _told(world: World, state: State) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
     """The last word of every review so far: verdicts, advice, and who was overruled."""
-    last = {stage.stage: (stage.stage, ref) for stage in state.accepted for gate, ref in stage.evidence if gate == "review"}
+    last = {
+        stage.stage: (stage.stage, ref)
+        for stage in state.accepted
+        for gate, ref in stage.evidence
+        if gate == "review"
+    }
     reviews: list[Document] = []
     remarks: list[str] = []
     dissent: list[str] = []
@@ -201,10 +241,20 @@ def _told(world: World, state: State) -> tuple[tuple[Document, ...], tuple[str, 
         assert isinstance(record, dict)
         verdicts, summaries = record.get("verdicts"), record.get("summaries")
         if not isinstance(verdicts, dict) or not isinstance(summaries, dict):
-            reviews.append({"stage": stage, "role": "reviewer", "verdict": record.get("verdict"), "summary": record.get("summary", "")})
+            reviews.append(
+                {
+                    "stage": stage,
+                    "role": "reviewer",
+                    "verdict": record.get("verdict"),
+                    "summary": record.get("summary", ""),
+                }
+            )
             continue
         everybody = {**verdicts, **({ARBITER: record["arbiter"]} if record.get("arbiter") else {})}
-        reviews += [{"stage": stage, "role": seat, "verdict": said, "summary": summaries.get(seat, "")} for seat, said in everybody.items()]
+        reviews += [
+            {"stage": stage, "role": seat, "verdict": said, "summary": summaries.get(seat, "")}
+            for seat, said in everybody.items()
+        ]
         remarks += [f"review note on {stage}: {line}" for line in texts(record, "advisory")]
         dissent += [f"{stage}: {line}" for line in texts(record, "dissent")]
     return tuple(reviews), tuple(remarks), tuple(dissent)
@@ -216,19 +266,31 @@ def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, .
     assert run is not None
     records = world.records(state)
     green = records.get("green")
-    if green is None or "red" not in records or (state.stage.role is None and green.get("tree") != state.tree):
+    if (
+        green is None
+        or "red" not in records
+        or (state.stage.role is None and green.get("tree") != state.tree)
+    ):
         return Verdict("not_run", ("the tree to deliver is not the tree that was judged",), {}), ()
     if unseen := _unseen(world, state, str(green["tree"])):
-        return Verdict("failed", tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]), {}), ()
+        return Verdict(
+            "failed",
+            tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]),
+            {},
+        ), ()
     verdict = _green(world, state)
     if verdict.status != "passed":
         return verdict, ()
     product = state.stage.products[0]
-    words = next((_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {})
+    words = next(
+        (_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {}
+    )
     commits = list(dict.fromkeys(item.commit for item in state.accepted if item.commit != state.base_commit))
     branch = world.workspace.branch.removeprefix("refs/heads/")
     facts = replace(_facts(world, state), records={**records, "green": verdict.record})
-    report = delivery_report(facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits)
+    report = delivery_report(
+        facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits
+    )
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
 
@@ -259,7 +321,10 @@ def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, 
         final = {**final, "derived": True} if run.skipped else final
         done[name] = final
         subject = _subject(world, state, name, final, done, facts)
-        reasons += [f"{name}: {line}" for line in artifact_problems(world.catalogue.contract(name), final, subject, final=True)]
+        reasons += [
+            f"{name}: {line}"
+            for line in artifact_problems(world.catalogue.contract(name), final, subject, final=True)
+        ]
         version = next((ref.version for ref in (*run.finals, *run.drafts) if ref.contract == name), 1)
         if not reasons:
             finals.append(world.keep_final(name, product.phase, version, final))
@@ -268,7 +333,9 @@ def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, 
     return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), tuple(finals)
 
 
-def _subject(world: World, state: State, name: str, final: Document, done: dict[str, Document], facts: Facts) -> Subject:
+def _subject(
+    world: World, state: State, name: str, final: Document, done: dict[str, Document], facts: Facts
+) -> Subject:
     git, tree = world.workspace.git, state.base_tree if name in ABOUT_THE_BASE else state.tree
 
     def read(path: str) -> str | None:

@@ -1,4 +1,6 @@
-"""What the engine runs when a role asks for it: lint, types and coverage, on a pristine checkout of the worktree as it is now."""
+"""What the engine runs when a role asks for it: lint, types and coverage, on a pristine checkout of the
+worktree as it is now.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,12 +41,25 @@ def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     if not files:
         return ToolResult(ok=True, text="no code has changed yet")
     lay_generated(court.env, place)
-    run = measure(world.sandbox, court.env, place, files, command=court.command, scratch=court.scratch, timeout_s=world.timeout_s)
+    run = measure(
+        world.sandbox,
+        court.env,
+        place,
+        files,
+        command=court.command,
+        scratch=court.scratch,
+        timeout_s=world.timeout_s,
+    )
     if run.status == "not_configured":
         return _absent(run.reason)
     texts = {path: decode((place / path).read_bytes()) for path in files if (place / path).is_file()}
     part = covered(run, texts)
-    return _told(run.status, run.reason, uncovered(part, of="these files"), f"{part.percent} % of the lines of these files are reached")
+    return _told(
+        run.status,
+        run.reason,
+        uncovered(part, of="these files"),
+        f"{part.percent} % of the lines of these files are reached",
+    )
 
 
 def _place(world: World, state: State) -> Path:

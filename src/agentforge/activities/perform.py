@@ -11,23 +11,40 @@ from agentforge.activities.commit import commit_stage, deliver
 from agentforge.activities.judge import judge
 from agentforge.activities.prepare import prepare, take_baseline
 from agentforge.activities.world import World
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import Elapsed, Outcome, Unclassified
 from agentforge.core.state import State
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
-    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a question."""
+    """Makes one effect real. A failing world (`UserError`) stops the driver; what nobody foresaw becomes a
+    question.
+    """
     try:
         return _perform(world, effect, state.focus(getattr(effect, "seat", "")))
     except UserError:
         raise
-    except Exception as error:  # noqa: BLE001  # the border where an effect becomes an outcome: halt when confused
+    # the border where an effect becomes an outcome: halt when confused
+    except Exception as error:  # noqa: BLE001
         return Unclassified(f"{effect.key}: {type(error).__name__}: {str(error)[:500]}")
 
 
-def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C901  # one arm per effect is the point
+# one arm per effect is the point
+def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C901
     match effect:
         case Prepare():
             return prepare(world, effect, state)

@@ -1,6 +1,8 @@
-"""Before a role's action is done: may it be? Allowed, refused with the reason, or a person is asked and shown exactly what would happen.
+"""Before a role's action is done: may it be? Allowed, refused with the reason, or a person is asked and shown
+exactly what would happen.
 
-What stays in the task's worktree and runs behind its walls is the usual case, and costs nothing but a look at a table.
+What stays in the task's worktree and runs behind its walls is the usual case, and costs nothing but a look at
+a table.
 """
 
 from dataclasses import replace
@@ -25,7 +27,9 @@ from agentforge.tools.roots import named_in
 _LOOKS = ("pure", "read")
 
 
-def permit(world: World, state: State, bridge: Bridge, action: Action, bench: Workbench) -> ToolResult | Question | None:
+def permit(
+    world: World, state: State, bridge: Bridge, action: Action, bench: Workbench
+) -> ToolResult | Question | None:
     """None: it may be done. A question: a person must say. A result: why it may not be done."""
     tool = bridge.tools.get(action.name)
     if tool is None:
@@ -43,7 +47,9 @@ def permit(world: World, state: State, bridge: Bridge, action: Action, bench: Wo
         return ToolResult(ok=False, text=mistake.text, mistake=mistake.kind)
 
 
-def _rule(world: World, state: State, bridge: Bridge, action: Action, call: Call, bench: Workbench) -> ToolResult | Question | None:
+def _rule(
+    world: World, state: State, bridge: Bridge, action: Action, call: Call, bench: Workbench
+) -> ToolResult | Question | None:
     """The same question with all that can answer it."""
     shown = show(bridge.tools[action.name], action, call, bench)
     digest = digest_value([call.tool, shown.exact])
@@ -55,10 +61,17 @@ def _rule(world: World, state: State, bridge: Bridge, action: Action, call: Call
     if decision.verdict == "deny":
         return _denied(decision.reason)
     if (said := state.denial(digest)) is not None:
-        return _denied("a person denied this very call" + ("" if said.strip().lower() == "deny" else f": {said[:300]}"))
+        return _denied(
+            "a person denied this very call" + ("" if said.strip().lower() == "deny" else f": {said[:300]}")
+        )
     words = call.command if isinstance(call.command, tuple) else ()
     return ask(
-        world.files, bridge.name, call, decision, shown, WantedCall(digest, call.tool, decision.risk, words, shown.paths, call.content)
+        world.files,
+        bridge.name,
+        call,
+        decision,
+        shown,
+        WantedCall(digest, call.tool, decision.risk, words, shown.paths, call.content),
     )
 
 
@@ -68,15 +81,31 @@ def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside
     if action.name not in TOOLS:
         # A program, whatever it says of itself: what the repository claims can make it no safer.
         found = _declared(world, action)
-        effect: SideEffect = "execute" if found.tool.effect in _LOOKS else cast("SideEffect", found.tool.effect)
+        effect: SideEffect = (
+            "execute" if found.tool.effect in _LOOKS else cast("SideEffect", found.tool.effect)
+        )
         confined = walled and not named_in(bench.roots, found.words)
-        call = Call(found.tool.name, effect, found.tool.risk, found.words, confined=confined, origin="project", content=found.tool.digest)
+        call = Call(
+            found.tool.name,
+            effect,
+            found.tool.risk,
+            found.words,
+            confined=confined,
+            origin="project",
+            content=found.tool.digest,
+        )
         return replace(call, consented=world.rules.consented(call.content))
     effect = cast("SideEffect", tool.spec.effect)  # control actions never come here
     words = _words(action)
     inside = not outside and not (words and named_in(bench.roots, words))
     risk: Risk = tool.spec.risk if words is None else "low"  # of a command its words tell the risk
-    return Call(tool.spec.name, effect, risk, words, confined=inside and (walled or effect not in ("execute", "network")))
+    return Call(
+        tool.spec.name,
+        effect,
+        risk,
+        words,
+        confined=inside and (walled or effect not in ("execute", "network")),
+    )
 
 
 def _declared(world: World, action: Action) -> DeclaredCall:

@@ -1,4 +1,6 @@
-"""`Prepare` and `TakeBaseline`: the worktree stands, and what was true on the base is measured beside the first model calls."""
+"""`Prepare` and `TakeBaseline`: the worktree stands, and what was true on the base is measured beside the
+first model calls.
+"""
 
 from agentforge.activities.world import World
 from agentforge.analysis.lint import LintRun, lint
@@ -15,18 +17,25 @@ NO_TESTS = "no tests were collected"
 
 
 def prepare(world: World, effect: Prepare, state: State) -> Prepared:
-    """Makes the worktree stand; after a halt, what differs is a person's work and is taken in as their commit."""
+    """Makes the worktree stand; after a halt, what differs is a person's work and is taken in as their
+    commit.
+    """
     space = world.workspace
     if state.preparations == 0 and state.tree == state.base_tree:
         space.remove()  # nothing of this task is recorded yet: whatever stands there is another's
     space.keep_base(state.base_commit)
-    stood = space.stand(state.tree, state.base_commit, keep_difference=effect.halted and state.preparations > 0)
+    stood = space.stand(
+        state.tree, state.base_commit, keep_difference=effect.halted and state.preparations > 0
+    )
     notices = list(_notices(world, state)) if state.preparations == 0 else []
     if stood.salvage:
         notices.append(f"What differed in the worktree was saved as {stood.salvage}.")
     if not stood.human:
         return Prepared(stood.tree, tuple(notices))
-    author = (_configured(world, "user.name") or "A person", _configured(world, "user.email") or "person@localhost")
+    author = (
+        _configured(world, "user.name") or "A person",
+        _configured(world, "user.email") or "person@localhost",
+    )
     message = f"Edited by hand during {state.task_id}\n"
     commit = space.commit(stood.tree, state.commit, message, world.created_at, author)
     space.keep(stood.tree, commit)
@@ -52,7 +61,9 @@ def _notices(world: World, state: State) -> list[str]:
 
 
 def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
-    """Builds the environment and runs the whole suite, and what failed again, on a pristine checkout of the base."""
+    """Builds the environment and runs the whole suite, and what failed again, on a pristine checkout of the
+    base.
+    """
     try:
         world.progress("building the project's environment")
         environment = world.environment(state)
@@ -62,14 +73,23 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     court = world.court(state)
     run = court.run(state.base_tree)
     if run.status != "ran" and NO_TESTS not in run.reason:
-        step = "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start again; or answer retry."
+        step = (
+            "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start "
+            "again; or answer retry."
+        )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
-    bad = [identity for identity, result in run.results.items() if result.outcome in ("failed", "error") and "::" in identity]
+    bad = [
+        identity
+        for identity, result in run.results.items()
+        if result.outcome in ("failed", "error") and "::" in identity
+    ]
     flaky = rerun_flaky(lambda ids: court.run(state.base_tree, ids), bad) if bad else frozenset()
     again = court.runs[-1]["outcomes"] if bad else {}
     assert isinstance(again, dict)
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
+    paths = [
+        entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")
+    ]
     style = (
         LintRun("not_configured", "left out by a person's answer")
         if LEAVE_OUT_LINT in _answers(state)
@@ -77,7 +97,9 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     )
     if style.status == "not_run":
         sentence = f"The project configures a linter that cannot run: {style.reason}."
-        return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", ("retry", LEAVE_OUT_LINT, "abort"))
+        return BaselineFailed(
+            sentence, "Mend it and retry, or leave it out on record.", ("retry", LEAVE_OUT_LINT, "abort")
+        )
     record: dict[str, Json] = {
         "tests": run.to_json(),
         "flaky": [*sorted(flaky)],
@@ -88,12 +110,18 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     ref = world.pack.put_json(record)
     world.pack.sync()
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
-    summary = f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
+    summary = (
+        f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
+    )
     if bad:
         summary += f", {len(bad)} fail"
     if flaky:
         summary += f", {len(flaky)} flaky"
-    return BaselineReady(Baseline(ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary))
+    return BaselineReady(
+        Baseline(
+            ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary
+        )
+    )
 
 
 def _answers(state: State) -> set[str]:
@@ -101,5 +129,7 @@ def _answers(state: State) -> set[str]:
 
 
 def _lint_to_json(run: LintRun) -> dict[str, Json]:
-    rows: list[Json] = [[path, code, count, run.samples[path, code]] for (path, code), count in sorted(run.findings.items())]
+    rows: list[Json] = [
+        [path, code, count, run.samples[path, code]] for (path, code), count in sorted(run.findings.items())
+    ]
     return {"status": run.status, "reason": run.reason, "findings": rows}

@@ -1,4 +1,6 @@
-"""What a writing tool would change, as an exact diff, without changing it: the tool works on a copy of just the files that it names."""
+"""What a writing tool would change, as an exact diff, without changing it: the tool works on a copy of just
+the files that it names.
+"""
 
 import difflib
 import posixpath
@@ -38,7 +40,9 @@ class _Copy(NamedTuple):
 
 
 def preview(tool: Tool, action: Action, bench: Workbench) -> Preview | None:
-    """What the call would change; None where only the call itself can tell. A mistake of the model is raised as the tool raises it."""
+    """What the call would change; None where only the call itself can tell. A mistake of the model is raised
+    as the tool raises it.
+    """
     named = _named(tool, action, bench)
     spots = [spot_of(bench.root, bench.roots, given) for given in named]
     if not named or not all(_is_plain(spot, given) for spot, given in zip(spots, named, strict=True)):
@@ -49,7 +53,9 @@ def preview(tool: Tool, action: Action, bench: Workbench) -> Preview | None:
         tool.call(action.args, replace(bench, root=copy.top, roots=_opened(copy, bench.roots, named)))
         after = dict(_files(copy))
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
-    return Preview(tuple(changed), "".join(_diff(path, before.get(path), after.get(path)) for path in changed))
+    return Preview(
+        tuple(changed), "".join(_diff(path, before.get(path), after.get(path)) for path in changed)
+    )
 
 
 def _named(tool: Tool, action: Action, bench: Workbench) -> list[str]:
@@ -62,7 +68,9 @@ def _named(tool: Tool, action: Action, bench: Workbench) -> list[str]:
 
 
 def _is_plain(spot: Spot, given: str) -> bool:
-    """Whether the name leads there without a link: through one, a copy of a single file would not be the same."""
+    """Whether the name leads there without a link: through one, a copy of a single file would not be the
+    same.
+    """
     rest = given if spot.outer is None else spot.outer.rest_of(given)
     return rest is not None and posixpath.normpath(rest) == spot.path
 
@@ -90,7 +98,9 @@ def _opened(copy: _Copy, roots: tuple[Root, ...], named: list[str]) -> tuple[Roo
     found = []
     for root in roots:
         if (place := copy.roots.get(str(root.path))) is not None:
-            by_name = bool(root.name) and any(given == root.name or given.startswith(f"{root.name}/") for given in named)
+            by_name = bool(root.name) and any(
+                given == root.name or given.startswith(f"{root.name}/") for given in named
+            )
             found.append(Root(place, root.write, root.name if by_name else str(root.path)))
     return tuple(found)
 
@@ -99,7 +109,10 @@ def _files(copy: _Copy) -> Iterator[tuple[str, _File]]:
     for prefix, top in (("", copy.top), *((f"{name}/", place) for name, place in copy.roots.items())):
         for path in top.rglob("*"):
             if path.is_file():
-                yield f"{prefix}{path.relative_to(top).as_posix()}", _File(path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+                yield (
+                    f"{prefix}{path.relative_to(top).as_posix()}",
+                    _File(path.read_bytes(), stat.S_IMODE(path.stat().st_mode)),
+                )
 
 
 def _diff(path: str, before: _File | None, after: _File | None) -> str:
@@ -109,7 +122,10 @@ def _diff(path: str, before: _File | None, after: _File | None) -> str:
     try:
         old, new = (("" if each is None else each.data.decode("utf-8")) for each in (before, after))
     except UnicodeDecodeError:
-        return f"{head}binary, {len(before.data) if before else 0} bytes before and {len(after.data) if after else 0} after\n"
+        return (
+            f"{head}binary, {len(before.data) if before else 0} bytes before and "
+            f"{len(after.data) if after else 0} after\n"
+        )
     lines = difflib.unified_diff(_lines(old), _lines(new))
     body = [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in list(lines)[2:]]
     return head + "".join(body)

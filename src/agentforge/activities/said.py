@@ -26,7 +26,9 @@ def said(site: Site, state: State) -> Said:
 
 
 def rules_of(site: Site, state: State, wishes: Wishes) -> Rules:
-    """What decides about the calls of a task. Grants and approvals are read when they matter, so that what was revoked does not count."""
+    """What decides about the calls of a task. Grants and approvals are read when they matter, so that what
+    was revoked does not count.
+    """
     project = project_of(site)
     return Rules(
         project,
@@ -58,7 +60,8 @@ def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None
     if name == "none" and "none" not in (said(site, state).wishes.sandbox, own):
         raise PolicyError(
             f"The record of {state.task_id} says sandbox none, and nobody on this machine has said so.",
-            f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the request again.",
+            f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the "
+            "request again.",
         )
     return choose(name, container)
 

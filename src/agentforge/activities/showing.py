@@ -1,4 +1,6 @@
-"""What a person is shown of a call that they must allow: the exact command, or the exact change, with nothing hidden in it."""
+"""What a person is shown of a call that they must allow: the exact command, or the exact change, with nothing
+hidden in it.
+"""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +40,9 @@ class Shown(NamedTuple):
 
 
 def show(tool: Tool, action: Action, call: Call, bench: Workbench) -> Shown:
-    """The words that would run, the lines that would change, or else the arguments. A mistake of the model is raised."""
+    """The words that would run, the lines that would change, or else the arguments. A mistake of the model is
+    raised.
+    """
     if call.command is not None:
         line = command_line((call.command,) if isinstance(call.command, str) else call.command)
         return Shown(line, line, limit=COMMAND_CHARS)
@@ -62,13 +66,28 @@ def named_paths(action: Action) -> Iterator[str]:
         yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str))
 
 
-def ask(files: TaskFiles, role: str, call: Call, decision: Decision, shown: Shown, wanted: WantedCall) -> Question:
-    """Everything that a person needs to say yes or no, and no word of the model's choice but what it wants to do."""
+def ask(
+    files: TaskFiles, role: str, call: Call, decision: Decision, shown: Shown, wanted: WantedCall
+) -> Question:
+    """Everything that a person needs to say yes or no, and no word of the model's choice but what it wants to
+    do.
+    """
     why = decision.assessment.reason if decision.assessment is not None else ""
-    lines = [f"May {role} use {call.tool}?", "", *(f"  {line}" for line in _cut(files, shown, wanted).splitlines()), ""]
+    lines = [
+        f"May {role} use {call.tool}?",
+        "",
+        *(f"  {line}" for line in _cut(files, shown, wanted).splitlines()),
+        "",
+    ]
     if wanted.content:
-        lines.append(f"The repository declares it in .agentforge/tools/{call.tool}.yaml; a yes holds while that file stays as it is.")
-    lines.append(f"Risk: {decision.risk}{f' ({visible(why)})' if why else ''}. You are asked because: {visible(decision.reason)}.")
+        lines.append(
+            f"The repository declares it in .agentforge/tools/{call.tool}.yaml; a yes holds while that "
+            "file stays as it is."
+        )
+    lines.append(
+        f"Risk: {decision.risk}{f' ({visible(why)})' if why else ''}. You are asked because: "
+        f"{visible(decision.reason)}."
+    )
     return Question("\n".join(lines), PERMISSION_OPTIONS, "", wanted)
 
 
@@ -81,4 +100,7 @@ def _cut(files: TaskFiles, shown: Shown, wanted: WantedCall) -> str:
     write_atomic(place, text.encode())
     half = shown.limit // 2
     name = place.relative_to(files.root.parent.parent.parent)
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are cut here; the whole is in {name} …]\n{text[-half:]}"
+    return (
+        f"{text[:half]}\n[… {len(text) - 2 * half} characters are cut here; the whole is in {name} "
+        f"…]\n{text[-half:]}"
+    )

@@ -1,4 +1,6 @@
-"""What a call may cost, set aside before it leaves and settled when it ends: the cap of a day, over all tasks of a user."""
+"""What a call may cost, set aside before it leaves and settled when it ends: the cap of a day, over all tasks
+of a user.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,11 +43,17 @@ class Purse:
     accounts: Accounts | None = None
     cap: DayCap = field(default_factory=DayCap)
 
-    def set_aside(self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool) -> "Call | AskTrouble":
+    def set_aside(
+        self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool
+    ) -> "Call | AskTrouble":
         """The call as the ledger has it now, or why it may not be sent."""
         call = self.call(state, key, spec, reserved, priced=priced)
         refused = self.accounts.reserve(call, self.cap) if self.accounts else None
-        return call if refused is None else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
+        return (
+            call
+            if refused is None
+            else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
+        )
 
     def call(self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
         """A call of the task; of one that an earlier driver sent, what is set aside stays."""

@@ -1,4 +1,6 @@
-"""`agentforge verify`: the evidence held against the journal, the pack, the artifacts and git; and, on request, run again."""
+"""`agentforge verify`: the evidence held against the journal, the pack, the artifacts and git; and, on
+request, run again.
+"""
 
 import json
 from dataclasses import dataclass
@@ -22,10 +24,15 @@ class Finding:
 
 
 def verify(world: World, state: State, *, rerun: bool) -> list[Finding]:
-    """Offline: the chain was checked when the journal was opened; here follow the hashes, and with `rerun` the commands."""
+    """Offline: the chain was checked when the journal was opened; here follow the hashes, and with `rerun`
+    the commands.
+    """
     found = [Finding("journal", ok=True, text=f"the chain holds; head {world.head()[:12]}")]
     if state.delivered is None:
-        return [*found, Finding("delivery", ok=False, text=f"the task is {state.status} and has delivered nothing")]
+        return [
+            *found,
+            Finding("delivery", ok=False, text=f"the task is {state.status} and has delivered nothing"),
+        ]
     evidence, problem = _read(world)
     if evidence is None:
         return [*found, Finding("evidence.json", ok=False, text=problem)]
@@ -33,9 +40,16 @@ def verify(world: World, state: State, *, rerun: bool) -> list[Finding]:
     whole = digest(canonical(evidence)) == state.delivered.evidence
     broken = [row.row for row in rows if not row.ok]
     text = (
-        "is what the journal recorded" if whole else f"differs from what the journal recorded{': ' + ', '.join(broken) if broken else ''}"
+        "is what the journal recorded"
+        if whole
+        else f"differs from what the journal recorded{': ' + ', '.join(broken) if broken else ''}"
     )
-    found += [Finding("evidence.json", ok=whole, text=text), *rows, *_artifacts(world, state), *_git(world, state, evidence)]
+    found += [
+        Finding("evidence.json", ok=whole, text=text),
+        *rows,
+        *_artifacts(world, state),
+        *_git(world, state, evidence),
+    ]
     return found + _again(world, state) if rerun else found
 
 
@@ -46,7 +60,11 @@ def _read(world: World) -> tuple[dict[str, Any] | None, str]:
         return None, "is missing"
     except ValueError as error:
         return None, f"is not readable: {error}"
-    return (value, "") if isinstance(value, dict) and isinstance(value.get("rows"), list) else (None, "has no rows")
+    return (
+        (value, "")
+        if isinstance(value, dict) and isinstance(value.get("rows"), list)
+        else (None, "has no rows")
+    )
 
 
 def _rows(world: World, evidence: dict[str, Any]) -> list[Finding]:
@@ -79,7 +97,9 @@ def _artifacts(world: World, state: State) -> list[Finding]:
     for ref in {ref.contract: ref for item in state.accepted for ref in item.finals}.values():
         try:
             artifacts.read(world.files, ref)
-            found.append(Finding(f"artifact {ref.contract}", ok=True, text=f"v{ref.version}, hash {ref.hash[:12]}"))
+            found.append(
+                Finding(f"artifact {ref.contract}", ok=True, text=f"v{ref.version}, hash {ref.hash[:12]}")
+            )
         except Unusable as error:
             found.append(Finding(f"artifact {ref.contract}", ok=False, text=error.sentence))
     return found
@@ -93,7 +113,13 @@ def _git(world: World, state: State, evidence: dict[str, Any]) -> list[Finding]:
     except (Unusable, KeyError):
         same = False
     found = [
-        Finding("commit", ok=same, text=f"{state.delivered.commit[:12]} holds the judged tree" if same else "does not hold the judged tree")
+        Finding(
+            "commit",
+            ok=same,
+            text=f"{state.delivered.commit[:12]} holds the judged tree"
+            if same
+            else "does not hold the judged tree",
+        )
     ]
     tip = git.read_ref(world.workspace.branch)
     if tip is not None:
@@ -102,30 +128,42 @@ def _git(world: World, state: State, evidence: dict[str, Any]) -> list[Finding]:
             Finding(
                 "branch",
                 ok=inside,
-                text=f"{state.delivered.branch} is at {tip[:12]}" + ("" if inside else ", which is not what was delivered"),
+                text=f"{state.delivered.branch} is at {tip[:12]}"
+                + ("" if inside else ", which is not what was delivered"),
             )
         )
     return found
 
 
 def _again(world: World, state: State) -> list[Finding]:
-    """The commands once more. Outcomes by test id must agree; output hashes prove integrity, never equality of two runs."""
+    """The commands once more. Outcomes by test id must agree; output hashes prove integrity, never equality
+    of two runs.
+    """
     records: dict[str, Any] = dict(world.records(state))
     found: list[Finding] = []
     if "red" not in records:
         return found  # this pipeline ran nothing
-    red, green = records["red"], records["delivery"] if "runs" in records.get("delivery", {}) else records["green"]
+    red, green = (
+        records["red"],
+        records["delivery"] if "runs" in records.get("delivery", {}) else records["green"],
+    )
     world.progress("running the red tests again")
     run = world.court(state).run(red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]}))
     wrong = [
-        name for name, entry in red["tests"].items() if entry["phase"] != "collect" and result_of(run, name).outcome != entry["outcome"]
+        name
+        for name, entry in red["tests"].items()
+        if entry["phase"] != "collect" and result_of(run, name).outcome != entry["outcome"]
     ]
     found.append(_agreement("red again", run.status, run.reason, wrong))
     world.progress("running the whole suite again")
     recorded = green["runs"][0]["outcomes"]
     run = world.court(state).run(state.tree)
     flaky = set(green["flaky"])
-    wrong = [name for name, outcome in recorded.items() if name not in flaky and result_of(run, name).outcome != outcome]
+    wrong = [
+        name
+        for name, outcome in recorded.items()
+        if name not in flaky and result_of(run, name).outcome != outcome
+    ]
     found.append(_agreement("green again", run.status, run.reason, wrong))
     return found
 
@@ -133,4 +171,6 @@ def _again(world: World, state: State) -> list[Finding]:
 def _agreement(row: str, status: str, reason: str, wrong: list[str]) -> Finding:
     if status != "ran":
         return Finding(row, ok=False, text=f"not run: {reason}")
-    return Finding(row, ok=not wrong, text=f"differs in {', '.join(wrong[:5])}" if wrong else "every outcome agrees")
+    return Finding(
+        row, ok=not wrong, text=f"differs in {', '.join(wrong[:5])}" if wrong else "every outcome agrees"
+    )

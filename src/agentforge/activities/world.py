@@ -90,7 +90,9 @@ class World:
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
     def stand(self, state: State) -> None:
-        """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and named."""
+        """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and
+        named.
+        """
         stood = self.workspace.stand(state.tree, state.base_commit)
         if stood.salvage:
             self.progress(f"What differed in the worktree was saved as {stood.salvage}.")
@@ -167,7 +169,9 @@ class World:
         return ref
 
     def documents(self, state: State) -> dict[str, Document]:
-        """Every artifact that counts now: accepted ones, and over them the drafts and finals of the stage under way."""
+        """Every artifact that counts now: accepted ones, and over them the drafts and finals of the stage
+        under way.
+        """
         return {contract: self._document(ref) for contract, ref in document_refs(state).items()}
 
     def records(self, state: State) -> dict[str, Document]:
@@ -187,7 +191,8 @@ class World:
         return self._named
 
     def once(self, kind: str, *names: str, make: Callable[[], T]) -> T:
-        """A value that depends on nothing but `names` (hashes, and names of the task's fixed catalogue), made once.
+        """A value that depends on nothing but `names` (hashes, and names of the task's fixed catalogue), made
+        once.
 
         What every step needs and few steps change costs nothing in all the others.
         """
@@ -211,10 +216,18 @@ class World:
 
         def read(path: str) -> str:
             place = self.workspace.worktree / path
-            return place.read_bytes().decode("utf-8", "replace") if place.is_file() and not place.is_symlink() else ""
+            return (
+                place.read_bytes().decode("utf-8", "replace")
+                if place.is_file() and not place.is_symlink()
+                else ""
+            )
 
         if self._python is None:
-            paths = [entry.path for entry in self.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")]
+            paths = [
+                entry.path
+                for entry in self.workspace.git.ls_tree(state.base_tree)
+                if entry.path.endswith(".py")
+            ]
             self._python = {path: read(path) for path in paths} if len(paths) <= MAX_GRAPH else {}
         return self._python
 
@@ -225,7 +238,12 @@ class World:
         if not asked:
             return None
         graph, is_test = self.import_graph(state), self.is_test(state)
-        return self.once("reach", state.base_tree, *asked, make=lambda: change_facts(graph, texts, asked, filter(is_test, texts)))
+        return self.once(
+            "reach",
+            state.base_tree,
+            *asked,
+            make=lambda: change_facts(graph, texts, asked, filter(is_test, texts)),
+        )
 
     def locked(self, state: State) -> dict[str, str]:
         """Test files that RED has proved, with their blobs."""

@@ -1,6 +1,8 @@
-"""How many ways lead through a function (McCabe), counted as the project's own linter counts them, and its ratchet.
+"""How many ways lead through a function (McCabe), counted as the project's own linter counts them, and its
+ratchet.
 
-Over the standard library's parser: the library of the same name counts a `match` as one way, misses `except*` and functions
+Over the standard library's parser: the library of the same name counts a `match` as one way, misses `except*`
+and functions
 under an `if`, and gives up on a long chain of `elif`.
 """
 
@@ -55,7 +57,15 @@ def _ways(function: ast.AST) -> int:
 
 def _branches(node: ast.AST) -> int:
     match node:
-        case ast.If() | ast.For() | ast.AsyncFor() | ast.While() | ast.ExceptHandler() | ast.FunctionDef() | ast.AsyncFunctionDef():
+        case (
+            ast.If()
+            | ast.For()
+            | ast.AsyncFor()
+            | ast.While()
+            | ast.ExceptHandler()
+            | ast.FunctionDef()
+            | ast.AsyncFunctionDef()
+        ):
             return 1
         case ast.Try() | ast.TryStar():
             return 1 if node.orelse else 0

@@ -1,4 +1,6 @@
-"""Which lines of a change the tests run: measured by the project's own `coverage`, in the sandbox, on a pristine checkout."""
+"""Which lines of a change the tests run: measured by the project's own `coverage`, in the sandbox, on a
+pristine checkout.
+"""
 
 import ast
 import json
@@ -23,8 +25,13 @@ MAX_RANGES = 6
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,\d+)? @@")
 _USAGE = 4
 """Of pytest: a word of its command line is wrong."""
-_PROBE = "import importlib.util as u; print([n for n in ('coverage', 'pytest_cov', 'xdist') if u.find_spec(n)])"
-_REPORT = "import coverage, sys; c = coverage.Coverage(config_file=sys.argv[1]); c.combine(); c.json_report(outfile=sys.argv[2])"
+_PROBE = (
+    "import importlib.util as u; print([n for n in ('coverage', 'pytest_cov', 'xdist') if u.find_spec(n)])"
+)
+_REPORT = (
+    "import coverage, sys; c = coverage.Coverage(config_file=sys.argv[1]); c.combine(); "
+    "c.json_report(outfile=sys.argv[2])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +87,14 @@ class _Measure:
 
     def __init__(self, sandbox: Sandbox, env: Environment, tree: Path, place: Path, timeout_s: float) -> None:
         self._sandbox, self._env, self._tree, self._place = sandbox, env, tree, place
-        variables = {**run_env(env, tree), "TMPDIR": str(place), "HYPOTHESIS_STORAGE_DIRECTORY": str(place / "hypothesis")}
-        self._walls = Confinement(cwd=tree, write=(place,), read=(tree, *env.readable), env=variables, timeout_s=timeout_s)
+        variables = {
+            **run_env(env, tree),
+            "TMPDIR": str(place),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(place / "hypothesis"),
+        }
+        self._walls = Confinement(
+            cwd=tree, write=(place,), read=(tree, *env.readable), env=variables, timeout_s=timeout_s
+        )
 
     def go(self, paths: Sequence[str], tail: Sequence[str]) -> CoverageRun:
         # Isolated: a file of the project that is called `coverage` is not the tool.
@@ -89,45 +102,71 @@ class _Measure:
         if b"'coverage'" not in there:
             return CoverageRun("not_configured", "the project's environment has no coverage")
         rules = self._rules(paths)
-        quiet = [*(["--no-cov"] if b"pytest_cov" in there else []), *(["-n", "0"] if b"xdist" in there else [])]
+        quiet = [
+            *(["--no-cov"] if b"pytest_cov" in there else []),
+            *(["-n", "0"] if b"xdist" in there else []),
+        ]
         argv = ("python", "-m", "coverage", "run", f"--rcfile={rules}", "-m", "pytest", *tail)
         words = (*with_python(argv, self._env), "-q", "-p", "no:cacheprovider")
         done = self._sandbox.run((*words, *quiet), self._walls)
-        if done.code == _USAGE and quiet:  # the project turns those plugins off, and pytest does not know their words
+        if (
+            done.code == _USAGE and quiet
+        ):  # the project turns those plugins off, and pytest does not know their words
             done = self._sandbox.run(words, self._walls)
         if done.timed_out:
-            return CoverageRun("not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s")
+            return CoverageRun(
+                "not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s"
+            )
         if done.code not in (0, 1):
             said = telling_line((done.err + b"\n" + done.out).decode("utf-8", "replace"))
-            return CoverageRun("not_run", f"coverage could not run the tests (exit code {done.code}): {said}".removesuffix(": "))
+            return CoverageRun(
+                "not_run",
+                f"coverage could not run the tests (exit code {done.code}): {said}".removesuffix(": "),
+            )
         return self._read(rules)
 
     def _rules(self, paths: Sequence[str]) -> Path:
-        """Our own settings: where the project writes its data, and what it leaves out of its report, is not asked here."""
+        """Our own settings: where the project writes its data, and what it leaves out of its report, is not
+        asked here.
+        """
         rules = self._place / "rules"
         include = "".join(f"\n    {self._tree / path}" for path in paths)
-        rules.write_text(f"[run]\ndata_file = {self._place / 'data'}\nparallel = True\npatch = subprocess\ninclude = {include}\n", "utf-8")
+        rules.write_text(
+            f"[run]\ndata_file = {self._place / 'data'}\nparallel = True\npatch = subprocess\ninclude = "
+            f"{include}\n",
+            "utf-8",
+        )
         return rules
 
     def _read(self, rules: Path) -> CoverageRun:
         if not any(self._place.glob("data*")):
             return CoverageRun("ran", "no test loaded a changed file")
         report = self._place / "report.json"
-        done = self._sandbox.run((str(self._env.python), "-I", "-c", _REPORT, str(rules), str(report)), self._walls)
+        done = self._sandbox.run(
+            (str(self._env.python), "-I", "-c", _REPORT, str(rules), str(report)), self._walls
+        )
         if b"No data to" in done.err:  # what the tests loaded is none of these files
             return CoverageRun("ran", "no test loaded a changed file")
         try:
-            files = json.loads(report.read_bytes())["files"] if report.is_file() and not report.is_symlink() else None
+            files = (
+                json.loads(report.read_bytes())["files"]
+                if report.is_file() and not report.is_symlink()
+                else None
+            )
         except (ValueError, KeyError, TypeError):
             files = None
         if not isinstance(files, dict):
-            return CoverageRun("not_run", f"coverage wrote no report: {telling_line(done.err.decode('utf-8', 'replace'))}")
+            return CoverageRun(
+                "not_run", f"coverage wrote no report: {telling_line(done.err.decode('utf-8', 'replace'))}"
+            )
         executed = {path: frozenset(entry["executed_lines"]) for path, entry in files.items()}
         missing = {path: frozenset(entry["missing_lines"]) for path, entry in files.items()}
         return CoverageRun("ran", "", executed, missing)
 
 
-def covered(run: CoverageRun, texts: Mapping[str, str], changed: Mapping[str, Collection[int]] | None = None) -> Covered:
+def covered(
+    run: CoverageRun, texts: Mapping[str, str], changed: Mapping[str, Collection[int]] | None = None
+) -> Covered:
     """The part of the changed lines that was run; without `changed`, of all lines of these files."""
     lines, reached = 0, 0
     missing: dict[str, tuple[int, ...]] = {}
@@ -180,6 +219,8 @@ def _says_only(node: ast.stmt) -> bool:
 def _ranges(lines: Sequence[int]) -> str:
     starts = [lines[0], *(after for before, after in pairwise(lines) if after > before + 1)]
     ends = [*(before for before, after in pairwise(lines) if after > before + 1), lines[-1]]
-    named = [str(start) if start == end else f"{start}-{end}" for start, end in zip(starts, ends, strict=True)]
+    named = [
+        str(start) if start == end else f"{start}-{end}" for start, end in zip(starts, ends, strict=True)
+    ]
     more = f" and {len(named) - MAX_RANGES} more places" if len(named) > MAX_RANGES else ""
     return f"line{'s' if len(lines) > 1 else ''} {', '.join(named[:MAX_RANGES])}{more}"

@@ -1,6 +1,8 @@
-"""What documentation a project has: which files, their headings and sections, and what its packages say of themselves. Pure.
+"""What documentation a project has: which files, their headings and sections, and what its packages say of
+themselves. Pure.
 
-Two ways of writing headings are read wherever they occur, since files called README or NEWS have no suffix that tells:
+Two ways of writing headings are read wherever they occur, since files called README or NEWS have no suffix
+that tells:
 `## Title`, and a title with a line of signs beneath it (and perhaps above).
 """
 
@@ -15,11 +17,14 @@ from agentforge.analysis.symbols import Function, parse
 SUFFIXES = (".md", ".rst", ".txt", ".adoc", ".markdown")
 FOLDERS = frozenset({"doc", "docs", "documentation"})
 WELL_KNOWN = re.compile(
-    r"(?:readme|changelog|changes|history|news|release[-_ ]?notes|contributing|authors|security|licen[cs]e|copying|upgrading|migration"
+    r"(?:readme|changelog|changes|history|news|release[-_ "
+    r"]?notes|contributing|authors|security|licen[cs]e|copying|upgrading|migration"
     r"|architecture|design|faq|install|usage|todo|roadmap|agents|code[-_]of[-_]conduct)\b",
     re.IGNORECASE,
 )
-_NOT_DOCUMENTS = re.compile(r"(?:requirements.*|constraints.*|robots|.*manifest.*|cmakelists)\.txt", re.IGNORECASE)
+_NOT_DOCUMENTS = re.compile(
+    r"(?:requirements.*|constraints.*|robots|.*manifest.*|cmakelists)\.txt", re.IGNORECASE
+)
 _ATX = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _SIGNS = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
@@ -45,7 +50,9 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with all the lines below it up to the next one; the title is empty for what stands before the first."""
+    """A heading with all the lines below it up to the next one; the title is empty for what stands before the
+    first.
+    """
 
     title: str
     level: int
@@ -61,7 +68,9 @@ def is_document(path: str) -> bool:
         return False
     if lower.endswith((".md", ".rst", ".adoc", ".markdown")):
         return True
-    if lower.endswith(".txt") and (not folders or any(part.lower() in FOLDERS for part in folders.split("/"))):
+    if lower.endswith(".txt") and (
+        not folders or any(part.lower() in FOLDERS for part in folders.split("/"))
+    ):
         return True
     return "." not in name and not folders and WELL_KNOWN.match(name) is not None
 
@@ -73,7 +82,11 @@ def documents(paths: Iterable[str]) -> tuple[str, ...]:
 
 def _rank(path: str) -> tuple[int, int, str]:
     top = "/" not in path
-    return (0 if top and path.lower().startswith("readme") else 1 if top and WELL_KNOWN.match(path) else 2, path.count("/"), path)
+    return (
+        0 if top and path.lower().startswith("readme") else 1 if top and WELL_KNOWN.match(path) else 2,
+        path.count("/"),
+        path,
+    )
 
 
 def headings(text: str) -> tuple[Heading, ...]:
@@ -88,7 +101,9 @@ def headings(text: str) -> tuple[Heading, ...]:
             if mark not in marks:
                 marks.append(mark)
             above = len(mark) == 2
-            found.append(Heading(lines[at].strip(), marks.index(mark) + 1, at + 1 - above, at + 2, "underlined", mark))
+            found.append(
+                Heading(lines[at].strip(), marks.index(mark) + 1, at + 1 - above, at + 2, "underlined", mark)
+            )
     return tuple(found)
 
 
@@ -106,13 +121,19 @@ def _outside_fences(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _underlined(lines: Sequence[str], at: int) -> str | None:
-    """The sign beneath the title at this line, doubled if it stands above too; None if the line is no title."""
+    """The sign beneath the title at this line, doubled if it stands above too; None if the line is no
+    title.
+    """
     title = lines[at].rstrip()
     if not title or (title[0] in " \t" and not at) or at + 1 >= len(lines) or _SIGNS.fullmatch(title):
         return None
     below = _SIGNS.fullmatch(lines[at + 1])
     # A shorter line of signs beneath is a list, a table or a rule.
-    if below is None or len(lines[at + 1].rstrip()) < min(len(title.strip()), 3) or title.startswith(("|", "- ", "* ", "> ")):
+    if (
+        below is None
+        or len(lines[at + 1].rstrip()) < min(len(title.strip()), 3)
+        or title.startswith(("|", "- ", "* ", "> "))
+    ):
         return None
     before = lines[at - 1] if at else ""
     above = _SIGNS.fullmatch(before)
@@ -135,7 +156,9 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def docstrings(text: str) -> tuple[tuple[str, int, str], ...]:
-    """Name, line and docstring of a module (named ``), its classes and its functions, private ones left out."""
+    """Name, line and docstring of a module (named ``), its classes and its functions, private ones left
+    out.
+    """
     tree = parse(text)
     return () if tree is None else tuple(_docstrings(tree, ""))
 

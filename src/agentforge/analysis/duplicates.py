@@ -1,7 +1,10 @@
-"""Blocks of code that are written twice, whatever their names: found in linear time by hashing windows of lines.
+"""Blocks of code that are written twice, whatever their names: found in linear time by hashing windows of
+lines.
 
-Names count by where they come back in the block, strings and numbers not at all. Only what does something is compared:
-comments, documentation, imports, decorators, class lines and declared fields are left out, and lines of one shape are a table.
+Names count by where they come back in the block, strings and numbers not at all. Only what does something is
+compared:
+comments, documentation, imports, decorators, class lines and declared fields are left out, and lines of one
+shape are a table.
 """
 
 import io
@@ -16,11 +19,21 @@ from agentforge.analysis.symbols import PYTHON
 MIN_LINES = 6
 MAX_NAMED = 5
 
-_WORD = re.compile(r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>\b\d[\w.]*)|(?P<name>[A-Za-z_$][\w$]*)|[^\w\s]")
+_WORD = re.compile(
+    r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>\b\d[\w.]*)|(?P<name>[A-Za-z_$][\w$]*)|[^\w\s]"
+)
 _COMMENT = ("//", "#", "*", "/*")
 _IMPORT = frozenset({"import", "from"})
 _LAYOUT = frozenset(
-    {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
+    {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+        tokenize.ENCODING,
+    }
 )
 
 Words = tuple[tuple[bool, str], ...]
@@ -64,18 +77,29 @@ def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Du
             other, other_at = first.setdefault(key, (path, at))
             if other == path and at - other_at < min_lines:
                 open_match = None  # itself, or a pattern that repeats inside of the block
-            elif open_match is not None and (other, other_at) == (open_match.other, open_match.other_at + open_match.windows):
+            elif open_match is not None and (other, other_at) == (
+                open_match.other,
+                open_match.other_at + open_match.windows,
+            ):
                 open_match.windows += 1
             else:
                 open_match = _Match(path, other, at, other_at)
                 found.append(open_match)
     return tuple(
-        Duplicate(item.path, lines[item.path][item.at][0], item.other, lines[item.other][item.other_at][0], item.windows + min_lines - 1)
+        Duplicate(
+            item.path,
+            lines[item.path][item.at][0],
+            item.other,
+            lines[item.other][item.other_at][0],
+            item.windows + min_lines - 1,
+        )
         for item in found
     )
 
 
-def worse_duplicates(before: Sequence[Duplicate], after: Sequence[Duplicate], changed: Collection[str]) -> list[str]:
+def worse_duplicates(
+    before: Sequence[Duplicate], after: Sequence[Duplicate], changed: Collection[str]
+) -> list[str]:
     """Names what is new if the lines written twice, in blocks that touch `changed`, became more."""
     old, new = touching(before, changed), touching(after, changed)
     more = sum(item.lines for item in new) - sum(item.lines for item in old)
@@ -104,7 +128,10 @@ def _key(window: Sequence[Words]) -> int | None:
     if len(shapes) <= len(window) // 2:
         return None
     numbers: dict[str, int] = {}
-    spelled_out = tuple(tuple(numbers.setdefault(word, len(numbers)) if free else word for free, word in words) for words in window)
+    spelled_out = tuple(
+        tuple(numbers.setdefault(word, len(numbers)) if free else word for free, word in words)
+        for words in window
+    )
     return hash(spelled_out)
 
 
@@ -136,9 +163,18 @@ def _of_python(text: str) -> Iterator[tuple[int, Words]]:
 def _declares(statement: Sequence[tokenize.TokenInfo]) -> bool:
     """Whether a statement does nothing by itself: files of ours that share twenty of these share no code."""
     words = [part.string for part in statement]
-    if words[0] in _IMPORT or words[0] in ("@", "class") or all(part.type == tokenize.STRING for part in statement):
+    if (
+        words[0] in _IMPORT
+        or words[0] in ("@", "class")
+        or all(part.type == tokenize.STRING for part in statement)
+    ):
         return True
-    return words[1:2] == [":"] and words[0].isidentifier() and not keyword.iskeyword(words[0]) and "(" not in words
+    return (
+        words[1:2] == [":"]
+        and words[0].isidentifier()
+        and not keyword.iskeyword(words[0])
+        and "(" not in words
+    )
 
 
 def _by_line(statement: Sequence[tokenize.TokenInfo]) -> Iterator[tuple[int, Words]]:

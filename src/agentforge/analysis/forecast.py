@@ -1,6 +1,8 @@
-"""What a task will probably take, before it starts: calls, tokens and dollars, as a middle and as a nine-in-ten value. Pure.
+"""What a task will probably take, before it starts: calls, tokens and dollars, as a middle and as a
+nine-in-ten value. Pure.
 
-From the past tasks of this repository in the same lane, where there are enough of them; else from what the lane typically takes. A
+From the past tasks of this repository in the same lane, where there are enough of them; else from what the
+lane typically takes. A
 forecast is no promise: the budget is the promise.
 """
 
@@ -15,7 +17,9 @@ ENOUGH = 5
 """From so many past tasks on, they speak; with fewer the lane does."""
 _LATEST = 40
 """Of very many, the newest: work changes."""
-_CALLS: Mapping[str, tuple[int, int]] = MappingProxyType({"hotfix": (2, 3), "small": (5, 8), "full": (16, 25)})
+_CALLS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"hotfix": (2, 3), "small": (5, 8), "full": (16, 25)}
+)
 """Typical calls per lane: the middle, and what nine in ten stay under."""
 _INPUT, _OUTPUT = (0.55, 0.9), (0.1, 0.25)
 """How much of its room for input and output a typical call uses, in the middle and at nine in ten."""
@@ -75,7 +79,11 @@ class Forecast:
             cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
         else:
             cost, under = _usd(middle.micro_usd), _usd(most.micro_usd)
-        source = f"from {self.tasks} past tasks" if self.tasks else f"typical of the lane {self.lane}: fewer than {ENOUGH} tasks ended here"
+        source = (
+            f"from {self.tasks} past tasks"
+            if self.tasks
+            else f"typical of the lane {self.lane}: fewer than {ENOUGH} tasks ended here"
+        )
         calls = f"{middle.calls} call{'' if middle.calls == 1 else 's'}"
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
 
@@ -111,7 +119,10 @@ def _typical(pipeline: Pipeline, rates: Mapping[Tier, Rate | None], point: int) 
     asking = [stage for stage in pipeline.stages if stage.role is not None]
     if not asking:
         return Expected(0, 0, 0)
-    sizes = [(stage.tier, int(stage.context_tokens * _INPUT[point]), int(stage.max_output_tokens * _OUTPUT[point])) for stage in asking]
+    sizes = [
+        (stage.tier, int(stage.context_tokens * _INPUT[point]), int(stage.max_output_tokens * _OUTPUT[point]))
+        for stage in asking
+    ]
     tokens = sum(given + said for _, given, said in sizes) * calls // len(sizes)
     micro = 0
     for tier, given, said in sizes:

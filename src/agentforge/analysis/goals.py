@@ -1,4 +1,5 @@
-"""Which pipeline a request asks for, from its leading words alone. Pure; only `start` uses it, and says what it found.
+"""Which pipeline a request asks for, from its leading words alone. Pure; only `start` uses it, and says what
+it found.
 
 Words are matched whole: "Add a prefix option" is no fix, "special characters" is no specification.
 """
@@ -14,7 +15,10 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_POLITE = _set("please can could would will you we i i'd should must need needs want to let's lets kindly also just first help me us now")
+_POLITE = _set(
+    "please can could would will you we i i'd should must need needs want to let's lets kindly also just "
+    "first help me us now"
+)
 _DETERMINERS = _set("a an the our my your its this that these those some new")
 _DESIGNS = _set("design architect specify plan")
 _ALSO_NOUNS = _set("design plan")
@@ -24,8 +28,10 @@ _GOES_ON = _set("for of that which how to document doc")
 """What can follow a document that is asked for: "write a spec for X", never "write spec tests"."""
 _BUILDS = _set("implement build add create write code develop make do deliver ship fix change")
 _FINITE = _set(
-    "is are was were be has have had does do did should must shall can can't cannot could would will won't needs doesn't don't isn't "
-    "aren't fails fail crashes crash breaks break raises returns return looks look shows show uses use gets get"
+    "is are was were be has have had does do did should must shall can can't cannot could would will "
+    "won't needs doesn't don't isn't "
+    "aren't fails fail crashes crash breaks break raises returns return looks look shows show uses use "
+    "gets get"
 )
 """Words that make the one before them a subject: "Plan B is broken" plans nothing."""
 _SIDE = _set("that which who where when so because for with to if")
@@ -33,7 +39,9 @@ _SIDE = _set("that which who where when so because for with to if")
 
 
 def classify_goal(request: str) -> tuple[Goal, str]:
-    """The pipeline, and why. The leading verb decides; what asks for a design and its making is to be made."""
+    """The pipeline, and why. The leading verb decides; what asks for a design and its making is to be
+    made.
+    """
     said = [word.strip(".'-/") for word in words(request)]
     while said and said[0] in _POLITE:
         said = said[1:]

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from agentforge.analysis.symbols import parse
 
 _IMPORT_LINE = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<base>\.*[\w.]*)[ \t]+import[ \t]+(?P<names>[^#\n(]*)|import[ \t]+(?P<modules>[^#\n]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+(?P<base>\.*[\w.]*)[ \t]+import[ \t]+(?P<names>[^#\n(]*)|import[ "
+    r"\t]+(?P<modules>[^#\n]+))",
+    re.MULTILINE,
 )
 _DYNAMIC = frozenset({"import_module", "__import__", "importorskip"})
 
@@ -23,7 +25,9 @@ class ImportGraph:
 
     @classmethod
     def build(cls, files: Mapping[str, str], roots: Sequence[str] = ("",)) -> "ImportGraph":
-        """Read the imports of `files` (path to text). `roots` are the folders on the import path, such as `src`."""
+        """Read the imports of `files` (path to text). `roots` are the folders on the import path, such as
+        `src`.
+        """
         python = {path: text for path, text in files.items() if path.endswith(".py")}
         modules: dict[str, str] = {}
         for root in (*(root.strip("./") for root in roots), ""):
@@ -38,7 +42,9 @@ class ImportGraph:
         return cls({target: frozenset(found) for target, found in importers.items()})
 
     def reaches(self, test_paths: Iterable[str], changed_paths: Iterable[str]) -> tuple[str, ...]:
-        """The test files that import a changed file, directly or through others, or are changed themselves."""
+        """The test files that import a changed file, directly or through others, or are changed
+        themselves.
+        """
         seen = set(changed_paths)
         queue = deque(seen)
         while queue:
@@ -54,7 +60,9 @@ def _module_name(path: str) -> str:
 
 
 def _targets(path: str, text: str, modules: Mapping[str, str], files: Mapping[str, str]) -> Iterator[str]:
-    """The files that running this one runs: what it imports, the packages around it, the conftest files above it."""
+    """The files that running this one runs: what it imports, the packages around it, the conftest files above
+    it.
+    """
     folders = path.split("/")[:-1]
     for depth in range(len(folders) + 1):
         above = "/".join(folders[:depth])
@@ -66,7 +74,9 @@ def _targets(path: str, text: str, modules: Mapping[str, str], files: Mapping[st
         yield from _resolve(level, name, folders, modules, files)
 
 
-def _resolve(level: int, name: str, folders: Sequence[str], modules: Mapping[str, str], files: Mapping[str, str]) -> Iterator[str]:
+def _resolve(
+    level: int, name: str, folders: Sequence[str], modules: Mapping[str, str], files: Mapping[str, str]
+) -> Iterator[str]:
     parts = name.split(".") if name else []
     if level:
         base = folders[: len(folders) - level + 1]
@@ -103,7 +113,11 @@ def _imported(text: str) -> Iterator[tuple[int, str]]:
             yield from _from(node.level, node.module or "", (alias.name for alias in node.names))
         elif isinstance(node, ast.Call) and _called(node.func) in _DYNAMIC and node.args:
             first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str) and not first.value.startswith("."):
+            if (
+                isinstance(first, ast.Constant)
+                and isinstance(first.value, str)
+                and not first.value.startswith(".")
+            ):
                 yield 0, first.value
 
 
@@ -115,7 +129,13 @@ def _from(level: int, base: str, names: Iterable[str]) -> Iterator[tuple[int, st
 
 
 def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return (
+        function.attr
+        if isinstance(function, ast.Attribute)
+        else function.id
+        if isinstance(function, ast.Name)
+        else ""
+    )
 
 
 def _imported_by_lines(text: str) -> Iterator[tuple[int, str]]:

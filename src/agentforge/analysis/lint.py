@@ -32,7 +32,9 @@ def configured(tree: Path) -> bool:
         return False
 
 
-def lint(sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], timeout_s: float = 120) -> LintRun:
+def lint(
+    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], timeout_s: float = 120
+) -> LintRun:
     """Check those of `paths` that exist, with the project's configuration and the environment's ruff."""
     if not configured(tree):
         return LintRun("not_configured", "the project does not configure ruff")
@@ -42,9 +44,20 @@ def lint(sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], t
     present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
     if not present:
         return LintRun("ran", "no Python file to check")
-    argv = (str(ruff), "check", "--output-format=json", "--no-cache", "--force-exclude", "--exit-zero", "--", *present)
+    argv = (
+        str(ruff),
+        "check",
+        "--output-format=json",
+        "--no-cache",
+        "--force-exclude",
+        "--exit-zero",
+        "--",
+        *present,
+    )
     tree = tree.resolve()
-    done = sandbox.run(argv, Confinement(cwd=tree, read=(tree, *env.readable), env=run_env(env, tree), timeout_s=timeout_s))
+    done = sandbox.run(
+        argv, Confinement(cwd=tree, read=(tree, *env.readable), env=run_env(env, tree), timeout_s=timeout_s)
+    )
     if done.timed_out:
         return LintRun("not_run", f"ruff did not end within {int(timeout_s)} s")
     try:

@@ -13,7 +13,9 @@ GOOD: frozenset[Outcome] = frozenset({"passed", "xfailed", "xpassed"})
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test in one run. A file that cannot be collected has a result of its own, with the file as id and phase `collect`."""
+    """One test in one run. A file that cannot be collected has a result of its own, with the file as id and
+    phase `collect`.
+    """
 
     __test__: ClassVar[bool] = False  # pytest would take the class for a test
 
@@ -95,8 +97,12 @@ class TestRun:
     def from_json(cls, value: Mapping[str, Json]) -> "TestRun":
         """The inverse of `to_json`."""
         known = cast("dict[str, object]", dict(value))
-        results = [TestResult(**row) for row in cast("list[dict[str, object]]", known["results"])]  # type: ignore[arg-type]  # our own rows
-        known |= {"argv": tuple(cast("list[str]", known["argv"])), "ids": tuple(cast("list[str]", known["ids"]))}
+        # our own rows
+        results = [TestResult(**row) for row in cast("list[dict[str, object]]", known["results"])]  # type: ignore[arg-type]
+        known |= {
+            "argv": tuple(cast("list[str]", known["argv"])),
+            "ids": tuple(cast("list[str]", known["ids"])),
+        }
         known["patched"] = tuple(cast("list[str]", known.get("patched", [])))
         known["results"] = {result.id: result for result in results}
         return cls(**known)  # type: ignore[arg-type]  # our own keys
@@ -118,7 +124,11 @@ def covering(identity: str) -> Iterator[str]:
     parts = file.split("/")
     yield "."
     yield from ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
-    yield from (identity[:index] for index in range(len(file) + 1, len(identity)) if identity.startswith(("::", "["), index))
+    yield from (
+        identity[:index]
+        for index in range(len(file) + 1, len(identity))
+        if identity.startswith(("::", "["), index)
+    )
     yield identity
 
 
@@ -151,7 +161,9 @@ def absent(identity: str, collect_errors: Mapping[str, str]) -> TestResult:
     return TestResult(identity, "missing", "collect", message="no such test", file=file)
 
 
-def rerun_flaky(run_once: Callable[[Sequence[str]], TestRun], ids: Sequence[str], times: int = 2) -> frozenset[str]:
+def rerun_flaky(
+    run_once: Callable[[Sequence[str]], TestRun], ids: Sequence[str], times: int = 2
+) -> frozenset[str]:
     """Those of `ids` whose outcome differs between repeated runs. A run that did not count says nothing."""
     if not ids:
         return frozenset()
@@ -159,5 +171,6 @@ def rerun_flaky(run_once: Callable[[Sequence[str]], TestRun], ids: Sequence[str]
     return frozenset(
         identity
         for identity in ids
-        if len({(run.results.get(identity) or absent(identity, run.collect_errors)).outcome for run in runs}) > 1
+        if len({(run.results.get(identity) or absent(identity, run.collect_errors)).outcome for run in runs})
+        > 1
     )

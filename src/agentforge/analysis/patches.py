@@ -1,7 +1,10 @@
-"""Unified diffs: what a text says about files, and what becomes of a file's text under it. Pure; nothing is read or written here.
+"""Unified diffs: what a text says about files, and what becomes of a file's text under it. Pure; nothing is
+read or written here.
 
-A hunk's body is read by the counts of its header, because a removed line such as `-- x` looks like a header itself. Where the counts are
-wrong, as they are in many diffs written by hand, the body ends at the next header, if no line of it could be taken for one.
+A hunk's body is read by the counts of its header, because a removed line such as `-- x` looks like a header
+itself. Where the counts are
+wrong, as they are in many diffs written by hand, the body ends at the next header, if no line of it could be
+taken for one.
 """
 
 import re
@@ -13,7 +16,17 @@ from agentforge.core.errors import ModelMistake
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{1,3}|[abtnvfr"\\])')
-_ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b'"': b'"', b"\\": b"\\"}
+_ESCAPES = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"t": b"\t",
+    b"n": b"\n",
+    b"v": b"\v",
+    b"f": b"\f",
+    b"r": b"\r",
+    b'"': b'"',
+    b"\\": b"\\",
+}
 _NOBODY = "/dev/null"
 _MODES = {"100644": False, "100755": True}
 _IGNORED = ("index ", "similarity index ", "dissimilarity index ", "Index: ", "=====", "```", "-- ")
@@ -43,7 +56,9 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """What happens to one file. No source: it is created. No target: it is deleted. Two different ones: it is renamed."""
+    """What happens to one file. No source: it is created. No target: it is deleted. Two different ones: it is
+    renamed.
+    """
 
     source: str | None
     target: str | None
@@ -68,7 +83,9 @@ class Misfit(Exception):
 
 
 def parse(text: str) -> tuple[FilePatch, ...]:
-    """The files of a patch in its order. A text that cannot be read whole is a mistake that names the line."""
+    """The files of a patch in its order. A text that cannot be read whole is a mistake that names the
+    line.
+    """
     reader = _Reader(text.split("\n"))
     found = []
     while reader.has_more():
@@ -76,13 +93,18 @@ def parse(text: str) -> tuple[FilePatch, ...]:
         if patch is not None:
             found.append(patch)
     if not found:
-        raise _bad("there is no file in this patch; write a unified diff: `--- a/path`, `+++ b/path`, `@@ -1,2 +1,3 @@`, then the lines")
+        raise _bad(
+            "there is no file in this patch; write a unified diff: `--- a/path`, `+++ b/path`, `@@ -1,2 "
+            "+1,3 @@`, then the lines"
+        )
     _check_names(found)
     return tuple(found)
 
 
 class Applied(NamedTuple):
-    """A text after its hunks, and where each hunk now stands: first and last line, from 1; the last is before the first if none is left."""
+    """A text after its hunks, and where each hunk now stands: first and last line, from 1; the last is before
+    the first if none is left.
+    """
 
     text: str
     places: tuple[tuple[int, int], ...]
@@ -104,7 +126,11 @@ def apply(text: str, hunks: Sequence[Hunk]) -> Applied:
         first = len(made) + 1
         for line in hunk.lines:
             if line.mark == "+":
-                made.append(line.text.removesuffix("\n") + "\r\n" if is_dos and line.text.endswith("\n") else line.text)
+                made.append(
+                    line.text.removesuffix("\n") + "\r\n"
+                    if is_dos and line.text.endswith("\n")
+                    else line.text
+                )
                 continue
             if line.mark == " ":
                 made.append(lines[done])
@@ -112,7 +138,9 @@ def apply(text: str, hunks: Sequence[Hunk]) -> Applied:
         places.append((first, len(made)))
     made += lines[done:]
     # A last line without a newline that is last no more would swallow the next one.
-    whole = "".join(line if line.endswith("\n") or at == len(made) - 1 else line + "\n" for at, line in enumerate(made))
+    whole = "".join(
+        line if line.endswith("\n") or at == len(made) - 1 else line + "\n" for at, line in enumerate(made)
+    )
     return Applied(whole, tuple(places))
 
 
@@ -132,7 +160,9 @@ def _place(lines: list[str], hunk: Hunk, number: int, reached: tuple[int, int]) 
     if at is None:
         raise Misfit(number, hunk)
     there = lines[at : at + len(old)]
-    return at, any(line.endswith("\r\n") for line in there) and not any("\r" in line.text for line in hunk.lines)
+    return at, any(line.endswith("\r\n") for line in there) and not any(
+        "\r" in line.text for line in hunk.lines
+    )
 
 
 def _found(lines: list[str], old: list[str], done: int, wanted: int, hunk: tuple[int, Hunk]) -> int | None:
@@ -146,7 +176,9 @@ def _found(lines: list[str], old: list[str], done: int, wanted: int, hunk: tuple
 
 
 def _occurrences(lines: list[str], old: list[str], start: int) -> list[int]:
-    """Where a block of lines begins. In one pass: a file and a hunk of a million equal lines must not take a million passes."""
+    """Where a block of lines begins. In one pass: a file and a hunk of a million equal lines must not take a
+    million passes.
+    """
     back = [0] * len(old)
     length = 0
     for at in range(1, len(old)):
@@ -199,7 +231,8 @@ class _Reader:
             return self._rest(_Header())
         if line.startswith(("@@", "*** ")) or (line[:1] in ("+", "-") and not line.startswith(_IGNORED)):
             raise _bad(
-                f"line {self.at + 1} of the patch belongs to no file: {line[:120]!r}; each file begins with `--- a/path` and `+++ b/path`"
+                f"line {self.at + 1} of the patch belongs to no file: {line[:120]!r}; each file begins "
+                "with `--- a/path` and `+++ b/path`"
             )
         # Prose before a diff, or between two: `git show` and people write some.
         self.at += 1
@@ -225,7 +258,10 @@ class _Reader:
         head = self.lines[self.at].rstrip("\r")
         found = _HUNK.match(head)
         if found is None:
-            raise _bad(f"line {self.at + 1} of the patch is no hunk header: {head[:120]!r}; it reads `@@ -first,count +first,count @@`")
+            raise _bad(
+                f"line {self.at + 1} of the patch is no hunk header: {head[:120]!r}; it reads `@@ "
+                "-first,count +first,count @@`"
+            )
         start, old, _, new = (1 if each is None else int(each) for each in found.groups())
         self.at += 1
         begin = self.at
@@ -249,7 +285,9 @@ class _Reader:
             self.at += 1
             self._no_newline(lines)
         goes_on = self.has_more() and self.lines[self.at][:1] in (" ", "+", "-")
-        return None if goes_on and not self._is_pair(self.at) and self.lines[self.at].rstrip() != "--" else lines
+        return (
+            None if goes_on and not self._is_pair(self.at) and self.lines[self.at].rstrip() != "--" else lines
+        )
 
     def _until_header(self, head: str) -> list[Line]:
         lines: list[Line] = []
@@ -259,10 +297,13 @@ class _Reader:
                 if self._is_pair(self.at) and _HUNK.match("".join(self.lines[self.at + 2 : self.at + 3])):
                     break
                 raise _bad(
-                    f"the counts of `{head}` are wrong, and line {self.at + 1} of the patch could be a header or a line; count them right"
+                    f"the counts of `{head}` are wrong, and line {self.at + 1} of the patch could be a "
+                    "header or a line; count them right"
                 )
             if (line := _line(raw)) is None:
-                raise _bad(f"line {self.at + 1} of the patch begins with neither a space, `+` nor `-`: {raw[:120]!r}")
+                raise _bad(
+                    f"line {self.at + 1} of the patch begins with neither a space, `+` nor `-`: {raw[:120]!r}"
+                )
             lines.append(line)
             self.at += 1
             self._no_newline(lines)
@@ -283,7 +324,11 @@ class _Reader:
             self.at += 1
 
     def _is_pair(self, at: int) -> bool:
-        return at + 1 < len(self.lines) and self.lines[at].startswith("--- ") and self.lines[at + 1].startswith("+++ ")
+        return (
+            at + 1 < len(self.lines)
+            and self.lines[at].startswith("--- ")
+            and self.lines[at + 1].startswith("+++ ")
+        )
 
 
 def _line(raw: str) -> Line | None:
@@ -320,7 +365,9 @@ def _file(header: _Header, hunks: tuple[Hunk, ...]) -> FilePatch:
         if len(header.renamed) != 2:
             raise _bad("a rename needs both `rename from` and `rename to`")
         source, target = header.renamed
-    patch = FilePatch(None if source == _NOBODY else source, None if target == _NOBODY else target, hunks, header.executable)
+    patch = FilePatch(
+        None if source == _NOBODY else source, None if target == _NOBODY else target, hunks, header.executable
+    )
     if not patch.source and not patch.target:
         raise _bad("a file of the patch has no name: neither `---` nor `+++` names one")
     if not hunks and patch.source == patch.target and header.executable is None:
@@ -339,7 +386,9 @@ def _pair(old: str, new: str) -> tuple[str, str]:
 
 
 def _bare(source: str, target: str) -> tuple[str, str]:
-    return source.removeprefix("a/") if source != _NOBODY else source, target.removeprefix("b/") if target != _NOBODY else target
+    return source.removeprefix("a/") if source != _NOBODY else source, target.removeprefix(
+        "b/"
+    ) if target != _NOBODY else target
 
 
 def _git_names(text: str) -> tuple[str, str] | None:
@@ -368,7 +417,11 @@ def _unquoted(name: str) -> str:
 def _check_names(patches: Sequence[FilePatch]) -> None:
     for names in ([each.source for each in patches], [each.target for each in patches]):
         known = [name for name in names if name is not None]
-        if twice := next((name for name in known if known.count(name) > 1), None) if len(set(known)) < len(known) else None:
+        if (
+            twice := next((name for name in known if known.count(name) > 1), None)
+            if len(set(known)) < len(known)
+            else None
+        ):
             raise _bad(f"`{twice}` is in the patch twice; put all its hunks under one header")
 
 

@@ -1,13 +1,19 @@
-"""A pytest plugin that tells the orchestrator what happened, test by test. It runs in the project's own environment.
+"""A pytest plugin that tells the orchestrator what happened, test by test. It runs in the project's own
+environment.
 
-The file is copied beside the run as `agentforge_pytest_plugin.py`, so it imports nothing of ours, and works with pytest 6 to 9.
-It writes one line per fact to a report, each with a keyed hash: a test that writes into the report is noticed.
+The file is copied beside the run as `agentforge_pytest_plugin.py`, so it imports nothing of ours, and works
+with pytest 6 to 9.
+It writes one line per fact to a report, each with a keyed hash: a test that writes into the report is
+noticed.
 
-Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that must pass or must
-fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added to the judged tree, and
+Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that
+must pass or must
+fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added to the
+judged tree, and
 neither naming patterns nor `-k` and `-m` reach them.
 
-Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options, not on the
+Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options,
+not on the
 command line, where an option of a plugin that is switched off would be a usage error.
 """
 
@@ -53,7 +59,9 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 
 
 class Report:
-    """The report file: opened before any code of the project runs, each line numbered and hashed with a key of this run."""
+    """The report file: opened before any code of the project runs, each line numbered and hashed with a key
+    of this run.
+    """
 
     def __init__(self, path: str, key: bytes) -> None:
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -138,11 +146,14 @@ class Recorder:
         self._machinery = machinery()
         self._patched: set[str] = set()
 
-    # -- options ----------------------------------------------------------------------------------------------------
+    # -- options
+    # ----------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
-        """Undo what would hide outcomes, and ask for the wanted files by the configuration of the plain command."""
+        """Undo what would hide outcomes, and ask for the wanted files by the configuration of the plain
+        command.
+        """
         option = config.option
         option.maxfail = 0
         option.continue_on_collection_errors = True
@@ -162,9 +173,14 @@ class Recorder:
                 config.pluginmanager.unregister(plugin)
         if self._wanted:
             files = sorted({wanted.split("::", 1)[0] for wanted in self._wanted})
-            config.args = [path for path in (os.path.join(self._root, file) for file in files) if os.path.exists(path)]  # noqa: PTH110, PTH118 - strings, as pytest keeps them
+            config.args = [
+                path
+                for path in (os.path.join(self._root, file) for file in files)  # noqa: PTH118
+                if os.path.exists(path)  # noqa: PTH110
+            ]
 
-    # -- collection -------------------------------------------------------------------------------------------------
+    # -- collection
+    # -------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:
@@ -182,7 +198,9 @@ class Recorder:
         """A file that could not be imported, or that skips itself."""
         if report.passed:
             return
-        path, facts = self._collect_failures.pop(report.nodeid, (report.nodeid, {"exception": "", "message": "", "file": "", "line": 0}))
+        path, facts = self._collect_failures.pop(
+            report.nodeid, (report.nodeid, {"exception": "", "message": "", "file": "", "line": 0})
+        )
         kind = "collect_error" if report.failed else "collect_skip"
         self._report.add(kind, path=path, text=str(report.longrepr)[-TEXT_LIMIT:], **facts)
 
@@ -202,7 +220,11 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
         """The list that must report."""
-        ids = [self._ids.get(item.nodeid, item.nodeid) for item in session.items if item.nodeid not in self._canaries]
+        ids = [
+            self._ids.get(item.nodeid, item.nodeid)
+            for item in session.items
+            if item.nodeid not in self._canaries
+        ]
         self._report.add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
 
     def _make_canaries(self, session: Any, items: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -213,7 +235,10 @@ class Recorder:
             folder = os.path.dirname(path_of(item))  # noqa: PTH120 - as above
             if folder not in chains:
                 chains[folder] = conftests(folder)
-            places.setdefault(chains[folder], next((node for node in item.listchain() if isinstance(node, pytest.File)), session))
+            places.setdefault(
+                chains[folder],
+                next((node for node in item.listchain() if isinstance(node, pytest.File)), session),
+            )
             self._groups[self._ids[item.nodeid]] = list(places).index(chains[folder])
         before: list[Any] = []
         after: list[Any] = []
@@ -225,7 +250,8 @@ class Recorder:
                 (after if "::AgentforgeCanary::" in canary.nodeid else before).append(canary)
         return before, after
 
-    # -- running ----------------------------------------------------------------------------------------------------
+    # -- running
+    # ----------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -255,7 +281,9 @@ class Recorder:
             **(facts or {"exception": "", "message": longrepr_line(report), "file": "", "line": 0}),
         }
         if report.nodeid in self._canaries:
-            self._report.add("canary", group=self._canaries[report.nodeid], name=report.nodeid.split("::", 1)[1], **record)
+            self._report.add(
+                "canary", group=self._canaries[report.nodeid], name=report.nodeid.split("::", 1)[1], **record
+            )
         else:
             self._report.add("test", id=self._ids.get(report.nodeid, report.nodeid), **record)
 
@@ -276,7 +304,9 @@ class Recorder:
             file = getattr(module, "__file__", None)
             if isinstance(file, str):
                 path = os.path.realpath(file)
-                if name.partition(".")[0] in self._names or any(path.startswith(root + os.sep) for root in self._roots):
+                if name.partition(".")[0] in self._names or any(
+                    path.startswith(root + os.sep) for root in self._roots
+                ):
                     loaded[name] = path
         self._report.add("modules", modules=loaded)
         self._look_at_machinery()
@@ -289,7 +319,8 @@ class Recorder:
             if part != self._machinery[name]:
                 self._patched.add(name)
 
-    # -- facts ------------------------------------------------------------------------------------------------------
+    # -- facts
+    # ------------------------------------------------------------------------------------------------------
 
     def _relative(self, path: str) -> str:
         """Relative to the judged tree: the root directory that pytest finds depends on how it is called."""
@@ -308,15 +339,26 @@ class Recorder:
         head, colon, tail = text.partition(": ")
         message = tail if colon and head.split(".")[-1] == excinfo.typename else text
         file, line = where(excinfo.tb, path, self._root)
-        return {"exception": excinfo.typename, "message": one_line(message), "file": self._relative(file) if file else "", "line": line}
+        return {
+            "exception": excinfo.typename,
+            "message": one_line(message),
+            "file": self._relative(file) if file else "",
+            "line": line,
+        }
 
 
 def covering(identity: str) -> Iterator[str]:
-    """Every id that names this test or a set that it is in: itself, its function, classes, file and folders."""
+    """Every id that names this test or a set that it is in: itself, its function, classes, file and
+    folders.
+    """
     file = identity.partition("::")[0]
     parts = file.split("/")
     yield from ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
-    yield from (identity[:index] for index in range(len(file) + 1, len(identity)) if identity.startswith(("::", "["), index))
+    yield from (
+        identity[:index]
+        for index in range(len(file) + 1, len(identity))
+        if identity.startswith(("::", "["), index)
+    )
     yield from (identity, ".")
 
 
@@ -326,7 +368,9 @@ def path_of(node: Any) -> str:
 
 
 def canary_beside(neighbour: Any) -> Any:
-    """A canary module with the path of a real test file, by which pytest finds the conftest files that apply."""
+    """A canary module with the path of a real test file, by which pytest finds the conftest files that
+    apply.
+    """
     nodeid = "/".join([*neighbour.nodeid.split("/")[:-1], CANARY_FILE])
     where = {"path": neighbour.path} if hasattr(neighbour, "path") else {"fspath": neighbour.fspath}
     return CanaryModule.from_parent(neighbour.parent or neighbour, nodeid=nodeid, **where)
@@ -365,7 +409,9 @@ def one_line(text: str) -> str:
 
 
 def longrepr_line(report: Any) -> str:
-    """The message of a report that came without an exception: a subtest, a strict xfail that passed, a skip."""
+    """The message of a report that came without an exception: a subtest, a strict xfail that passed, a
+    skip.
+    """
     longrepr = getattr(report, "longrepr", None)
     if isinstance(longrepr, tuple):
         return one_line(str(longrepr[2]))
@@ -374,7 +420,9 @@ def longrepr_line(report: Any) -> str:
 
 
 def take_settings() -> dict[str, Any] | None:
-    """Read the settings and remove them, so that later code in this process finds neither the file nor its name."""
+    """Read the settings and remove them, so that later code in this process finds neither the file nor its
+    name.
+    """
     path = os.environ.pop(SETTINGS_VARIABLE, "")
     if not path:
         return None
@@ -389,7 +437,9 @@ SETTINGS = take_settings()
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
-    """Before any conftest of the project: open the report, and switch coverage off, which would write into the tree."""
+    """Before any conftest of the project: open the report, and switch coverage off, which would write into
+    the tree.
+    """
     global SETTINGS  # noqa: PLW0603 - dropped on purpose: what is not there cannot be read
     if getattr(early_config.known_args_namespace, "cov_source", None):
         early_config.known_args_namespace.cov_source = []

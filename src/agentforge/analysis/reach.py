@@ -1,4 +1,6 @@
-"""What a change to given files can reach: what they define, what they import, who imports them, which tests run them. Pure."""
+"""What a change to given files can reach: what they define, what they import, who imports them, which tests
+run them. Pure.
+"""
 
 import ast
 import sys
@@ -47,12 +49,19 @@ class Reach:
         return tuple(sorted({path for file in self.files for path in file.importers} - asked))
 
 
-def change_facts(graph: ImportGraph, texts: Mapping[str, str], paths: Sequence[str], tests: Iterable[str]) -> Reach:
+def change_facts(
+    graph: ImportGraph, texts: Mapping[str, str], paths: Sequence[str], tests: Iterable[str]
+) -> Reach:
     """The facts of each path. `texts` is the tree's Python by path; `tests` are its test files."""
     test_files = frozenset(tests)
     own = frozenset(texts)
     forward = imported_by(graph)
-    return Reach(tuple(_facts(path, graph, forward, texts.get(path, ""), own, test_files) for path in dict.fromkeys(paths)))
+    return Reach(
+        tuple(
+            _facts(path, graph, forward, texts.get(path, ""), own, test_files)
+            for path in dict.fromkeys(paths)
+        )
+    )
 
 
 def imported_by(graph: ImportGraph) -> dict[str, frozenset[str]]:
@@ -65,12 +74,18 @@ def imported_by(graph: ImportGraph) -> dict[str, frozenset[str]]:
 
 
 def outside_imports(text: str, own: Iterable[str]) -> tuple[str, ...]:
-    """Top names that a file imports and that are neither the standard library's nor the project's. `own` are the project's paths."""
+    """Top names that a file imports and that are neither the standard library's nor the project's. `own` are
+    the project's paths.
+    """
     tree = parse(text)
     if tree is None:
         return ()
     mine = {part.removesuffix(".py") for path in own for part in path.split("/")}
-    return tuple(sorted({name for name in _top_names(tree) if name not in sys.stdlib_module_names and name not in mine}))
+    return tuple(
+        sorted(
+            {name for name in _top_names(tree) if name not in sys.stdlib_module_names and name not in mine}
+        )
+    )
 
 
 def _top_names(tree: ast.Module) -> Iterator[str]:
@@ -82,22 +97,36 @@ def _top_names(tree: ast.Module) -> Iterator[str]:
 
 
 def _facts(
-    path: str, graph: ImportGraph, forward: Mapping[str, frozenset[str]], text: str, own: frozenset[str], tests: frozenset[str]
+    path: str,
+    graph: ImportGraph,
+    forward: Mapping[str, frozenset[str]],
+    text: str,
+    own: frozenset[str],
+    tests: frozenset[str],
 ) -> FileReach:
-    symbols = sorted((each for each in outline(text, path) if "." not in each.name), key=lambda each: each.name.startswith("_"))
+    symbols = sorted(
+        (each for each in outline(text, path) if "." not in each.name),
+        key=lambda each: each.name.startswith("_"),
+    )
     importers = graph.importers.get(path, frozenset())
     return FileReach(
         path=path,
         symbols=tuple(dict.fromkeys(f"{each.kind} {each.name}" for each in symbols)),
-        imports=tuple(sorted(each for each in forward.get(path, frozenset()) if not _stands_around(each, path))),
+        imports=tuple(
+            sorted(each for each in forward.get(path, frozenset()) if not _stands_around(each, path))
+        ),
         outside=outside_imports(text, own) if path.endswith(".py") else (),
-        importers=tuple(sorted(each for each in importers if each not in tests and not _stands_around(path, each))),
+        importers=tuple(
+            sorted(each for each in importers if each not in tests and not _stands_around(path, each))
+        ),
         tests=graph.reaches(tests, [path]),
     )
 
 
 def _stands_around(package: str, path: str) -> bool:
-    """Whether the first is a package file or conftest above the second: then it is loaded with it, imported by name or not."""
+    """Whether the first is a package file or conftest above the second: then it is loaded with it, imported
+    by name or not.
+    """
     folder, _, name = package.rpartition("/")
     return name in ("__init__.py", "conftest.py") and (not folder or path.startswith(folder + "/"))
 
@@ -119,7 +148,11 @@ def render(reach: Reach, limit: int) -> str:
 
 def _lines(file: FileReach) -> Iterator[str]:
     yield f"{file.path}: {_listed(file.symbols, _NAMES_SHOWN) or 'defines nothing'}"
-    for label, names in (("imports", (*file.imports, *file.outside)), ("imported by", file.importers), ("tests that reach it", file.tests)):
+    for label, names in (
+        ("imports", (*file.imports, *file.outside)),
+        ("imported by", file.importers),
+        ("tests that reach it", file.tests),
+    ):
         if names:
             yield f"  {label}: {_listed(names, _FILES_SHOWN)}"
     if not file.tests and file.path.endswith(".py"):

@@ -1,6 +1,8 @@
-"""Findings about security, read from source without running it: each with its line, its rule and what to do instead.
+"""Findings about security, read from source without running it: each with its line, its rule and what to do
+instead.
 
-Names are followed through imports (`import subprocess as sp`), not through data, so a finding is a place to look at and not a proof.
+Names are followed through imports (`import subprocess as sp`), not through data, so a finding is a place to
+look at and not a proof.
 Comments that silence other tools are not heard here: whoever wrote the code could have written them too.
 """
 
@@ -31,29 +33,64 @@ class Finding:
 
 RULES: Mapping[str, tuple[str, str]] = {
     "assert-auth": ("an assert decides who may go on", "asserts vanish under -O: raise an error of your own"),
-    "archive-extract": ("an archive is unpacked without a filter", "pass filter='data', or check each member's path"),
+    "archive-extract": (
+        "an archive is unpacked without a filter",
+        "pass filter='data', or check each member's path",
+    ),
     "debug-server": ("a server runs with its debugger on", "take debug from the settings, off by default"),
-    "dynamic-code": ("text is run as code", "parse the input (ast.literal_eval, json), or choose from a table of functions"),
-    "fast-hash": ("a password is hashed with a fast hash", "use hashlib.scrypt or a password hashing library, with a salt"),
-    "hard-coded-password": ("a secret is written into the code", "read it from the environment or a secret store"),
-    "hard-coded-secret": ("the line holds what looks like a real key or token", "take it out, revoke it, and read it from the environment"),
+    "dynamic-code": (
+        "text is run as code",
+        "parse the input (ast.literal_eval, json), or choose from a table of functions",
+    ),
+    "fast-hash": (
+        "a password is hashed with a fast hash",
+        "use hashlib.scrypt or a password hashing library, with a salt",
+    ),
+    "hard-coded-password": (
+        "a secret is written into the code",
+        "read it from the environment or a secret store",
+    ),
+    "hard-coded-secret": (
+        "the line holds what looks like a real key or token",
+        "take it out, revoke it, and read it from the environment",
+    ),
     "host-key": ("unknown host keys are accepted", "load known hosts and reject what is not in them"),
-    "listen-everywhere": ("the program listens on every interface", "bind to 127.0.0.1 unless the settings say otherwise"),
-    "no-autoescape": ("templates are rendered without escaping", "pass autoescape=True, or escape what is not trusted"),
-    "no-verify": ("certificates are not verified", "leave verification on; give the certificate authority its file instead"),
+    "listen-everywhere": (
+        "the program listens on every interface",
+        "bind to 127.0.0.1 unless the settings say otherwise",
+    ),
+    "no-autoescape": (
+        "templates are rendered without escaping",
+        "pass autoescape=True, or escape what is not trusted",
+    ),
+    "no-verify": (
+        "certificates are not verified",
+        "leave verification on; give the certificate authority its file instead",
+    ),
     "shell-line": ("a command goes through the shell", "pass a list of arguments, without shell=True"),
-    "sql-format": ("a query is put together by formatting", "use the driver's parameters; for names, a fixed list"),
-    "temporary-name": ("tempfile.mktemp leaves time for somebody else to take the name", "use NamedTemporaryFile or mkstemp"),
+    "sql-format": (
+        "a query is put together by formatting",
+        "use the driver's parameters; for names, a fixed list",
+    ),
+    "temporary-name": (
+        "tempfile.mktemp leaves time for somebody else to take the name",
+        "use NamedTemporaryFile or mkstemp",
+    ),
     "unsafe-load": ("loading this data can run code", "use json, or yaml.safe_load"),
     "weak-hash": ("md5 and sha1 can be forged", "use sha256, or say usedforsecurity=False"),
     "weak-random": ("a secret comes from a predictable generator", "use the secrets module"),
-    "wide-permission": ("everybody may write to the file", "give rights to the owner only, as 0o600 or 0o700"),
+    "wide-permission": (
+        "everybody may write to the file",
+        "give rights to the owner only, as 0o600 or 0o700",
+    ),
 }
 """Rule to what it means and what to do."""
 
 _PASSWORD = re.compile(r"passw(?:or)?d|passphrase|pwd")
 _CHANCE = re.compile(r"passw(?:or)?d|secret|token|nonce|salt|otp|csrf|session_?id|api_?key")
-_SECRET_NAME = re.compile(r"(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|secret_?key|private_?key)\d{0,2}")
+_SECRET_NAME = re.compile(
+    r"(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|secret_?key|private_?key)\d{0,2}"
+)
 _AUTH = re.compile(
     r"is_?admin|is_?staff|is_?superuser|authenticated|authori[sz]ed|logged_?in|has_?perm|permission|can_?access|is_?owner|allowed"
 )
@@ -65,7 +102,9 @@ _SQL = re.compile(
 _CHOSEN = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^\s${}<>%/\\]{6,200}")
 _SHELLS = frozenset({"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"})
 _LOADS = frozenset(
-    f"{module}.{name}" for module in ("pickle", "cPickle", "_pickle", "dill", "marshal", "cloudpickle") for name in ("load", "loads")
+    f"{module}.{name}"
+    for module in ("pickle", "cPickle", "_pickle", "dill", "marshal", "cloudpickle")
+    for name in ("load", "loads")
 ) | {
     "shelve.open",
     "jsonpickle.decode",
@@ -126,8 +165,14 @@ def scan(text: str, path: str, *, is_test: bool = False) -> tuple[Finding, ...]:
     for hit in sorted(hits, key=lambda each: SEVERITIES.index(each.severity)):
         worst.setdefault((hit.line, hit.rule), hit.severity)
     # One line with a real key is one finding, whatever the variable is called.
-    kept = {key: value for key, value in worst.items() if key[1] != "hard-coded-password" or (key[0], "hard-coded-secret") not in worst}
-    return tuple(Finding(path, line, rule, severity, *RULES[rule]) for (line, rule), severity in sorted(kept.items()))
+    kept = {
+        key: value
+        for key, value in worst.items()
+        if key[1] != "hard-coded-password" or (key[0], "hard-coded-secret") not in worst
+    }
+    return tuple(
+        Finding(path, line, rule, severity, *RULES[rule]) for (line, rule), severity in sorted(kept.items())
+    )
 
 
 def secret_lines(text: str) -> tuple[int, ...]:
@@ -178,10 +223,17 @@ def _beside_tests(node: ast.AST) -> Iterator[_Hit]:
     elif isinstance(node, ast.keyword) and node.arg:
         pairs = [(node.arg, node.value)]
     elif isinstance(node, ast.Dict):
-        pairs = [(str(key.value), value) for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)]
+        pairs = [
+            (str(key.value), value)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if isinstance(key, ast.Constant)
+        ]
     elif isinstance(node, ast.arguments):
         named = [*node.posonlyargs, *node.args]
-        pairs = [(each.arg, value) for each, value in zip(named[len(named) - len(node.defaults) :], node.defaults, strict=True)]
+        pairs = [
+            (each.arg, value)
+            for each, value in zip(named[len(named) - len(node.defaults) :], node.defaults, strict=True)
+        ]
         pairs += [(each.arg, value) for each, value in zip(node.kwonlyargs, node.kw_defaults, strict=True)]
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
         pairs = [(node.left, node.comparators[0])]
@@ -197,11 +249,19 @@ def _ends_secret(name: str) -> bool:
 
 
 def _is_chosen(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, str) and _CHOSEN.fullmatch(value.value) is not None
+    return (
+        isinstance(value, ast.Constant)
+        and isinstance(value.value, str)
+        and _CHOSEN.fullmatch(value.value) is not None
+    )
 
 
 def _code(place: _Place) -> Iterator[_Hit]:
-    if place.called in ("eval", "exec", "builtins.eval", "builtins.exec") and place.node.args and not _is_fixed(place.node.args[0]):
+    if (
+        place.called in ("eval", "exec", "builtins.eval", "builtins.exec")
+        and place.node.args
+        and not _is_fixed(place.node.args[0])
+    ):
         yield _Hit(place.node.lineno, "dynamic-code", "high")
 
 
@@ -210,7 +270,9 @@ def _shell(place: _Place) -> Iterator[_Hit]:
     by_shell = shell is not None and not (isinstance(shell, ast.Constant) and not shell.value)
     if by_shell or place.called in _SHELLS:
         command = place.node.args[0] if place.node.args else place.word("args")
-        yield _Hit(place.node.lineno, "shell-line", "low" if command is not None and _is_fixed(command) else "high")
+        yield _Hit(
+            place.node.lineno, "shell-line", "low" if command is not None and _is_fixed(command) else "high"
+        )
 
 
 def _loading(place: _Place) -> Iterator[_Hit]:
@@ -224,7 +286,11 @@ def _loading(place: _Place) -> Iterator[_Hit]:
 
 def _hashing(place: _Place) -> Iterator[_Hit]:
     name = place.called.removeprefix("hashlib.")
-    if place.called == "hashlib.new" and place.node.args and isinstance(first := place.node.args[0], ast.Constant):
+    if (
+        place.called == "hashlib.new"
+        and place.node.args
+        and isinstance(first := place.node.args[0], ast.Constant)
+    ):
         name = str(first.value).lower().replace("-", "")
     if not place.called.startswith("hashlib.") or name not in _HASHES:
         return
@@ -256,7 +322,9 @@ def _serving(place: _Place) -> Iterator[_Hit]:
     debug = place.word("debug")
     if place.called.endswith(".run") and isinstance(debug, ast.Constant) and debug.value is True:
         yield _Hit(place.node.lineno, "debug-server", "medium")
-    if place.called == "jinja2.Environment" and (place.word("autoescape") is None or place.is_false("autoescape")):
+    if place.called == "jinja2.Environment" and (
+        place.word("autoescape") is None or place.is_false("autoescape")
+    ):
         yield _Hit(place.node.lineno, "no-autoescape", "medium")
     if place.called.endswith("mark_safe") and place.node.args and not _is_fixed(place.node.args[0]):
         yield _Hit(place.node.lineno, "no-autoescape", "medium")
@@ -289,7 +357,10 @@ _CALLS: tuple[Callable[[_Place], Iterator[_Hit]], ...] = (
 def _formatted_sql(node: ast.expr) -> bool:
     """Whether a query's text is made of parts that are not all fixed."""
     if isinstance(node, ast.JoinedStr):
-        parts = ["?" if isinstance(each, ast.FormattedValue) else str(getattr(each, "value", "")) for each in node.values]
+        parts = [
+            "?" if isinstance(each, ast.FormattedValue) else str(getattr(each, "value", ""))
+            for each in node.values
+        ]
         return "?" in parts and _SQL.match("".join(parts)) is not None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.Add):
         left: ast.expr = node
@@ -303,12 +374,18 @@ def _formatted_sql(node: ast.expr) -> bool:
 
 def _starts_sql(node: ast.expr) -> bool:
     # What stands after the cut may be the rest of the query: `"UPDATE " + table`.
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.match(f"{node.value} ? FROM SET from set") is not None
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and _SQL.match(f"{node.value} ? FROM SET from set") is not None
+    )
 
 
 def _is_fixed(node: ast.expr) -> bool:
     """Whether it is made of literals alone."""
-    return not any(isinstance(each, ast.Name | ast.Call | ast.Attribute | ast.FormattedValue) for each in ast.walk(node))
+    return not any(
+        isinstance(each, ast.Name | ast.Call | ast.Attribute | ast.FormattedValue) for each in ast.walk(node)
+    )
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -1,6 +1,8 @@
-"""What a source file defines: an outline with line ranges, one symbol by name, syntax errors, and a map of a repository.
+"""What a source file defines: an outline with line ranges, one symbol by name, syntax errors, and a map of a
+repository.
 
-Python is read with the standard library's parser; other languages, and Python that does not parse, line by line.
+Python is read with the standard library's parser; other languages, and Python that does not parse, line by
+line.
 """
 
 import ast
@@ -73,11 +75,15 @@ def find_symbol(text: str, name: str, path: str = "module.py") -> Symbol | None:
         same = [symbol for symbol in symbols if symbol.name in ending] if len(ending) == 1 else []
     if not same:
         return None
-    return replace(same[-1], start=min(symbol.start for symbol in same), end=max(symbol.end for symbol in same))
+    return replace(
+        same[-1], start=min(symbol.start for symbol in same), end=max(symbol.end for symbol in same)
+    )
 
 
 def syntax_error(text: str, path: str) -> tuple[int, str] | None:
-    """Line and message of the first syntax error; None for a file that is sound, or of a kind that needs a tool."""
+    """Line and message of the first syntax error; None for a file that is sound, or of a kind that needs a
+    tool.
+    """
     try:
         if path.endswith(PYTHON):
             with warnings.catch_warnings():
@@ -95,7 +101,9 @@ def syntax_error(text: str, path: str) -> tuple[int, str] | None:
     return None
 
 
-def _definitions(body: Sequence[ast.stmt], above: str, *, in_class: bool = False, nested: bool = False) -> Iterator[Symbol]:
+def _definitions(
+    body: Sequence[ast.stmt], above: str, *, in_class: bool = False, nested: bool = False
+) -> Iterator[Symbol]:
     for node in body:
         if isinstance(node, ast.ClassDef):
             name = above + node.name
@@ -103,7 +111,13 @@ def _definitions(body: Sequence[ast.stmt], above: str, *, in_class: bool = False
             yield from _definitions(node.body, name + ".", in_class=True, nested=nested)
         elif isinstance(node, Function):
             name = above + node.name
-            yield Symbol(name, "method" if in_class else "function", _start(node), node.end_lineno or node.lineno, _function_line(node))
+            yield Symbol(
+                name,
+                "method" if in_class else "function",
+                _start(node),
+                node.end_lineno or node.lineno,
+                _function_line(node),
+            )
             if nested:
                 yield from _definitions(node.body, name + ".", nested=True)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -115,7 +129,9 @@ def _definitions(body: Sequence[ast.stmt], above: str, *, in_class: bool = False
 
 
 def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """The statements inside `if`, `try`, `with` and their like: definitions there belong to the module or class around."""
+    """The statements inside `if`, `try`, `with` and their like: definitions there belong to the module or
+    class around.
+    """
     for name in ("body", "orelse", "finalbody"):
         yield getattr(node, name, [])
     for handler in getattr(node, "handlers", []):
@@ -127,7 +143,13 @@ def _variables(node: ast.Assign | ast.AnnAssign) -> Iterator[Symbol]:
     for target in targets:
         if isinstance(target, ast.Name):
             kind = f": {ast.unparse(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
-            yield Symbol(target.id, "variable", node.lineno, node.end_lineno or node.lineno, (target.id + kind)[:SIGNATURE_LIMIT])
+            yield Symbol(
+                target.id,
+                "variable",
+                node.lineno,
+                node.end_lineno or node.lineno,
+                (target.id + kind)[:SIGNATURE_LIMIT],
+            )
 
 
 def _start(node: ast.ClassDef | Function) -> int:
@@ -148,7 +170,9 @@ def _function_line(node: Function) -> str:
 _MODIFIERS = r"export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z]+\))?|unsafe|open|override"
 _WORDS = r"def|class|function\*?|func|fn|interface|struct|enum|trait|impl|module|type|namespace"
 _RECEIVER = r"(?:\([^()\n]{0,80}\)[ \t]*)?"  # of a Go method
-_LINE = re.compile(rf"^[ \t]*(?:(?:{_MODIFIERS})[ \t]+)*(?P<word>{_WORDS})[ \t]+{_RECEIVER}(?P<name>[A-Za-z_$][\w$]*)")
+_LINE = re.compile(
+    rf"^[ \t]*(?:(?:{_MODIFIERS})[ \t]+)*(?P<word>{_WORDS})[ \t]+{_RECEIVER}(?P<name>[A-Za-z_$][\w$]*)"
+)
 _CLASSES = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "module", "type", "namespace"})
 
 
@@ -162,7 +186,9 @@ def _by_lines(text: str) -> list[Symbol]:
             continue
         indent = len(line) - len(line.lstrip())
         closes = line.lstrip().startswith(("}", ")", "{", "end"))
-        while open_symbols and indent <= open_symbols[-1][0] and not (closes and indent == open_symbols[-1][0]):
+        while (
+            open_symbols and indent <= open_symbols[-1][0] and not (closes and indent == open_symbols[-1][0])
+        ):
             open_symbols.pop()
         for _, position in open_symbols:
             found[position] = replace(found[position], end=number)
@@ -172,7 +198,15 @@ def _by_lines(text: str) -> list[Symbol]:
         parents = [position for _, position in open_symbols if found[position].kind == "class"]
         above = found[parents[-1]].name + "." if parents else ""
         kind: Kind = "class" if match["word"] in _CLASSES else "method" if parents else "function"
-        found.append(Symbol(above + match["name"], kind, number, number, line.strip().rstrip("{:").rstrip()[:SIGNATURE_LIMIT]))
+        found.append(
+            Symbol(
+                above + match["name"],
+                kind,
+                number,
+                number,
+                line.strip().rstrip("{:").rstrip()[:SIGNATURE_LIMIT],
+            )
+        )
         open_symbols.append((indent, len(found) - 1))
     return found
 
@@ -181,13 +215,18 @@ MAP_FILES_PARSED = 1500
 
 
 def repo_map(files: Mapping[str, Callable[[], str]], budget: int) -> str:
-    """What is where, in at most `budget` characters: as much detail as fits for all files alike, code before tests."""
+    """What is where, in at most `budget` characters: as much detail as fits for all files alike, code before
+    tests.
+    """
     ordered = sorted(files, key=lambda path: ("test" in path.lower(), path))
     outlines: dict[str, list[Symbol]] = {}
     if len(ordered) <= MAP_FILES_PARSED:
         outlines = {path: outline(files[path](), path) for path in ordered if path.endswith(PYTHON)}
     for with_methods, with_names in ((True, True), (False, True), (False, False)):
-        text = "\n".join(_map_line(path, outlines.get(path, []) if with_names else [], with_methods=with_methods) for path in ordered)
+        text = "\n".join(
+            _map_line(path, outlines.get(path, []) if with_names else [], with_methods=with_methods)
+            for path in ordered
+        )
         if len(text) <= budget:
             return text
     return _folders(ordered, budget)
@@ -198,7 +237,11 @@ def _map_line(path: str, symbols: Sequence[Symbol], *, with_methods: bool) -> st
     for symbol in symbols:
         if "." in symbol.name or (symbol.kind == "variable" and not symbol.name.isupper()):
             continue
-        own = [other.name.rpartition(".")[2] for other in symbols if with_methods and other.name.rpartition(".")[0] == symbol.name]
+        own = [
+            other.name.rpartition(".")[2]
+            for other in symbols
+            if with_methods and other.name.rpartition(".")[0] == symbol.name
+        ]
         public = list(dict.fromkeys(name for name in own if not name.startswith("_")))
         names.append(f"{symbol.name}({', '.join(public)})" if public else symbol.name)
     return f"{path}: {', '.join(dict.fromkeys(names))}" if names else path

@@ -1,4 +1,6 @@
-"""The report of our pytest plugin, read back with suspicion: hashed lines become outcomes, or a reason why they prove nothing."""
+"""The report of our pytest plugin, read back with suspicion: hashed lines become outcomes, or a reason why
+they prove nothing.
+"""
 
 import hashlib
 import hmac
@@ -9,7 +11,12 @@ from typing import Any, Literal
 
 from agentforge.analysis.outcomes import Outcome, Phase, TestResult
 
-CANARIES = ("test_must_pass", "test_must_fail", "AgentforgeCanary::test_must_pass", "AgentforgeCanary::test_must_fail")
+CANARIES = (
+    "test_must_pass",
+    "test_must_fail",
+    "AgentforgeCanary::test_must_pass",
+    "AgentforgeCanary::test_must_fail",
+)
 # Of several records for one test the worst stays; an error in teardown does not hide a failure in the call.
 SEVERITY: tuple[Outcome, ...] = ("passed", "xpassed", "xfailed", "skipped", "error", "failed")
 CALLED: frozenset[Outcome] = frozenset({"passed", "failed", "xfailed", "xpassed"})
@@ -49,9 +56,13 @@ class Report:
         return self._canary_doubt()
 
     def _canary_doubt(self) -> str:
-        """An outcome counts only if the canaries beside it behaved; where no test got to its call, nothing is claimed."""
+        """An outcome counts only if the canaries beside it behaved; where no test got to its call, nothing is
+        claimed.
+        """
         claiming = {
-            self.groups[identity] for identity, result in self.results.items() if identity in self.groups and result.outcome in CALLED
+            self.groups[identity]
+            for identity, result in self.results.items()
+            if identity in self.groups and result.outcome in CALLED
         }
         for group in sorted(claiming or ({0} if not self.groups and not self.collect_errors else set())):
             for name in CANARIES:
@@ -105,7 +116,13 @@ def take_collection(report: Report, record: Mapping[str, Any]) -> None:
     failed = record["kind"] == "collect_error"
     outcome: Literal["error", "skipped"] = "error" if failed else "skipped"
     report.results[record["path"]] = TestResult(
-        record["path"], outcome, "collect", record["exception"], record["message"], record["file"], record["line"]
+        record["path"],
+        outcome,
+        "collect",
+        record["exception"],
+        record["message"],
+        record["file"],
+        record["line"],
     )
     if failed:
         report.collect_errors[record["path"]] = record["text"]
@@ -120,7 +137,9 @@ def take_test(report: Report, record: Mapping[str, Any]) -> None:
     message = record["message"]
     if record["raised"] and record["outcome"] == "passed":
         message = f"a hook reported it as passed, but it raised: {message}"
-    result = TestResult(record["id"], outcome, when, record["exception"], message, record["file"], record["line"])
+    result = TestResult(
+        record["id"], outcome, when, record["exception"], message, record["file"], record["line"]
+    )
     known = report.results.get(result.id)
     if known is None or SEVERITY.index(outcome) > SEVERITY.index(known.outcome):
         report.results[result.id] = result
@@ -146,7 +165,9 @@ def take_canary(report: Report, record: Mapping[str, Any], token: str) -> None:
     place = (record["group"], record["name"])
     if record["when"] != "call":
         if record["outcome"] != "passed":
-            report.canaries.setdefault(place, f"got no further than {record['when']}: {record['message'] or record['outcome']}")
+            report.canaries.setdefault(
+                place, f"got no further than {record['when']}: {record['message'] or record['outcome']}"
+            )
         return
     outcome = outcome_of(record)
     if record["name"].endswith("test_must_pass"):

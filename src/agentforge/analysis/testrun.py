@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
-from agentforge.analysis.outcomes import Regression, TestResult, TestRun, absent, compare, covering, rerun_flaky
+from agentforge.analysis.outcomes import (
+    Regression,
+    TestResult,
+    TestRun,
+    absent,
+    compare,
+    covering,
+    rerun_flaky,
+)
 from agentforge.analysis.testreport import Report, last_line, read_report
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.environment import Environment, run_env
@@ -33,14 +41,17 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     timeout_s: float = 600,
     writable: bool = False,
 ) -> TestRun:
-    """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain command runs).
+    """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain
+    command runs).
 
     `scratch` is a folder of ours outside the tree; what the run needs is made below it and removed.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
     try:
-        return _Run(sandbox, env, tree.resolve(), tuple(ids), place).go(base_command, timeout_s, writable=writable)
+        return _Run(sandbox, env, tree.resolve(), tuple(ids), place).go(
+            base_command, timeout_s, writable=writable
+        )
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -48,7 +59,9 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
 class _Run:
     """One run: the files it needs, the command, and what became of it."""
 
-    def __init__(self, sandbox: Sandbox, env: Environment, tree: Path, ids: tuple[str, ...], place: Path) -> None:
+    def __init__(
+        self, sandbox: Sandbox, env: Environment, tree: Path, ids: tuple[str, ...], place: Path
+    ) -> None:
         self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
         self._plugin, self._out = place / "plugin", place / "out"
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
@@ -56,7 +69,14 @@ class _Run:
 
     def go(self, base_command: tuple[str, ...], timeout_s: float, *, writable: bool) -> TestRun:
         self._prepare()
-        argv = (*with_python(base_command, self._env), "-p", PLUGIN, "-q", "-o", f"cache_dir={self._out / 'cache'}")
+        argv = (
+            *with_python(base_command, self._env),
+            "-p",
+            PLUGIN,
+            "-q",
+            "-o",
+            f"cache_dir={self._out / 'cache'}",
+        )
         done = self._sandbox.run(argv, self._confinement(timeout_s, writable=writable))
         # The tests could write here: what is no plain file any more is not opened.
         data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
@@ -130,7 +150,9 @@ class _Run:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named pytest" in printed:
                 return "pytest is not in the environment"
-            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(": ")
+            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(
+                ": "
+            )
         doubt = report.doubt()
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
@@ -157,25 +179,36 @@ def top_level_names(tree: Path, import_roots: Sequence[str]) -> list[str]:
         folder = tree / root
         if folder.is_dir():
             found.update(
-                entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry.is_dir() and entry.name.isidentifier())
+                entry.stem
+                for entry in folder.iterdir()
+                if entry.suffix == ".py" or (entry.is_dir() and entry.name.isidentifier())
             )
     return sorted(name for name in found if name.isidentifier())
 
 
 def foreign(run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str]) -> list[str]:
-    """The changed modules that the run loaded from somewhere else than the judged tree: its outcomes are about other code."""
+    """The changed modules that the run loaded from somewhere else than the judged tree: its outcomes are
+    about other code.
+    """
     tree, env_source = tree.resolve(), env_source.resolve()
-    elsewhere = {name: Path(path) for name, path in run.modules.items() if not Path(path).is_relative_to(tree)}
+    elsewhere = {
+        name: Path(path) for name, path in run.modules.items() if not Path(path).is_relative_to(tree)
+    }
     return [
         changed
         for changed in changed_paths
         if changed.endswith(".py")
-        and any(path == env_source / changed or _is_module(tree, changed, name, path) for name, path in elsewhere.items())
+        and any(
+            path == env_source / changed or _is_module(tree, changed, name, path)
+            for name, path in elsewhere.items()
+        )
     ]
 
 
 def _is_module(tree: Path, changed: str, name: str, path: Path) -> bool:
-    """Whether `name` is how the changed file is imported: its path from a folder that is no package itself."""
+    """Whether `name` is how the changed file is imported: its path from a folder that is no package
+    itself.
+    """
     parts = name.split(".")
     for tail in (PurePosixPath(*parts[:-1], f"{parts[-1]}.py"), PurePosixPath(*parts, "__init__.py")):
         above = changed.removesuffix(str(tail))

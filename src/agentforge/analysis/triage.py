@@ -22,11 +22,14 @@ def _set(text: str) -> frozenset[str]:
 _ACTIONS: Mapping[Action, frozenset[str]] = {
     "fix": _set("fix fixes repair resolve correct debug patch solve"),
     "delete": _set("delete remove drop"),
-    "refactor": _set("refactor restructure simplify clean cleanup extract reorganize reorganise split deduplicate"),
+    "refactor": _set(
+        "refactor restructure simplify clean cleanup extract reorganize reorganise split deduplicate"
+    ),
     "analyze": _set("analyze analyse review assess audit inspect investigate explain"),
     "create": _set("add create implement introduce write build support provide generate"),
     "modify": _set(
-        "change update modify rename extend allow improve set bump use move replace increase decrease raise lower handle make adjust let"
+        "change update modify rename extend allow improve set bump use move replace increase decrease "
+        "raise lower handle make adjust let"
     ),
 }
 _GOALS: Mapping[GoalType, frozenset[str]] = {
@@ -42,18 +45,24 @@ _OBJECTS: Mapping[GoalType, frozenset[str]] = {
     "design": _set("design spec specification"),
 }
 _TROUBLE = _set(
-    "bug bugs broken crash crashes crashed fails failing error errors wrong incorrect incorrectly regression typo misspelled raises"
+    "bug bugs broken crash crashes crashed fails failing error errors wrong incorrect incorrectly "
+    "regression typo misspelled raises"
 )
-_POLITE = _set("please can could would you we i should must need needs want to the a an let's lets kindly also just")
+_POLITE = _set(
+    "please can could would you we i should must need needs want to the a an let's lets kindly also just"
+)
 _BROAD = _set(
-    "architecture migrate migration rewrite redesign entire everywhere throughout across system framework subsystem feature features"
+    "architecture migrate migration rewrite redesign entire everywhere throughout across system "
+    "framework subsystem feature features"
 )
 _DELICATE = _set(
-    "auth authentication authorization password passwords secret secrets credential credentials crypto cryptography encryption permission "
+    "auth authentication authorization password passwords secret secrets credential credentials crypto "
+    "cryptography encryption permission "
     "permissions security sql injection concurrency race thread threads lock locks"
 )
 _SMALL_EDIT = re.compile(
-    r"\b(?:typos?|misspell\w*|spelling|off[- ]by[- ]one|docstring|comment|(?:error|log|warning|help|usage) message"
+    r"\b(?:typos?|misspell\w*|spelling|off[- ]by[- "
+    r"]one|docstring|comment|(?:error|log|warning|help|usage) message"
     r"|rename (?:the )?(?:\w+ )?(?:constant|variable|parameter|argument|attribute|function|method)"
     r"|(?:change|set|bump|raise|lower|increase|decrease|update|correct|fix)\b.{0,40}\b(?:default|constant|timeout|limit|value|version|message|text|label|url|number)"
     r"|wrong (?:constant|value|default|operator|sign|message|order)|should (?:return|be|use|say)\b"
@@ -101,7 +110,13 @@ def triage(request: str, facts: TreeFacts) -> Triage:
     lane, why_lane = _lane(request, said, facts, action)
     if lane == "hotfix":
         complexity = "trivial"
-    return Triage(lane, complexity, action, goal_type, (f"the request reads as {goal_type}: {action}", why_size, why_lane))
+    return Triage(
+        lane,
+        complexity,
+        action,
+        goal_type,
+        (f"the request reads as {goal_type}: {action}", why_size, why_lane),
+    )
 
 
 def _kind(said: list[str]) -> tuple[GoalType, Action]:
@@ -128,7 +143,9 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
     broad = sorted(_BROAD.intersection(said))
     points = len(re.findall(r"^\s*(?:[-*+]|\d+[.)])\s+\S", request, re.MULTILINE))
     counted = (
-        f"{len(said)} words, {places} named place(s)" + (f", {points} points" if points else "") + (f", “{broad[0]}”" if broad else "")
+        f"{len(said)} words, {places} named place(s)"
+        + (f", {points} points" if points else "")
+        + (f", “{broad[0]}”" if broad else "")
     )
     if len(said) > 400 or points > 15 or (len(broad) > 1 and len(said) > 150):
         return "epic", counted
@@ -177,15 +194,20 @@ def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
 
 
 def _named_symbols(request: str, files: Mapping[str, Callable[[], str]], python: list[str]) -> Iterator[str]:
-    """Words that look like code, where the tree defines them: in backticks, called, snake_case, dotted or CamelCase."""
+    """Words that look like code, where the tree defines them: in backticks, called, snake_case, dotted or
+    CamelCase.
+    """
     marked = re.findall(
-        r"`([\w.]+)(?:\(\))?`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b(\w*[a-z0-9]_\w+|[A-Z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{3,})\b", request
+        r"`([\w.]+)(?:\(\))?`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b(\w*[a-z0-9]_\w+|[A-Z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{3,})\b",
+        request,
     )
     names = sorted({word.rpartition(".")[2] for group in marked for word in group if word} - {""})
     if not names:
         return
     defined = re.compile(
-        rf"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+({'|'.join(names)})\b|^({'|'.join(names)})[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
+        rf"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+({'|'.join(names)})\b|^({'|'.join(names)})[ "
+        r"\t]*(?::[^=\n]+)?=(?!=)",
+        re.MULTILINE,
     )
     for path in python[:TEXT_SCANNED]:
         found = {match[1] or match[2] for match in defined.finditer(files[path]())}

@@ -23,7 +23,9 @@ _MYPY = (
     "--show-error-codes",
     "--hide-error-context",
 )
-_LINE = re.compile(r"(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)* error: (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?")
+_LINE = re.compile(
+    r"(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)* error: (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
+)
 _SELECTS = ("files", "packages", "modules")
 
 
@@ -43,7 +45,9 @@ class TypeRun:
 class _Configured:
     checker: Checker
     selects: bool
-    """The project itself says which files are checked. Then all of them are, and a change that breaks its callers is seen."""
+    """The project itself says which files are checked. Then all of them are, and a change that breaks its
+    callers is seen.
+    """
 
 
 def configured(tree: Path) -> tuple[Checker, ...]:
@@ -51,8 +55,12 @@ def configured(tree: Path) -> tuple[Checker, ...]:
     return tuple(each.checker for each in _configurations(tree))
 
 
-def typecheck(sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float = 300) -> TypeRun:
-    """Check with the project's configuration and the environment's checker: what the project selects, else those of `paths` that exist."""
+def typecheck(
+    sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float = 300
+) -> TypeRun:
+    """Check with the project's configuration and the environment's checker: what the project selects, else
+    those of `paths` that exist.
+    """
     wanted = _configurations(place)
     if not wanted:
         return TypeRun("not_configured", "the project configures neither mypy nor pyright")
@@ -74,7 +82,9 @@ def worse(before: TypeRun, after: TypeRun) -> list[str]:
     return found
 
 
-def _run(sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float) -> TypeRun:
+def _run(
+    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
+) -> TypeRun:
     present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
     if paths and not present and not use.selects:
         return TypeRun("ran", "no Python file to check", checker=use.checker)
@@ -93,7 +103,9 @@ def _run(sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], u
 
 
 def _variables(env: Environment, tree: Path) -> dict[str, str]:
-    """Where modules are found: this tree before the checkout that was installed. The checker itself must not be imported from the tree."""
+    """Where modules are found: this tree before the checkout that was installed. The checker itself must not
+    be imported from the tree.
+    """
     roots = [str(tree / root) for root in env.import_roots if root != "."]
     plain = {name: value for name, value in run_env(env, tree).items() if name != "PYTHONPATH"}
     return plain | ({"MYPYPATH": ":".join(roots)} if roots else {})
@@ -103,8 +115,15 @@ def _read_mypy(done: Completed, tree: Path) -> TypeRun:
     out = done.out.decode("utf-8", "replace")
     if done.code not in (0, 1):
         # It stopped at the first error of its own; the counts would be those of half a run.
-        said = [line for text in (out, done.err.decode("utf-8", "replace")) for line in text.splitlines() if line.strip()]
-        return TypeRun("not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}", checker="mypy")
+        said = [
+            line
+            for text in (out, done.err.decode("utf-8", "replace"))
+            for line in text.splitlines()
+            if line.strip()
+        ]
+        return TypeRun(
+            "not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}", checker="mypy"
+        )
     rows = [
         (_relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
         for line in out.splitlines()
@@ -119,16 +138,27 @@ def _read_pyright(done: Completed, tree: Path) -> TypeRun:
         found = value["generalDiagnostics"]
     except (ValueError, TypeError, KeyError):
         said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return TypeRun("not_run", f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}", checker="pyright")
+        return TypeRun(
+            "not_run",
+            f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}",
+            checker="pyright",
+        )
     rows = [
-        (_relative(row["file"], tree), row.get("rule", "error"), f"{row['range']['start']['line'] + 1}: {row['message'].splitlines()[0]}")
+        (
+            _relative(row["file"], tree),
+            row.get("rule", "error"),
+            f"{row['range']['start']['line'] + 1}: {row['message'].splitlines()[0]}",
+        )
         for row in found
         if row["severity"] == "error"
     ]
     return _counted(rows, "pyright")
 
 
-_READERS: Mapping[Checker, Callable[[Completed, Path], TypeRun]] = {"mypy": _read_mypy, "pyright": _read_pyright}
+_READERS: Mapping[Checker, Callable[[Completed, Path], TypeRun]] = {
+    "mypy": _read_mypy,
+    "pyright": _read_pyright,
+}
 
 
 def _counted(rows: Sequence[tuple[str, str, str]], checker: Checker) -> TypeRun:
@@ -149,7 +179,12 @@ def _configurations(tree: Path) -> list[_Configured]:
     """What the project configures, mypy first; each file is asked in the order in which the checker asks."""
     tools = _pyproject(tree)
     found = []
-    sections = (_ini(tree / "mypy.ini"), _ini(tree / ".mypy.ini"), tools.get("mypy"), _ini(tree / "setup.cfg"))
+    sections = (
+        _ini(tree / "mypy.ini"),
+        _ini(tree / ".mypy.ini"),
+        tools.get("mypy"),
+        _ini(tree / "setup.cfg"),
+    )
     mypy = next((section for section in sections if section is not None), None)
     if mypy is not None:
         found.append(_Configured("mypy", any(key in mypy for key in _SELECTS)))

@@ -43,13 +43,20 @@ def place_of(path: PurePath, text: str) -> str:
 
 
 def examples() -> dict[str, str]:
-    """A commented example of each kind, by the path where a repository has it. `## ` explains, `# ` is what may be uncommented."""
+    """A commented example of each kind, by the path where a repository has it. `## ` explains, `# ` is what
+    may be uncommented.
+    """
     root = Catalog.packaged().root / "examples"
-    return {f".agentforge/{path.parent.name}/{path.name}": path.read_text(encoding="utf-8") for path in sorted(root.glob("*/*.yaml"))}
+    return {
+        f".agentforge/{path.parent.name}/{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted(root.glob("*/*.yaml"))
+    }
 
 
 def file_faults(others: Mapping[str, str], place: str, text: str) -> list[str]:
-    """Every mistake of a file among the other files of its project, each as `file:line: key: what is wrong`."""
+    """Every mistake of a file among the other files of its project, each as `file:line: key: what is
+    wrong`.
+    """
     if says_nothing(text):
         return []
     try:
@@ -83,7 +90,9 @@ def _lane_faults(catalog: Catalog) -> list[str]:
 
 def _folder(said: Mapping[str, object]) -> Folder | None:
     template = said.get("pipeline")
-    if isinstance(said.get("stages"), dict) or (isinstance(template, dict) and isinstance(template.get("stages"), dict)):
+    if isinstance(said.get("stages"), dict) or (
+        isinstance(template, dict) and isinstance(template.get("stages"), dict)
+    ):
         return "orchestration"
     own: Mapping[str, Folder] = {
         "agent": "agents",

@@ -51,7 +51,8 @@ class Contract:
     description: str
     rules: tuple[Predicate, ...]
     draft_schema: Mapping[str, Json]
-    """What a model submits: the engine's own fields may be missing, and those only it may write are refused."""
+    """What a model submits: the engine's own fields may be missing, and those only it may write are refused.
+    """
     final_schema: Mapping[str, Json]
     """What is kept: complete."""
     document: Mapping[str, Json]
@@ -72,7 +73,10 @@ def compile_contract(document: object, source: str) -> Contract:
     if not isinstance(rules, list):
         raise UsageError(f"{source}: `validation` is a list of predicate names.")
     if foreign := [rule for rule in rules if rule not in PREDICATES]:
-        raise UsageError(f"{source}: validation names {str(foreign[0])!r}, which is no predicate; known: {', '.join(PREDICATES)}.")
+        raise UsageError(
+            f"{source}: validation names {str(foreign[0])!r}, which is no predicate; known: "
+            f"{', '.join(PREDICATES)}."
+        )
     schema = check_schema(document.get("schema"), source)
     contract = Contract(
         name=document["contract"],
@@ -92,7 +96,9 @@ def compile_contract(document: object, source: str) -> Contract:
 
 
 def problems(contract: Contract, value: object, *, final: bool) -> list[str]:
-    """What is wrong with a value, each as `path: what is wrong, what is allowed`; short enough to feed back."""
+    """What is wrong with a value, each as `path: what is wrong, what is allowed`; short enough to feed
+    back.
+    """
     return _problems(contract.final_schema if final else contract.draft_schema, contract.final_schema, value)
 
 
@@ -144,7 +150,9 @@ def _unfit(value: object) -> Iterator[tuple[str, str]]:
             todo += [([*path, index], child) for index, child in reversed(list(enumerate(part)))]
 
 
-def _told(error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], complete: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def _told(
+    error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], complete: Mapping[str, Json]
+) -> Iterator[tuple[str, str]]:
     node = _follow(schema, error.schema_path[:-1])
     facts = error.kind.as_dict()
     path, here = error.instance_path, _spell(error.instance_path)
@@ -163,7 +171,9 @@ def _told(error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], comp
                     yield spelled, f"{spelled}: unknown key; allowed: {known}"
         case jsonschema_rs.ValidationErrorKind.AnyOf():
             # The branch of the right type says more than "matches none of them".
-            near = [branch for branch in facts["context"] if not any(_is_type(inner, path) for inner in branch)]
+            near = [
+                branch for branch in facts["context"] if not any(_is_type(inner, path) for inner in branch)
+            ]
             if len(near) == 1:
                 for inner in near[0]:
                     yield from _told(inner, schema, complete)
@@ -174,7 +184,9 @@ def _told(error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], comp
 
 
 def _is_type(error: jsonschema_rs.ValidationError, path: Sequence[str | int]) -> bool:
-    return isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Type) and list(error.instance_path) == list(path)
+    return isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Type) and list(
+        error.instance_path
+    ) == list(path)
 
 
 def allowed(node: Mapping[str, Json]) -> str:

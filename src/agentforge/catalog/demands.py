@@ -1,4 +1,6 @@
-"""What a base demands of everything that builds on it or takes its place: an override may add to it, never take away."""
+"""What a base demands of everything that builds on it or takes its place: an override may add to it, never
+take away.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -10,7 +12,9 @@ from agentforge.catalog.roles import verifications_of
 Document: TypeAlias = Mapping[str, Any]
 
 WRITERS = frozenset({"create_file", "edit_file", "delete_file"})
-"""The tools that a role is limited in by paths; those that keep one kind of file are bound by what is closed alone."""
+"""The tools that a role is limited in by paths; those that keep one kind of file are bound by what is closed
+alone.
+"""
 
 COMPOSED = frozenset({"apply_patch", "move_file"})
 """Tools that create, change and delete: whoever has one has all three."""
@@ -26,7 +30,11 @@ def lost(kind: Kind, base: Document, result: Document) -> list[str]:
             return [*_of_agent(base, result)]
         case "contracts":
             kept = result.get("validation") or []
-            rules = [f"validation: drops the rule {name}" for name in base.get("validation") or [] if name not in kept]
+            rules = [
+                f"validation: drops the rule {name}"
+                for name in base.get("validation") or []
+                if name not in kept
+            ]
             return [*rules, *_looser_all(base["schema"], result["schema"], "schema")]
         case "stages":
             return [*_of_stage(base, result)]
@@ -38,7 +46,10 @@ def too_free(base: Document, role: Document) -> list[str]:
     """What a role may do that the one whose place it takes in a stage may not."""
     tools = role["capabilities"]["tools"]
     forbidden = base["capabilities"]["tools"].get("forbidden", ())
-    return [*(f"may use {name}, which is forbidden there" for name in tools["allowed"] if name in forbidden), *_wider(base, role)]
+    return [
+        *(f"may use {name}, which is forbidden there" for name in tools["allowed"] if name in forbidden),
+        *_wider(base, role),
+    ]
 
 
 def lost_proof(base: Sequence[Document], stages: Sequence[Document]) -> list[str]:
@@ -52,9 +63,18 @@ def _proof(stages: Sequence[Document]) -> Iterator[tuple[tuple[str, ...], str]]:
         readers = stage.get("reviewers", ()) if stage.get("review_mode", "blocking") == "blocking" else ()
         for item in stage["produces"]:
             phase = item["phase"]
-            yield ("artifact", item["contract"], phase), f"drops the artifact {item['contract']} of {stage['name']}"
-            yield from ((("gate", gate, phase), f"drops the gate {gate} of {stage['name']}") for gate in stage["gates"])
-            yield from ((("reader", role, phase), f"drops the blocking reviewer {role} of {stage['name']}") for role in readers)
+            yield (
+                ("artifact", item["contract"], phase),
+                f"drops the artifact {item['contract']} of {stage['name']}",
+            )
+            yield from (
+                (("gate", gate, phase), f"drops the gate {gate} of {stage['name']}")
+                for gate in stage["gates"]
+            )
+            yield from (
+                (("reader", role, phase), f"drops the blocking reviewer {role} of {stage['name']}")
+                for role in readers
+            )
 
 
 def _of_agent(base: Document, result: Document) -> Iterator[str]:
@@ -71,8 +91,12 @@ def _of_agent(base: Document, result: Document) -> Iterator[str]:
 
 
 def _wider(base: Document, result: Document) -> Iterator[str]:
-    """A path closed to any tool is closed to all; a tool without places of its own is held to those of the others."""
-    before, now = (document["capabilities"]["tools"].get("path_constraints", {}) for document in (base, result))
+    """A path closed to any tool is closed to all; a tool without places of its own is held to those of the
+    others.
+    """
+    before, now = (
+        document["capabilities"]["tools"].get("path_constraints", {}) for document in (base, result)
+    )
     allowed = result["capabilities"]["tools"]["allowed"]
     writers = [*WRITERS] if COMPOSED & set(allowed) else [name for name in allowed if name in WRITERS]
     if not writers:
@@ -85,13 +109,20 @@ def _wider(base: Document, result: Document) -> Iterator[str]:
                 yield f"drops the path limit {pattern} of {tool}"
     for tool in writers:
         open_before, open_now = _open(before, tool), _open(now, tool)
-        if open_before and (wider := [pattern for pattern in open_now or ["**"] if pattern not in open_before]):
-            yield f"lets {tool} write {wider[0]}, and the base only {', '.join(open_before)}; narrow with `!`, or set `tests:` and `docs:`"
+        if open_before and (
+            wider := [pattern for pattern in open_now or ["**"] if pattern not in open_before]
+        ):
+            yield (
+                f"lets {tool} write {wider[0]}, and the base only {', '.join(open_before)}; narrow "
+                "with `!`, or set `tests:` and `docs:`"
+            )
 
 
 def _open(limits: Mapping[str, str], tool: str) -> list[str]:
     own = [pattern for pattern in _split(limits.get(tool, "")) if not pattern.startswith("!")]
-    return own or [pattern for patterns in limits.values() for pattern in _split(patterns) if not pattern.startswith("!")]
+    return own or [
+        pattern for patterns in limits.values() for pattern in _split(patterns) if not pattern.startswith("!")
+    ]
 
 
 def _closed(patterns: str) -> list[str]:
@@ -140,7 +171,9 @@ def _looser(base: Mapping[str, Any], result: Mapping[str, Any], where: str) -> I
     for key in ("filled", "format", "pattern", "const"):
         if key in base and result.get(key) != base[key]:
             yield f"{where}.{key}: changes what the base demands"
-    if not set(types_of(result)) <= set(types_of(base)) or base.get("any_of", result.get("any_of")) != result.get("any_of"):
+    if not set(types_of(result)) <= set(types_of(base)) or base.get(
+        "any_of", result.get("any_of")
+    ) != result.get("any_of"):
         yield f"{where}: takes other types than the base"
     if "enum" in base and not set(result.get("enum", ["…"])) <= set(base["enum"]):
         yield f"{where}.enum: takes values that the base refuses"

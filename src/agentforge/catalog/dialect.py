@@ -1,8 +1,11 @@
 """The contract dialect: checked, then compiled to JSON Schema 2020-12.
 
-A property carries its own `required: true`; `min_items`, `max_length` and their like are written with an underscore;
-an object that lists `properties` refuses every other key. `filled: true` marks what the engine knows better than a
-model: it may be missing from a draft. `filled: only` is refused in a draft, because nobody but the engine may say it.
+A property carries its own `required: true`; `min_items`, `max_length` and their like are written with an
+underscore;
+an object that lists `properties` refuses every other key. `filled: true` marks what the engine knows better
+than a
+model: it may be missing from a draft. `filled: only` is refused in a draft, because nobody but the engine may
+say it.
 """
 
 import re
@@ -128,7 +131,10 @@ def _allows_nothing(node: Mapping[str, Any], types: tuple[str, ...]) -> str | No
 
 
 def _fits(value: object, node: Mapping[str, Any], types: tuple[str, ...]) -> bool:
-    if not any(isinstance(value, _TYPES[name]) and (name != "integer" or not isinstance(value, bool)) for name in types):
+    if not any(
+        isinstance(value, _TYPES[name]) and (name != "integer" or not isinstance(value, bool))
+        for name in types
+    ):
         return False
     if isinstance(value, str):
         long_enough = node.get("min_length", 0) <= len(value) <= node.get("max_length", len(value))
@@ -157,7 +163,9 @@ def _children(node: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 def _object(properties: Mapping[str, Any], *, final: bool) -> dict[str, Json]:
     shown = {name: node for name, node in properties.items() if final or node.get("filled") != "only"}
-    required: list[Json] = [name for name, node in shown.items() if node.get("required") and (final or not node.get("filled"))]
+    required: list[Json] = [
+        name for name, node in shown.items() if node.get("required") and (final or not node.get("filled"))
+    ]
     return {
         "type": "object",
         "properties": {name: _compile(node, final=final) for name, node in shown.items()},

@@ -1,6 +1,8 @@
-"""How a project's file builds on another one: `extends`, where mappings merge, lists replace and `+key` appends.
+"""How a project's file builds on another one: `extends`, where mappings merge, lists replace and `+key`
+appends.
 
-The stages of a pipeline, of a lane too, can also be edited in place: `insert_after`, `insert_before`, `replace`, `remove`.
+The stages of a pipeline, of a lane too, can also be edited in place: `insert_after`, `insert_before`,
+`replace`, `remove`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,11 +42,15 @@ Read: TypeAlias = Callable[[str], Written]
 
 
 def built(reference: str, read: Read, kind: Kind, chain: Sequence[str] = (), asker: str = "") -> Built:
-    """The document behind a reference, with everything it extends merged in. `asker` is the file that extends it."""
+    """The document behind a reference, with everything it extends merged in. `asker` is the file that extends
+    it.
+    """
     try:
         source, document = read(reference)
     except LookupError as error:
-        raise UsageError(f"{asker}: extends: {error.args[0]}." if asker else f"T{error.args[0][1:]}.") from None
+        raise UsageError(
+            f"{asker}: extends: {error.args[0]}." if asker else f"T{error.args[0][1:]}."
+        ) from None
     document = dict(document)
     above = document.pop("extends", None)
     if above is None:
@@ -53,7 +59,10 @@ def built(reference: str, read: Read, kind: Kind, chain: Sequence[str] = (), ask
         raise UsageError(f'{source}: extends: is text such as "{PACKAGED}software_developer".')
     circle = [*chain, reference]
     if above in circle:
-        raise UsageError(f"{source}: extends: circular extends in {kind}: {' -> '.join([*circle, above])}.", "Remove one of them.")
+        raise UsageError(
+            f"{source}: extends: circular extends in {kind}: {' -> '.join([*circle, above])}.",
+            "Remove one of them.",
+        )
     base = built(above, read, kind, circle, source)
     if kind == "pipelines":
         document = _edited(base.document, document, source)
@@ -72,9 +81,14 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any], source: str, where:
             name = str(key)[1:]
             old = base.get(name, [])
             if name in over:
-                raise UsageError(f"{source}: {path}: says both `{name}` and `+{name}`; the first replaces, the second appends.")
+                raise UsageError(
+                    f"{source}: {path}: says both `{name}` and `+{name}`; the first replaces, the second "
+                    "appends."
+                )
             if not isinstance(old, list) or not isinstance(value, list):
-                raise UsageError(f"{source}: {path}: `+{name}` appends to a list, and `{name}` or its addition is none.")
+                raise UsageError(
+                    f"{source}: {path}: `+{name}` appends to a list, and `{name}` or its addition is none."
+                )
             out[name] = [*old, *(item for item in value if item not in old)]
         elif isinstance(value, dict):
             below = base.get(key)
@@ -87,16 +101,23 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any], source: str, where:
 def _forget_dropped_tools(result: Document, over: Document) -> None:
     """A tool that an override no longer allows needs no path limit either."""
     tools = _at(result, "capabilities", "tools")
-    limits, allowed = _at(result, "capabilities", "tools", "path_constraints"), _at(result, "capabilities", "tools", "allowed")
+    limits, allowed = (
+        _at(result, "capabilities", "tools", "path_constraints"),
+        _at(result, "capabilities", "tools", "allowed"),
+    )
     if isinstance(tools, dict) and isinstance(limits, dict) and isinstance(allowed, list):
         own = _at(over, "capabilities", "tools", "path_constraints") or {}
-        tools["path_constraints"] = {tool: limit for tool, limit in limits.items() if tool in allowed or tool in own}
+        tools["path_constraints"] = {
+            tool: limit for tool, limit in limits.items() if tool in allowed or tool in own
+        }
 
 
 def _unedited(document: Document, source: str) -> Document:
     for where, holder in _holders(document):
         if found := [key for key in EDITS if key in holder]:
-            raise UsageError(f"{source}: {where}.{found[0]}: edits the stages of a base, and this file extends none.")
+            raise UsageError(
+                f"{source}: {where}.{found[0]}: edits the stages of a base, and this file extends none."
+            )
     return document
 
 
@@ -109,12 +130,19 @@ def _edited(base: Document, over: Document, source: str) -> Document:
             continue
         stages = known.get(where, {}).get("stages")
         if "stages" in holder:
-            raise UsageError(f"{source}: {where}.stages: says both `stages` and `{next(iter(edits))}`; the first replaces the whole list.")
+            raise UsageError(
+                f"{source}: {where}.stages: says both `stages` and `{next(iter(edits))}`; the first "
+                "replaces the whole list."
+            )
         if not isinstance(stages, list):
             raise UsageError(f"{source}: {where}: the base has no stages here to edit.")
         for edit, value in edits.items():
             stages = _carried_out(edit, value, stages, f"{source}: {where}.{edit}")
-        over = _with(over, where, {**{key: value for key, value in holder.items() if key not in EDITS}, "stages": stages})
+        over = _with(
+            over,
+            where,
+            {**{key: value for key, value in holder.items() if key not in EDITS}, "stages": stages},
+        )
     return over
 
 
@@ -124,7 +152,10 @@ def _carried_out(edit: str, value: object, stages: list[Document], at: str) -> l
             raise UsageError(f"{at}: is a list of stages of the base.")
         for name in value:
             if _named(name, stages, at).get("required"):
-                raise UsageError(f"{at}: {name} is required and cannot be removed.", "Give another in its place with `replace`.")
+                raise UsageError(
+                    f"{at}: {name} is required and cannot be removed.",
+                    "Give another in its place with `replace`.",
+                )
         return [stage for stage in stages if stage.get("name") not in value]
     if not isinstance(value, dict):
         raise UsageError(f"{at}: is a mapping from a stage of the base to an entry, or to a list of them.")
@@ -142,16 +173,23 @@ def _carried_out(edit: str, value: object, stages: list[Document], at: str) -> l
 
 
 def _of_place(old: Document, new: Document) -> Document:
-    """What the base says about a place holds for whatever fills it; about the same stage, everything it says."""
+    """What the base says about a place holds for whatever fills it; about the same stage, everything it
+    says.
+    """
     return (
-        old if new.get("name") == old.get("name") else {key: old[key] for key in ("required", "default_exit", "returns_to") if key in old}
+        old
+        if new.get("name") == old.get("name")
+        else {key: old[key] for key in ("required", "default_exit", "returns_to") if key in old}
     )
 
 
 def _named(name: object, stages: list[Document], at: str) -> Document:
     found = next((stage for stage in stages if stage.get("name") == name), None)
     if found is None:
-        raise UsageError(f"{at}: there is no stage {name} in the base; there are {', '.join(str(stage.get('name')) for stage in stages)}.")
+        raise UsageError(
+            f"{at}: there is no stage {name} in the base; there are "
+            f"{', '.join(str(stage.get('name')) for stage in stages)}."
+        )
     return found
 
 
@@ -161,7 +199,9 @@ def _holders(document: Document) -> list[tuple[str, Document]]:
     if not isinstance(pipeline, dict):
         return []
     lanes = pipeline.get("lanes")
-    found = [(f"pipeline.lanes.{name}", lane) for name, lane in lanes.items()] if isinstance(lanes, dict) else []
+    found = (
+        [(f"pipeline.lanes.{name}", lane) for name, lane in lanes.items()] if isinstance(lanes, dict) else []
+    )
     return [(where, holder) for where, holder in [("pipeline", pipeline), *found] if isinstance(holder, dict)]
 
 

@@ -1,6 +1,7 @@
 """Where a mistake in a project's file stands: a sentence about a file becomes one about its line and key.
 
-What finds mistakes knows keys and names, not lines: it may look at a document that several files were merged into.
+What finds mistakes knows keys and names, not lines: it may look at a document that several files were merged
+into.
 """
 
 import re
@@ -37,7 +38,9 @@ def _said(place: Place, problem: str) -> str:
     if own and _keys(problem) == _plain(place.path):
         return problem
     merged_key = own and any(isinstance(part, int) for part in _keys(problem))
-    return f"{spell(place.path)}: {problem[own.end() :].removeprefix(': ') if own and merged_key else problem}"
+    return (
+        f"{spell(place.path)}: {problem[own.end() :].removeprefix(': ') if own and merged_key else problem}"
+    )
 
 
 def _exact(text: str, problem: str) -> Place | None:
@@ -52,7 +55,9 @@ def _exact(text: str, problem: str) -> Place | None:
         return max(named, key=lambda place: sum(part in wanted for part in place.path), default=None)
     words = set(_WORD.findall(problem.partition(";")[0]))  # what follows tells what would be right
     named = [place for place in known if place.text and place.text in words]
-    named = named or [place for place in known if "_" in (key := str(_plain(place.path)[-1])) and key in words]
+    named = named or [
+        place for place in known if "_" in (key := str(_plain(place.path)[-1])) and key in words
+    ]
     return max(named, key=lambda place: sum(part in words for part in place.path), default=None)
 
 

@@ -64,7 +64,9 @@ class Line:
 
 def entries_of(template: Mapping[str, Any], lane: str) -> Sequence[Mapping[str, Any]]:
     """The entries of a lane, as written."""
-    found: Sequence[Mapping[str, Any]] = template["stages"] if "stages" in template else template["lanes"][lane]["stages"]
+    found: Sequence[Mapping[str, Any]] = (
+        template["stages"] if "stages" in template else template["lanes"][lane]["stages"]
+    )
     return found
 
 
@@ -72,7 +74,10 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
     """The lane to start in, and those that a task may rise to from there, in order."""
     name, lanes = template["name"], template.get("lanes", {})
     if bool(lanes) == ("stages" in template):
-        raise UsageError(f"The pipeline {name} has {'both' if lanes else 'neither'} `stages` and `lanes`; it needs one of them.")
+        raise UsageError(
+            f"The pipeline {name} has {'both' if lanes else 'neither'} `stages` and `lanes`; it needs "
+            "one of them."
+        )
     if not lanes:
         if lane not in {None, WHOLE}:
             raise UsageError(f"The pipeline {name} has no lane {lane}; it has none.", "Leave the lane out.")
@@ -82,7 +87,10 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
     way = [lane or next((known for known in lanes if known == WHOLE), list(lanes)[-1])]
     while (above := lanes[way[-1]].get("rises")) is not None:
         if above["to"] not in lanes:
-            raise UsageError(f"The lane {way[-1]} of {name} rises to {above['to']}, which it does not have.", f"It has {', '.join(lanes)}.")
+            raise UsageError(
+                f"The lane {way[-1]} of {name} rises to {above['to']}, which it does not have.",
+                f"It has {', '.join(lanes)}.",
+            )
         if above["to"] in way:
             raise UsageError(f"The lanes of {name} rise in a circle: {' -> '.join([*way, above['to']])}.")
         way.append(above["to"])
@@ -90,7 +98,9 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
 
 
 def with_panel(stage: Document, roles: Mapping[str, Role], source: str) -> Document:
-    """A stage whose readers are told in full, and whose last gate hears them. `roles` has every role it names."""
+    """A stage whose readers are told in full, and whose last gate hears them. `roles` has every role it
+    names.
+    """
     named: list[str] = stage.get("reviewers", [])
     arbiter = arbiter_of(stage)
     whole = dict(stage)
@@ -123,20 +133,32 @@ def read_only_problem(line: Line, pipeline: str, mode: Mode) -> UsageError | Non
     writing = [stage["name"] for stage in line.stages if _WRITING & set(stage["gates"])]
     if mode.writes or not writing:
         return None
-    instead = f"Use the pipeline {mode.pipeline} with it, or another mode." if mode.pipeline else "Use another mode."
-    return UsageError(f"The mode {mode.name} changes nothing, and the stage {writing[0]} of the pipeline {pipeline} does.", instead)
+    instead = (
+        f"Use the pipeline {mode.pipeline} with it, or another mode."
+        if mode.pipeline
+        else "Use another mode."
+    )
+    return UsageError(
+        f"The mode {mode.name} changes nothing, and the stage {writing[0]} of the pipeline {pipeline} does.",
+        instead,
+    )
 
 
 def _for_rules(stage: Document, mode: Mode) -> Document:
     kept = {key: value for key, value in stage.items() if key not in _NOT_RULES}
-    return kept if stage["role"] is None else {**kept, "max_steps": mode.scaled(stage_from_json(kept).max_steps)}
+    return (
+        kept if stage["role"] is None else {**kept, "max_steps": mode.scaled(stage_from_json(kept).max_steps)}
+    )
 
 
 def _seat(role: Role, source: str) -> Document:
     contract = next((name for name in role.outputs if name in _readers()), None)
     if contract is None:
         known = " or ".join(_readers())
-        raise UsageError(f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not {known}.")
+        raise UsageError(
+            f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not "
+            f"{known}."
+        )
     return {"role": role.name, "contract": contract, "version": role.version, "tier": role.tier}
 
 

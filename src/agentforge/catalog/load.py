@@ -1,6 +1,7 @@
 """The catalogue: packaged files, a project's overrides of them, and a pipeline resolved into one value.
 
-Files are read when they are needed. A resolved lane is complete: a task keeps it, and needs no catalogue any more.
+Files are read when they are needed. A resolved lane is complete: a task keeps it, and needs no catalogue any
+more.
 """
 
 import re
@@ -21,7 +22,14 @@ from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems
 from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
-from agentforge.catalog.rules import CATALOG_RULES, condition_problems, ends_problems, known_names, lane_problems, rise_problem
+from agentforge.catalog.rules import (
+    CATALOG_RULES,
+    condition_problems,
+    ends_problems,
+    known_names,
+    lane_problems,
+    rise_problem,
+)
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import pipeline_from_json
 from agentforge.system import strict_yaml
@@ -68,13 +76,20 @@ class Catalog:
             if (place := _OVERRIDE.fullmatch(path)) is None:
                 continue
             if (name := _FILE.fullmatch(place[2])) is None:
-                raise UsageError(f"{path}: a file here is named in lower case with underscores, and ends in .yaml.")
+                raise UsageError(
+                    f"{path}: a file here is named in lower case with underscores, and ends in .yaml."
+                )
             kind = next(kind for kind in KINDS if kind == place[1])
             if kind == "contracts" and name[1] in OWN_CONTRACTS:
-                raise UsageError(f"{path}: this contract is about AgentForge's own files and cannot be replaced.", "Remove the file.")
+                raise UsageError(
+                    f"{path}: this contract is about AgentForge's own files and cannot be replaced.",
+                    "Remove the file.",
+                )
             found[kind, name[1]] = text
         catalog = replace(self, overrides=found, _read={})
-        return replace(catalog, orchestration=read_orchestration(said, self.contract("stage_config"), catalog.names))
+        return replace(
+            catalog, orchestration=read_orchestration(said, self.contract("stage_config"), catalog.names)
+        )
 
     def names(self, kind: Kind) -> frozenset[str]:
         """Which files of a kind there are."""
@@ -91,14 +106,18 @@ class Catalog:
         return self._read[kind, name]
 
     def faults(self, kind: Kind, name: str) -> list[str]:
-        """Everything that is wrong with a project's file, each with its line and key; `document` stops at the first."""
+        """Everything that is wrong with a project's file, each with its line and key; `document` stops at the
+        first.
+        """
         try:
             self.document(kind, name)
         except UsageError as first:
             if kind == "contracts" or "more like this" not in first.next_step:
                 return [str(first)]
             source, texts = self._source(kind, name), self._texts(kind, name)
-            wrong = self._wrong(kind, known_names(kind, built(name, lambda wanted: self._file(kind, wanted), kind).document))
+            wrong = self._wrong(
+                kind, known_names(kind, built(name, lambda wanted: self._file(kind, wanted), kind).document)
+            )
             return [placed(UsageError(f"{source}: {each}."), texts).sentence for each in wrong]
         return []
 
@@ -111,7 +130,9 @@ class Catalog:
         return role_from_json(self.document("agents", name))
 
     def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> Resolved:
-        """One lane of a pipeline, with those it can rise to, checked as a whole. Without a lane it is the whole line."""
+        """One lane of a pipeline, with those it can rise to, checked as a whole. Without a lane it is the
+        whole line.
+        """
         way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
         try:
@@ -124,7 +145,10 @@ class Catalog:
         first, *higher = (line.pipeline(pipeline, way) for line in lines)
         for below, above in pairwise(map(pipeline_from_json, (first, *higher))):
             if wrong := rise_problem(below, above):
-                raise placed(UsageError(f"{self._source('pipelines', pipeline)}: {wrong}."), self._texts("pipelines", pipeline))
+                raise placed(
+                    UsageError(f"{self._source('pipelines', pipeline)}: {wrong}."),
+                    self._texts("pipelines", pipeline),
+                )
         reviews: dict[str, dict[str, str]] = {}
         for line in lines:
             for stage, texts in line.review_prompts().items():
@@ -133,11 +157,19 @@ class Catalog:
             "pipeline": first,
             "higher": higher,
             "roles": {name: self.document("agents", name) for line in lines for name in line.roles},
-            "contracts": {name: self.document("contracts", name) for line in lines for name in line.contracts()},
+            "contracts": {
+                name: self.document("contracts", name) for line in lines for name in line.contracts()
+            },
             "prompts": {stage: text for line in lines for stage, text in line.prompts().items()},
             "review_prompts": reviews,
         }
-        own = {name for line in lines for role in line.roles.values() for name in role.allowed if ("tools", name) in self.overrides}
+        own = {
+            name
+            for line in lines
+            for role in line.roles.values()
+            for name in role.allowed
+            if ("tools", name) in self.overrides
+        }
         if own:  # a task without such tools keeps what it always kept
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return Resolved(resolved)
@@ -167,7 +199,9 @@ class Catalog:
             own_name: object = compile_contract(document, source).name
         else:
             if wrong := self._wrong(kind, document):
-                raise UsageError(f"{source}: {wrong[0]}.", f"{len(wrong) - 1} more like this." if len(wrong) > 1 else "")
+                raise UsageError(
+                    f"{source}: {wrong[0]}.", f"{len(wrong) - 1} more like this." if len(wrong) > 1 else ""
+                )
             own_name = _own_name(kind, document)
         if own_name != name:
             raise UsageError(f"{source}: calls itself {own_name!r}; a file is named after what it holds.")
@@ -177,10 +211,14 @@ class Catalog:
         wrong = problems(meta, document, final=True)
         for rule in () if wrong else meta.rules:
             wrong += CATALOG_RULES[rule](kind, document, self.names)
-        return wrong or list(tool_problems(document) if kind == "tools" else condition_problems(kind, document))
+        return wrong or list(
+            tool_problems(document) if kind == "tools" else condition_problems(kind, document)
+        )
 
     def _whole(self, kind: Kind, name: str) -> Document:
-        """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands before."""
+        """A file with what it extends, valid, and no looser than the packaged ones it builds on or stands
+        before.
+        """
         source = self._source(kind, name)
         reference = name if (kind, name) in self.overrides else PACKAGED + name
         document = known_names(kind, built(reference, lambda wanted: self._file(kind, wanted), kind).document)
@@ -199,15 +237,23 @@ class Catalog:
             key, _, problem = wrong.partition(": ")
             raise self.orchestration.wrong(name, key, problem)
         owed = [item["contract"] for item in stage["produces"]]
-        if whole["role"] is not None and (missing := set(owed) - set(outputs_of(self.document("agents", whole["role"])))):
-            raise self.orchestration.wrong(name, "role", f"{whole['role']} does not produce {min(missing)}, which this stage owes")
+        if whole["role"] is not None and (
+            missing := set(owed) - set(outputs_of(self.document("agents", whole["role"])))
+        ):
+            raise self.orchestration.wrong(
+                name, "role", f"{whole['role']} does not produce {min(missing)}, which this stage owes"
+            )
         return whole
 
     def _freer(self, kind: Kind, base: Document, stage: Document) -> list[str]:
         """What the role of a stage may do that the one before it may not."""
         if kind != "stages" or base["role"] in (None, stage["role"]) or stage["role"] is None:
             return []
-        before = Catalog(self.root).document("agents", base["role"]) if base["role"] in Catalog(self.root).names("agents") else None
+        before = (
+            Catalog(self.root).document("agents", base["role"])
+            if base["role"] in Catalog(self.root).names("agents")
+            else None
+        )
         freer = too_free(before, self.document("agents", stage["role"])) if before else []
         return [f"role: {stage['role']} {what}" for what in freer]
 
@@ -215,13 +261,21 @@ class Catalog:
         """The packaged files that a project's file builds on, or whose place it takes."""
         if (kind, name) not in self.overrides:
             return []
-        above = [reference for reference, _ in built(name, lambda wanted: self._file(kind, wanted), kind).above]
+        above = [
+            reference for reference, _ in built(name, lambda wanted: self._file(kind, wanted), kind).above
+        ]
         shipped = Catalog(self.root)
         named = dict.fromkeys([*(each for each in above if each.startswith(PACKAGED)), PACKAGED + name])
-        return [(each, shipped.document(kind, own)) for each in named if (own := each.removeprefix(PACKAGED)) in shipped.names(kind)]
+        return [
+            (each, shipped.document(kind, own))
+            for each in named
+            if (own := each.removeprefix(PACKAGED)) in shipped.names(kind)
+        ]
 
     def _lost_proof(self, pipeline: str, lane: str, stages: list[Document]) -> list[str]:
-        """What a project's lane no longer proves: that its stages do elsewhere, or the packaged lane it is built on."""
+        """What a project's lane no longer proves: that its stages do elsewhere, or the packaged lane it is
+        built on.
+        """
         if ("pipelines", pipeline) not in self.overrides:
             return []
         wrong = [what for new in stages for what in self._opened(self.document("stages", new["name"]), new)]
@@ -231,7 +285,10 @@ class Catalog:
             if "stages" in template or lane in template.get("lanes", {}):
                 base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]
                 like = [(old, new) for old in base for new in stages if old["produces"] == new["produces"]]
-                lost_here = [*lost_proof(base, stages), *(what for old, new in like for what in self._freer("stages", old, new))]
+                lost_here = [
+                    *lost_proof(base, stages),
+                    *(what for old, new in like for what in self._freer("stages", old, new)),
+                ]
                 wrong += [f"{what}; `{above}` demands it" for what in lost_here]
         return wrong
 
@@ -246,10 +303,16 @@ class Catalog:
         source = f"{'.agentforge' if reference == name else 'catalog'}/{kind}/{name}.yaml"
         if reference == name and (kind, name) in self.overrides:
             found: object = strict_yaml.load(self.overrides[kind, name], source)
-        elif reference != name and _FILE.fullmatch(f"{name}.yaml") and (path := self.root / kind / f"{name}.yaml").is_file():
+        elif (
+            reference != name
+            and _FILE.fullmatch(f"{name}.yaml")
+            and (path := self.root / kind / f"{name}.yaml").is_file()
+        ):
             found = _parse(path)
         else:
-            raise LookupError(f"there is no {kind} file `{reference}`; there are {', '.join(sorted(self.names(kind)))}")
+            raise LookupError(
+                f"there is no {kind} file `{reference}`; there are {', '.join(sorted(self.names(kind)))}"
+            )
         if not isinstance(found, dict):
             raise UsageError(f"{source}: holds no mapping.")
         return Written(source, found)

@@ -1,4 +1,6 @@
-"""The modes: how much a task may spend on a stage, and whether it may change anything. The numbers are data."""
+"""The modes: how much a task may spend on a stage, and whether it may change anything. The numbers are
+data.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -9,7 +11,9 @@ from typing import Any, Literal, get_args
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
-ModeName = Literal["fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit"]
+ModeName = Literal[
+    "fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit"
+]
 MODE_NAMES: tuple[ModeName, ...] = get_args(ModeName)
 
 USUAL: ModeName = "balanced"
@@ -64,9 +68,14 @@ def modes_from(document: Any) -> Mapping[ModeName, Mode]:  # noqa: ANN401  a doc
     """The modes of a document: all nine, and no key that has no meaning."""
     entries = document["modes"]
     if list(entries) != list(MODE_NAMES):
-        raise UsageError(f"catalog/policies/{_FILE.name}: the modes are {', '.join(MODE_NAMES)}, in this order.")
+        raise UsageError(
+            f"catalog/policies/{_FILE.name}: the modes are {', '.join(MODE_NAMES)}, in this order."
+        )
     known = {item.name for item in fields(Mode)} - {"name"}
     for name, entry in entries.items():
         if unknown := sorted(set(entry) - known):
-            raise UsageError(f"catalog/policies/{_FILE.name}: {name}: unknown key `{unknown[0]}`; known: {', '.join(sorted(known))}.")
+            raise UsageError(
+                f"catalog/policies/{_FILE.name}: {name}: unknown key `{unknown[0]}`; known: "
+                f"{', '.join(sorted(known))}."
+            )
     return {name: Mode(name=name, **entries[name]) for name in MODE_NAMES}

@@ -29,7 +29,11 @@ class Orchestration:
     def over(self, name: str, stage: Document) -> Document:
         """A stage with what the file says about it."""
         said = (self.stages or {}).get(name)
-        return stage if said is None else merged(stage, {_KEYS.get(key, key): value for key, value in said.items()}, self.source)
+        return (
+            stage
+            if said is None
+            else merged(stage, {_KEYS.get(key, key): value for key, value in said.items()}, self.source)
+        )
 
     def wrong(self, stage: str, key: str, problem: str) -> UsageError:
         """A mistake in what is said about a stage; `key` is the one of the stage's definition."""
@@ -41,11 +45,16 @@ class Orchestration:
         return placed(error, {self.source: self.text})
 
 
-def read_orchestration(files: Mapping[str, str], meta: Contract, names: Callable[[Kind], Collection[str]]) -> Orchestration:
+def read_orchestration(
+    files: Mapping[str, str], meta: Contract, names: Callable[[Kind], Collection[str]]
+) -> Orchestration:
     """The file among a project's files by path, if there is one; valid, and naming only what there is."""
     here = [path for path in files if path.startswith(FOLDER)]
     if strangers := sorted(set(here) - set(FILES)):
-        raise UsageError(f"{strangers[0]}: a file here is named {' or '.join(path.removeprefix(FOLDER) for path in FILES)}.")
+        raise UsageError(
+            f"{strangers[0]}: a file here is named "
+            f"{' or '.join(path.removeprefix(FOLDER) for path in FILES)}."
+        )
     if len(here) > 1:
         raise UsageError(f"{here[1]}: {here[0]} says the same things; one of them must go.")
     if not here:
@@ -62,10 +71,15 @@ def read_orchestration(files: Mapping[str, str], meta: Contract, names: Callable
     for stage, said in value["stages"].items():
         if stage not in names("stages"):
             raise read.placed(
-                UsageError(f"{source}: {prefix}stages.{stage}: there is no such stage; there are {', '.join(sorted(names('stages')))}.")
+                UsageError(
+                    f"{source}: {prefix}stages.{stage}: there is no such stage; there are "
+                    f"{', '.join(sorted(names('stages')))}."
+                )
             )
         for key in ("primary", "reviewers", "+reviewers"):
             for role in [said[key]] if key == "primary" and key in said else said.get(key, []):
                 if role not in names("agents"):
-                    raise read.wrong(stage, key, f"there is no role {role}; there are {', '.join(sorted(names('agents')))}")
+                    raise read.wrong(
+                        stage, key, f"there is no role {role}; there are {', '.join(sorted(names('agents')))}"
+                    )
     return Orchestration(source, text, value["stages"], read.prefix)

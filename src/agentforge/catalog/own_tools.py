@@ -1,6 +1,7 @@
 """Programs that a project declares as tools: what is wrong with a declaration beyond its contract.
 
-The arguments come from a model, so a declaration must leave no room for an argument to become more than a word: no shell line, no
+The arguments come from a model, so a declaration must leave no room for an argument to become more than a
+word: no shell line, no
 program text, no option. Its schema is a plain one: nothing in it can reach for another document.
 """
 
@@ -12,23 +13,32 @@ from agentforge.catalog.contracts import schema_fault
 
 # fmt: off
 PACKAGED_TOOLS = frozenset({
-    "analyze_complexity", "analyze_coverage", "analyze_dependencies", "apply_patch", "create_file", "create_release_notes", "delete_file",
-    "edit_file", "generate_changelog", "git_branch", "git_diff", "git_log", "git_status", "list_dir", "list_files", "move_file", "outline",
-    "read_documentation", "read_file", "read_symbol", "run_command", "run_conformance_check", "run_security_scan", "run_tests",
+    "analyze_complexity", "analyze_coverage", "analyze_dependencies", "apply_patch", "create_file",
+    "create_release_notes", "delete_file",
+    "edit_file", "generate_changelog", "git_branch", "git_diff", "git_log", "git_status", "list_dir",
+    "list_files", "move_file", "outline",
+    "read_documentation", "read_file", "read_symbol", "run_command", "run_conformance_check",
+    "run_security_scan", "run_tests",
     "run_type_check", "search_codebase", "verify_deployment_ready", "view_architecture_diagram",
-    "ask_user", "escalate", "escalate_question", "submit_artifact", "glob", "grep", "write_file", "commit", "deploy",
+    "ask_user", "escalate", "escalate_question", "submit_artifact", "glob", "grep", "write_file", "commit",
+    "deploy",
 })
-"""Every name that means something already: tools, their other names, control actions, and what is reserved."""
-_SHELLS = frozenset({"sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh", "busybox", "pwsh", "powershell", "cmd"})
+"""Every name that means something already: tools, their other names, control actions, and what is reserved.
+"""
+_SHELLS = frozenset({"sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh", "busybox",
+                     "pwsh", "powershell", "cmd"})
 _KEYS = frozenset({
-    "type", "properties", "required", "additionalProperties", "title", "description", "default", "enum", "pattern", "minLength",
+    "type", "properties", "required", "additionalProperties", "title", "description", "default", "enum",
+    "pattern", "minLength",
     "maxLength", "minimum", "maximum", "items", "minItems", "maxItems", "uniqueItems",
 })
 # fmt: on
 
 _TEXT = frozenset({"string", "integer", "boolean"})
 _SLOT = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
-_INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|deno|bun|php|lua|R|Rscript|osascript|guile|tclsh|[gmn]?awk)[0-9.]*")
+_INTERPRETER = re.compile(
+    r"(python|pypy|perl|ruby|node|deno|bun|php|lua|R|Rscript|osascript|guile|tclsh|[gmn]?awk)[0-9.]*"
+)
 _PROGRAM_TEXT = re.compile(r"-[A-Za-z]*[ceEpr]|--(command|eval|exec|execute|print|run)")
 """Options after which these take a program as text."""
 
@@ -89,7 +99,10 @@ def _argument_problems(node: Mapping[str, Any], where: str) -> Iterator[str]:
         else:
             yield from _keys_problems(items, f"{where}.items")
     elif kind not in _TEXT:
-        yield f"{where}.type: is string, integer, boolean, or array of these: a word of a command can be nothing else"
+        yield (
+            f"{where}.type: is string, integer, boolean, or array of these: a word of a command can be "
+            "nothing else"
+        )
 
 
 def _keys_problems(node: Mapping[str, Any], where: str) -> Iterator[str]:
@@ -102,7 +115,9 @@ def _argv_problems(argv: Sequence[str], properties: Mapping[str, Any]) -> Iterat
     if not program or program.startswith("-") or "=" in program or slots(program):
         yield f"tool.argv[0]: {program!r} cannot be a program: its name is fixed, and begins with no dash"
     used: set[str] = set()
-    interprets = any(_INTERPRETER.fullmatch(name) or name in _SHELLS for name in (word.rpartition("/")[2] for word in argv))
+    interprets = any(
+        _INTERPRETER.fullmatch(name) or name in _SHELLS for name in (word.rpartition("/")[2] for word in argv)
+    )
     for number, word in enumerate(argv):
         where = f"tool.argv[{number}]"
         if "\0" in word:
@@ -113,11 +128,25 @@ def _argv_problems(argv: Sequence[str], properties: Mapping[str, Any]) -> Iterat
             used.add(name)
             if name not in properties:
                 yield f"{where}: names {{{name}}}, and `input` has no such argument"
-            elif isinstance(properties[name], dict) and properties[name].get("type") == "array" and word != f"{{{name}}}":
+            elif (
+                isinstance(properties[name], dict)
+                and properties[name].get("type") == "array"
+                and word != f"{{{name}}}"
+            ):
                 yield f"{where}: {{{name}}} is a list, which can only be a whole word"
         if number and interprets and slots(word) and _PROGRAM_TEXT.fullmatch(argv[number - 1]):
-            yield f"{where}: puts an argument into the program that follows {argv[number - 1]}; pass it as a word of its own"
-    yield from (f"tool.input.properties.{name}: is used nowhere in `argv`" for name in properties if name not in used)
+            yield (
+                f"{where}: puts an argument into the program that follows {argv[number - 1]}; pass it "
+                "as a word of its own"
+            )
+    yield from (
+        f"tool.input.properties.{name}: is used nowhere in `argv`" for name in properties if name not in used
+    )
     shell = next((number for number, word in enumerate(argv) if word.rpartition("/")[2] in _SHELLS), None)
-    if shell is not None and any(re.fullmatch(r"-[A-Za-z]*c|-[cC]ommand|/[cC]", word) for word in argv[shell + 1 :]):
-        yield f"tool.argv[{shell}]: is a shell with a line to run; put the line into a script of the project, and name that"
+    if shell is not None and any(
+        re.fullmatch(r"-[A-Za-z]*c|-[cC]ommand|/[cC]", word) for word in argv[shell + 1 :]
+    ):
+        yield (
+            f"tool.argv[{shell}]: is a shell with a line to run; put the line into a script of the "
+            "project, and name that"
+        )

@@ -22,7 +22,9 @@ class Resolved:
         return cls(value)
 
     def to_json(self) -> dict[str, Json]:
-        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`, and `tools` if there are any."""
+        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`, and
+        `tools` if there are any.
+        """
         return dict(self.value)
 
     def pipeline(self) -> Pipeline:

@@ -29,7 +29,9 @@ class Role:
     allowed: tuple[str, ...]
     forbidden: tuple[str, ...]
     path_constraints: Mapping[str, str]
-    """Tool to globs, as written: split on commas, `!` forbids, `{tests}` and `{docs}` are the repository's own."""
+    """Tool to globs, as written: split on commas, `!` forbids, `{tests}` and `{docs}` are the repository's
+    own.
+    """
     outputs: tuple[str, ...]
     """The contracts it may submit."""
     must_verify: tuple[Predicate, ...]
@@ -55,7 +57,9 @@ def role_from_json(value: Mapping[str, Any]) -> Role:
         forbidden=tuple(tools.get("forbidden", ())),
         path_constraints=dict(tools.get("path_constraints", {})),
         outputs=outputs_of(value),
-        must_verify=tuple(predicate for name, _ in verifications_of(value) if (predicate := predicate_named(name))),
+        must_verify=tuple(
+            predicate for name, _ in verifications_of(value) if (predicate := predicate_named(name))
+        ),
         constraints=tuple(value["constraints"]),
         stage=orchestration["stage"],
         receives_from=tuple(orchestration.get("receives_from", ())),
@@ -70,9 +74,15 @@ def outputs_of(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def verifications_of(value: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """`must_verify` as pairs, whether it was written as a map, as a list of names, or as a list of small maps."""
+    """`must_verify` as pairs, whether it was written as a map, as a list of names, or as a list of small
+    maps.
+    """
     found = value["capabilities"]["output"]["must_verify"]
-    parts = [found] if isinstance(found, dict) else [{item: True} if isinstance(item, str) else item for item in found]
+    parts = (
+        [found]
+        if isinstance(found, dict)
+        else [{item: True} if isinstance(item, str) else item for item in found]
+    )
     return [(str(name), wanted) for part in parts for name, wanted in part.items()]
 
 

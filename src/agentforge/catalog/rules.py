@@ -28,7 +28,10 @@ def _tools_do_not_overlap(_kind: Kind, value: Mapping[str, Any], names: Names) -
     for name in sorted(set(allowed) & RESERVED_TOOLS):
         yield f"{name} is reserved: no role can be allowed it"
     for name in sorted(set(allowed) - PACKAGED_TOOLS - set(names("tools"))):
-        yield f"{name} is allowed, and there is no such tool: none comes with AgentForge, and no tools/{name}.yaml declares it"
+        yield (
+            f"{name} is allowed, and there is no such tool: none comes with AgentForge, and no "
+            f"tools/{name}.yaml declares it"
+        )
     for name in sorted(set(tools.get("path_constraints", {})) - set(allowed)):
         yield f"path_constraints limits {name}, which is not an allowed tool"
 
@@ -38,7 +41,11 @@ def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) 
         case "agents":
             yield from _absent(outputs_of(value), "contracts", names)
         case "stages":
-            yield from _absent([item["contract"] for item in value["produces"]] + value.get("requires", []), "contracts", names)
+            yield from _absent(
+                [item["contract"] for item in value["produces"]] + value.get("requires", []),
+                "contracts",
+                names,
+            )
         case "pipelines":
             yield from _absent(_contracts_of_template(value["pipeline"]), "contracts", names)
         case "contracts" | "tools":
@@ -56,7 +63,11 @@ def _verifications_exist(_kind: Kind, value: Mapping[str, Any], _names: Names) -
 def _named_roles_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterator[str]:
     if kind == "agents":
         orchestration = value["orchestration"]
-        named = [role for key in ("receives_from", "hands_off_to", "reviewed_by", "reviews") for role in orchestration.get(key, [])]
+        named = [
+            role
+            for key in ("receives_from", "hands_off_to", "reviewed_by", "reviews")
+            for role in orchestration.get(key, [])
+        ]
     else:
         named = [role for stage in _stages_in(kind, value) for role in _roles_of(stage)]
     yield from _absent(named, "agents", names)
@@ -69,7 +80,11 @@ def _stages_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterato
         pipeline = value["pipeline"]
         named = [entry["name"] for entry in all_entries(pipeline)]
         named += [external["skips_to"] for external in pipeline.get("accepts_external", {}).values()]
-        yield from _absent([pipeline["continuation"]["next_pipeline"]] if "continuation" in pipeline else [], "pipelines", names)
+        yield from _absent(
+            [pipeline["continuation"]["next_pipeline"]] if "continuation" in pipeline else [],
+            "pipelines",
+            names,
+        )
     yield from _absent(named, "stages", names)
 
 
@@ -84,11 +99,16 @@ CATALOG_RULES: Mapping[Predicate, Rule] = {
 
 def all_entries(template: Mapping[str, Any]) -> list[Document]:
     """Every mention of a stage in a template, lane after lane."""
-    return [*template.get("stages", []), *(entry for lane in template.get("lanes", {}).values() for entry in lane["stages"])]
+    return [
+        *template.get("stages", []),
+        *(entry for lane in template.get("lanes", {}).values() for entry in lane["stages"]),
+    ]
 
 
 def known_names(kind: Kind, document: Document) -> Document:
-    """The same with each contract under its own name. A malformed part stays as it is: the meta-contract will say so."""
+    """The same with each contract under its own name. A malformed part stays as it is: the meta-contract will
+    say so.
+    """
     match kind:
         case "stages" | "pipelines":
             return {key: _renamed(value, key) for key, value in document.items()}
@@ -144,22 +164,44 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
         if stage.role is not None:
             for product in stage.products:
                 if product.contract not in roles[stage.role].outputs:
-                    yield f"{stage.name} owes {product.contract}, which its role {stage.role} does not produce"
+                    yield (
+                        f"{stage.name} owes {product.contract}, which its role {stage.role} does not produce"
+                    )
         yield from _panel_problems(stage)
         have |= {product.contract for product in stage.products}
         before.append(stage.name)
 
 
 def rise_problem(below: Pipeline, above: Pipeline) -> str:
-    """Why a lane cannot rise to another: work goes on there at the implementation, and nobody goes back for what is missing."""
+    """Why a lane cannot rise to another: work goes on there at the implementation, and nobody goes back for
+    what is missing.
+    """
     made = {(product.contract, product.phase) for stage in below.stages for product in stage.products}
-    names = [stage.name for stage in above.stages if any(product.contract == "implementation" for product in stage.products)]
+    names = [
+        stage.name
+        for stage in above.stages
+        if any(product.contract == "implementation" for product in stage.products)
+    ]
     if not names:
         blocks = below.rises is not None and below.rises.blocks
-        return f"lanes.{below.lane}.rises.blocks: the lane {above.lane} makes no implementation to go on with" if blocks else ""
+        return (
+            f"lanes.{below.lane}.rises.blocks: the lane {above.lane} makes no implementation to go on with"
+            if blocks
+            else ""
+        )
     before = above.stages[: above.index(names[0]) + 1]
-    owed = [product for stage in before for product in stage.products if (product.contract, product.phase) not in made]
-    return f"lanes.{below.lane}.rises.to: the lane {above.lane} needs {owed[0].contract}, which {below.lane} does not make" if owed else ""
+    owed = [
+        product
+        for stage in before
+        for product in stage.products
+        if (product.contract, product.phase) not in made
+    ]
+    return (
+        f"lanes.{below.lane}.rises.to: the lane {above.lane} needs {owed[0].contract}, which "
+        f"{below.lane} does not make"
+        if owed
+        else ""
+    )
 
 
 def _panel_problems(stage: Stage) -> Iterator[str]:
@@ -180,10 +222,16 @@ def _panel_problems(stage: Stage) -> Iterator[str]:
         yield f"{stage.name} is reviewed by its own author, {stage.role}"
 
 
-def ends_problems(end: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], stages: Sequence[Document]) -> Iterator[str]:
+def ends_problems(
+    end: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], stages: Sequence[Document]
+) -> Iterator[str]:
     """What is wrong with where a line starts and ends."""
     first, last = stages[0], stages[-1]
-    yield from (f"{stage['name']} has a role and no prompt" for stage in stages if stage["role"] is not None and not stage.get("prompt"))
+    yield from (
+        f"{stage['name']} has a role and no prompt"
+        for stage in stages
+        if stage["role"] is not None and not stage.get("prompt")
+    )
     if not first.get("entry_point"):
         yield f"cannot start at {first['name']}, which is no entry point"
     exits = [entry["name"] for entry in entries if entry.get("default_exit")]

@@ -6,7 +6,14 @@ from typing import Any
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.dialect import types_of
 
-_WORDS = {"string": "text", "integer": "integer", "boolean": "true|false", "object": "object", "array": "list", "null": "null"}
+_WORDS = {
+    "string": "text",
+    "integer": "integer",
+    "boolean": "true|false",
+    "object": "object",
+    "array": "list",
+    "null": "null",
+}
 
 
 def skeleton(contract: Contract) -> str:
@@ -20,7 +27,12 @@ def output_guide(contracts: tuple[Contract, ...]) -> str:
     """The outlines of every contract that a stage owes, for the block that lists what can be done."""
     if not contracts:
         return ""
-    return "\n".join(["Artifacts to submit (* required; keys not listed are filled in by the engine):", *map(skeleton, contracts)])
+    return "\n".join(
+        [
+            "Artifacts to submit (* required; keys not listed are filled in by the engine):",
+            *map(skeleton, contracts),
+        ]
+    )
 
 
 def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
@@ -65,5 +77,7 @@ def _scalar(node: Mapping[str, Any]) -> str:
 
 def _has_words(node: Mapping[str, Any]) -> bool:
     """Lists of things to describe, and text that may not be empty: somebody writes it."""
-    described = any(child.get("type") == "string" for child in node.get("items", {}).get("properties", {}).values())
+    described = any(
+        child.get("type") == "string" for child in node.get("items", {}).get("properties", {}).values()
+    )
     return described or "min_length" in node

@@ -1,6 +1,7 @@
 """Characters that nobody sees, made visible: text that a person would not find must not reach a model either.
 
-Controls, direction marks, zero widths and tags become `<U+202E>`. What joins emoji and letters of other scripts stays as it is.
+Controls, direction marks, zero widths and tags become `<U+202E>`. What joins emoji and letters of other
+scripts stays as it is.
 """
 
 import re

@@ -1,8 +1,11 @@
 """Text from outside that reads like an instruction: found and named, never blocked. Pure and bounded.
 
-A text is looked at in three ways: as it is, for the marks of chats and calls; squeezed to its letters, where spacing, case, signs,
-digits for letters and look-alikes of other scripts are gone; and what is encoded in it, squeezed too. As in redaction, every pattern
-begins with one of a few literal texts: those are searched, which is quick, and the pattern is tried only where one was found.
+A text is looked at in three ways: as it is, for the marks of chats and calls; squeezed to its letters, where
+spacing, case, signs,
+digits for letters and look-alikes of other scripts are gone; and what is encoded in it, squeezed too. As in
+redaction, every pattern
+begins with one of a few literal texts: those are searched, which is quick, and the pattern is tried only
+where one was found.
 """
 
 import base64
@@ -36,8 +39,12 @@ _UNSEEN = re.compile(
 )
 _OTHERS = re.compile("[^\x00-\x7f]+")
 _DIGITS = {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s"}
-_LETTERS = bytes(ord(_DIGITS.get(chr(byte), chr(byte).lower())) if byte < 128 else byte for byte in range(256))
-_NO_LETTERS = bytes(byte for byte in range(256) if (not chr(byte).isalpha() and chr(byte) not in _DIGITS) or byte >= 128)
+_LETTERS = bytes(
+    ord(_DIGITS.get(chr(byte), chr(byte).lower())) if byte < 128 else byte for byte in range(256)
+)
+_NO_LETTERS = bytes(
+    byte for byte in range(256) if (not chr(byte).isalpha() and chr(byte) not in _DIGITS) or byte >= 128
+)
 _KNOWN_LETTERS = 20_000
 
 
@@ -86,7 +93,10 @@ def _all(text: str) -> Iterator[tuple[Kind, int, int]]:
     yield from _encoded(text)
     if not text.isascii():
         yield from _in(text, _OTHER_SCRIPTS)
-        if _UNSEEN.search("".join(_OTHERS.findall(text))) is not None and (match := _UNSEEN.search(text)) is not None:
+        if (
+            _UNSEEN.search("".join(_OTHERS.findall(text))) is not None
+            and (match := _UNSEEN.search(text)) is not None
+        ):
             yield "hidden_text", match.start(), match.end()
 
 
@@ -127,7 +137,9 @@ def _encoded(text: str) -> Iterator[tuple[Kind, int, int]]:
 def _decoded(word: str) -> str:
     """The text that a word is an encoding of; nothing if it is none."""
     try:
-        data = base64.b64decode(word[: len(word) // 4 * 4], altchars=b"-_" if "-" in word or "_" in word else b"+/", validate=True)
+        data = base64.b64decode(
+            word[: len(word) // 4 * 4], altchars=b"-_" if "-" in word or "_" in word else b"+/", validate=True
+        )
     except (Error, ValueError):
         return ""
     return "" if data.translate(None, _PRINTABLE) else data.decode("ascii")
@@ -160,13 +172,19 @@ def _squeezed(text: str) -> str:
 
 
 def _places(text: str) -> list[int]:
-    """For each letter of the squeezed text, where it stands in the text. Made only where something was found."""
+    """For each letter of the squeezed text, where it stands in the text. Made only where something was
+    found.
+    """
     return [at for at, letter in enumerate(text) for _ in _FOLD[ord(letter)]]
 
 
 def _lowered(text: str) -> str:
     lowered = text.lower()
-    return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return (
+        lowered
+        if len(lowered) == len(text)
+        else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    )
 
 
 def _excerpt(text: str, start: int, end: int) -> str:

@@ -1,8 +1,12 @@
-"""Fit sections of text under a hard cap: packed by priority, rendered in the order given. Pure and deterministic.
+"""Fit sections of text under a hard cap: packed by priority, rendered in the order given. Pure and
+deterministic.
 
-Each section belongs to a slot of known size; what the other slots leave free goes to `current_state`. A section that does not fit
-beside the more important ones of its slot is cut or dropped, and every loss is on record with its reason and size.
-The `system` slot alone may be exceeded, up to half of the cap, at the expense of `current_state`: a role whose rules are cut is
+Each section belongs to a slot of known size; what the other slots leave free goes to `current_state`. A
+section that does not fit
+beside the more important ones of its slot is cut or dropped, and every loss is on record with its reason and
+size.
+The `system` slot alone may be exceeded, up to half of the cap, at the expense of `current_state`: a role
+whose rules are cut is
 another role. Text from outside is fenced after it was cut, so that a fence is always whole.
 """
 
@@ -15,7 +19,9 @@ from typing import Literal, NamedTuple
 
 from agentforge.context.hidden import visible
 
-Slot = Literal["system", "task_frame", "current_state", "recent_actions", "verification_status", "available_actions"]
+Slot = Literal[
+    "system", "task_frame", "current_state", "recent_actions", "verification_status", "available_actions"
+]
 Shrink = Literal["drop", "head_tail", "tail"]
 Count = Callable[[str], int]
 
@@ -39,7 +45,9 @@ _FULL_PERCENT = 96
 _FINE_CHARS = 40
 _GUESSES = 5
 _CHARS_PER_TOKEN = 16
-"""No text is taken to have more characters per token: an estimate that finds nothing to count must not let a megabyte through."""
+"""No text is taken to have more characters per token: an estimate that finds nothing to count must not let a
+megabyte through.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +108,33 @@ class Packed:
 
 def pack(sections: Sequence[Section], cap: int, count: Count, fence: str = "") -> Packed:
     """Choose what is shown. `count` is the measure of the cap; any safety margin is part of it."""
-    pieces = [_Piece(index, section, fence, count) for index, section in enumerate(sections) if section.text and not section.text.isspace()]
+    pieces = [
+        _Piece(index, section, fence, count)
+        for index, section in enumerate(sections)
+        if section.text and not section.text.isspace()
+    ]
     kept: dict[int, PackedBlock] = {}
     dropped: dict[int, Dropped] = {}
     room = cap
     for slot, limit in slot_limits(cap).items():
-        used = _fill([piece for piece in pieces if piece.section.slot == slot], min(limit, room), kept, dropped)
+        used = _fill(
+            [piece for piece in pieces if piece.section.slot == slot], min(limit, room), kept, dropped
+        )
         room -= used
     _fill([piece for piece in pieces if piece.section.slot == "current_state"], room, kept, dropped)
     blocks = tuple(kept[index] for index in sorted(kept))
-    return Packed(blocks, tuple(dropped[index] for index in sorted(dropped)), sum(block.tokens for block in blocks))
+    return Packed(
+        blocks, tuple(dropped[index] for index in sorted(dropped)), sum(block.tokens for block in blocks)
+    )
 
 
 def slot_limits(cap: int) -> dict[Slot, int]:
-    """The limits of every slot but `current_state`, which gets all that is left. Below the base cap all shrink alike."""
-    scaled: dict[Slot, int] = {slot: min(size, size * cap // BASE_CAP) for slot, size in SLOTS.items() if slot != "current_state"}
+    """The limits of every slot but `current_state`, which gets all that is left. Below the base cap all
+    shrink alike.
+    """
+    scaled: dict[Slot, int] = {
+        slot: min(size, size * cap // BASE_CAP) for slot, size in SLOTS.items() if slot != "current_state"
+    }
     scaled["system"] = max(scaled["system"], cap // 2)
     return scaled
 
@@ -132,7 +152,9 @@ class _Piece:
         return _block(self.section, text, self.fence, self.count)
 
 
-@lru_cache(maxsize=256)  # most sections are the same at the next step, and all of them when a step is packed again
+@lru_cache(
+    maxsize=256
+)  # most sections are the same at the next step, and all of them when a step is packed again
 def _block(section: Section, text: str, fence: str, count: Count) -> PackedBlock:
     shown = _rendered(section, text, fence)
     return PackedBlock(section.name, shown, max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN))
@@ -148,10 +170,14 @@ def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped
         whole = piece.block(section.text)
         block = whole if whole.tokens <= budget else _cut(piece, budget, whole.tokens)
         if block is None:
-            dropped[piece.index] = Dropped(section.name, whole.tokens, f"no room: {budget} tokens left in {section.slot}")
+            dropped[piece.index] = Dropped(
+                section.name, whole.tokens, f"no room: {budget} tokens left in {section.slot}"
+            )
             continue
         if block is not whole:
-            dropped[piece.index] = Dropped(section.name, whole.tokens - block.tokens, f"cut to {block.tokens} of {whole.tokens} tokens")
+            dropped[piece.index] = Dropped(
+                section.name, whole.tokens - block.tokens, f"cut to {block.tokens} of {whole.tokens} tokens"
+            )
         kept[piece.index] = block
         used += block.tokens
     return used
@@ -163,7 +189,8 @@ def _cut(piece: _Piece, budget: int, whole: int) -> PackedBlock | None:
     if section.shrink == "drop" or budget < _LEAST:
         return None
     low, high = 0, min(len(section.text) - 1, budget * _CHARS_PER_TOKEN)
-    # Counting is what costs here. An even share is a close first guess, and the last few tokens are not worth another count.
+    # Counting is what costs here. An even share is a close first guess, and the last few tokens are not worth
+    # another count.
     guess = min(high, len(section.text) * budget // whole)
     best: PackedBlock | None = None
     tries = 0

@@ -1,6 +1,7 @@
 """What instructions to a model look like, as data: by kind, the texts that a match holds, and the pattern.
 
-`PHRASES` are matched on letters alone, so a gap of a few letters stands for a few small words. `MARKS` and `OTHER_SCRIPTS` are matched on
+`PHRASES` are matched on letters alone, so a gap of a few letters stands for a few small words. `MARKS` and
+`OTHER_SCRIPTS` are matched on
 the text itself. Every gap is bounded.
 """
 
@@ -11,7 +12,9 @@ from typing import Literal, NamedTuple
 
 from agentforge.tools.bridge import ALIASES, TOOLS
 
-Kind = Literal["override", "new_orders", "tool_order", "secrets", "role_markup", "fake_call", "hidden_text", "encoded"]
+Kind = Literal[
+    "override", "new_orders", "tool_order", "secrets", "role_markup", "fake_call", "hidden_text", "encoded"
+]
 
 
 class Phrase(NamedTuple):
@@ -29,14 +32,18 @@ def _phrase(hints: str, pattern: str, back: int = 0) -> Phrase:
 
 _NAMES = "|".join(sorted({name for name in (*TOOLS, *ALIASES, "submit_artifact") if "_" in name}))
 _TOOL = f"(?:{_NAMES.replace('_', '')})"
-_EARLIER = "(?:previous|prior|above|preceding|earlier|foregoing|initial|original|system|developer|existing|your)"
+_EARLIER = (
+    "(?:previous|prior|above|preceding|earlier|foregoing|initial|original|system|developer|existing|your)"
+)
 _ORDERS = "(?:instruction|prompt|directive|guideline)"
 _PROMPT = "(?:system|hidden|initial)prompt"
 _SECRET = (
     f"(?:{_PROMPT}|instructions|apikey|secretkey|secrets|environmentvariable|envvar|environment|credential|password|privatekey|sshkey"
     "|accesstoken|token|envfile)"
 )
-_OBJECTS = "prompt instructions apikey secret environment envvar credential password privatekey sshkey token envfile"
+_OBJECTS = (
+    "prompt instructions apikey secret environment envvar credential password privatekey sshkey token envfile"
+)
 _FEW = "(?:me|us|all|any|of|the|out|here|back|contents?|full|entire|complete|every|each|users?|this|repository|project){0,6}"
 _SHOW = "(?:print|reveal|output|dump|leak|exfiltrate|repeat|disclose|showme|tellme|giveme)"
 _SEND = "(?:send|post|upload|exfiltrate|leak|email|forward|transmit|submit)"
@@ -47,7 +54,10 @@ _ENGLISH = (
         "ignor disregard forget neglect",
         rf"(?:ignor(?:e|ing)|disregard|forget|neglect)(?:ing|s)?[a-z]{{0,16}}?{_EARLIER}[a-z]{{0,14}}?{_ORDERS}",
     ),
-    _phrase("ignore disregard", rf"(?:ignore|disregard)(?:all|any)(?:of)?(?:the|your|my|our|other){{0,2}}{_ORDERS}"),
+    _phrase(
+        "ignore disregard",
+        rf"(?:ignore|disregard)(?:all|any)(?:of)?(?:the|your|my|our|other){{0,2}}{_ORDERS}",
+    ),
     _phrase(
         "ignore disregard forget",
         "(?:ignore|disregard|forget)(?:all|any)?(?:of)?(?:the|your)?(?:previous|prior)(?:rules|orders|commands|messages|context)",
@@ -56,7 +66,10 @@ _ENGLISH = (
         "forgeteverything forgetall disregardeverything ignoreeverything",
         "(?:forget|disregard|ignore)(?:everything|all)(?:thats?|which)?(?:you(?:were|have|ve|know)|above|before|i(?:have|ve)?(?:said|told))",
     ),
-    _phrase("donotfollow dontfollow stopfollowing", rf"(?:donot|dont|stop)follow(?:ing)?[a-z]{{0,12}}?{_EARLIER}[a-z]{{0,10}}?{_ORDERS}"),
+    _phrase(
+        "donotfollow dontfollow stopfollowing",
+        rf"(?:donot|dont|stop)follow(?:ing)?[a-z]{{0,12}}?{_EARLIER}[a-z]{{0,10}}?{_ORDERS}",
+    ),
     _phrase(
         "override bypass",
         "(?:override|bypass)(?:all|any|the|your|previous|existing|of){0,4}"
@@ -147,11 +160,15 @@ PHRASES: Mapping[Kind, tuple[Phrase, ...]] = MappingProxyType(
         ),
         "secrets": (
             _phrase(
-                _OBJECTS, rf"{_SHOW}{_FEW}your(?:own|full|entire|hidden|complete|initial|original|secret|exact|whole){{0,3}}{_SECRET}", 70
+                _OBJECTS,
+                rf"{_SHOW}{_FEW}your(?:own|full|entire|hidden|complete|initial|original|secret|exact|whole){{0,3}}{_SECRET}",
+                70,
             ),
             _phrase("prompt", rf"(?:print|reveal|output|repeat|show|leak){_FEW}{_PROMPT}", 60),
             _phrase(
-                _OBJECTS, rf"{_SEND}{_FEW}{_SECRET}s?[a-z]{{0,24}}?to(?:https?|attacker|evil|thefollowing|thisurl|thisaddress|myserver)", 60
+                _OBJECTS,
+                rf"{_SEND}{_FEW}{_SECRET}s?[a-z]{{0,24}}?to(?:https?|attacker|evil|thefollowing|thisurl|thisaddress|myserver)",
+                60,
             ),
             _phrase("exfiltrate steal", rf"(?:exfiltrate|steal){_FEW}{_SECRET}"),
         ),
@@ -161,16 +178,27 @@ PHRASES: Mapping[Kind, tuple[Phrase, ...]] = MappingProxyType(
 MARKS: Mapping[Kind, tuple[Phrase, ...]] = MappingProxyType(
     {
         "role_markup": (
-            _phrase("<|im_ <|start_header_id|> <|eot_id|> <|system|> <|assistant|>", r"<\|(?:im_start|im_end|\w{6,15}(?=\|))\|>"),
+            _phrase(
+                "<|im_ <|start_header_id|> <|eot_id|> <|system|> <|assistant|>",
+                r"<\|(?:im_start|im_end|\w{6,15}(?=\|))\|>",
+            ),
             _phrase("<start_of_turn> <<sys>>", "<start_of_turn>|<<sys>>"),
             _phrase("[inst] [/inst]", r"\[inst\] ?(?=[a-z]{2}|<<)|\[/inst\]"),
-            _phrase("##", r"#{2,4} ?system(?: (?:prompt|message|instructions?))?[ \t]{0,4}(?::|$)|#{2,4} ?instruction:[ \t]{0,4}$"),
+            _phrase(
+                "##",
+                r"#{2,4} ?system(?: (?:prompt|message|instructions?))?[ \t]{0,4}(?::|$)|#{2,4} "
+                r"?instruction:[ \t]{0,4}$",
+            ),
             Phrase(("\n\nhuman:", "\n\nassistant:"), re.compile(r"\n\n(?:human|assistant):")),
-            _phrase("<system </system> [system", r"</?system(?:[-_](?:prompt|message|reminder))?>|\[system(?: message)?\](?::|$)"),
+            _phrase(
+                "<system </system> [system",
+                r"</?system(?:[-_](?:prompt|message|reminder))?>|\[system(?: message)?\](?::|$)",
+            ),
         ),
         "fake_call": (
             _phrase(
-                "<tool_ <function_call <invoke <|tool_call <|python_tag|>", r"<(?:tool_(?:call|use)>|function_calls?>|invoke name=|\|)"
+                "<tool_ <function_call <invoke <|tool_call <|python_tag|>",
+                r"<(?:tool_(?:call|use)>|function_calls?>|invoke name=|\|)",
             ),
             _phrase(
                 'name" name\' tool" tool\' function"',
@@ -189,8 +217,15 @@ OTHER_SCRIPTS: Mapping[Kind, tuple[Phrase, ...]] = MappingProxyType(
                 "忽略 无视 無視 忘记 忘掉 不要理会 忽視",
                 "(?:忽略|无视|無視|忘记|忘掉|不要理会|忽視).{0,8}?(?:之前|以上|先前|前面|上述|此前|前述|上面).{0,8}?(?:指令|指示|提示|说明|命令|說明)",
             ),
-            _phrase("の", "(?:以前|これまで|上記|前|以上|先)の.{0,8}?(?:指示|命令|プロンプト|指令).{0,6}?(?:無視|忘れ)", 5),
-            _phrase("이전 위의 앞의 지금까지의", "(?:이전|위의|앞의|지금까지의).{0,8}?(?:지시|명령|지침|프롬프트).{0,8}?(?:무시|잊)"),
+            _phrase(
+                "の",
+                "(?:以前|これまで|上記|前|以上|先)の.{0,8}?(?:指示|命令|プロンプト|指令).{0,6}?(?:無視|忘れ)",
+                5,
+            ),
+            _phrase(
+                "이전 위의 앞의 지금까지의",
+                "(?:이전|위의|앞의|지금까지의).{0,8}?(?:지시|명령|지침|프롬프트).{0,8}?(?:무시|잊)",
+            ),
             _phrase(
                 "гнорир абудь",
                 "(?:гнорир|абудь).{0,30}?(?:предыдущ|прежн|выше|ранее).{0,24}?(?:инструкц|указани|команд|приказ)",

@@ -1,9 +1,11 @@
 """How many tokens a text is, without a tokenizer: a weighted count of what tokenizers split on.
 
 Measured against a real vocabulary (o200k) on files that the weights were not fitted on, the median error is
-2 to 4 % per kind of file, where a quarter of the characters is wrong by 5 to 20 % and counts JSON and HTML a fifth
+2 to 4 % per kind of file, where a quarter of the characters is wrong by 5 to 20 % and counts JSON and HTML a
+fifth
 too low. It costs about 0.12 s per megabyte, no dependency and no download. Exact counts would not
-be exact either: several providers do not publish their vocabularies. So a margin is added where a cap is kept.
+be exact either: several providers do not publish their vocabularies. So a margin is added where a cap is
+kept.
 The comparison is in `docs/decisions/0003-token-counter.md`.
 """
 
@@ -26,7 +28,9 @@ _SLICE = 8_192
 
 
 def count_tokens(text: str) -> int:
-    """The estimate for `text`. A very long text, which fits no context anyway, is estimated from slices, so the work is bounded."""
+    """The estimate for `text`. A very long text, which fits no context anyway, is estimated from slices, so
+    the work is bounded.
+    """
     return _count(text) if len(text) <= _LARGE else _count_slices(text)
 
 
@@ -59,6 +63,8 @@ def _weigh(text: str) -> int:
 
 
 def _weigh_foreign(text: str) -> int:
-    """Other scripts, by the length of their characters in UTF-8; accented Latin, Cyrillic and Arabic have two bytes, emoji four."""
+    """Other scripts, by the length of their characters in UTF-8; accented Latin, Cyrillic and Arabic have two
+    bytes, emoji four.
+    """
     weights = ((_TWO_BYTES, 30), (_THREE_BYTES, 80), (_FOUR_BYTES, 150))
     return sum(weight * sum(map(len, pattern.findall(text))) for pattern, weight in weights)

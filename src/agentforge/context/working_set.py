@@ -1,6 +1,8 @@
-"""The working set: the symbols and line ranges a role has open, read again from the current tree at every step. Pure.
+"""The working set: the symbols and line ranges a role has open, read again from the current tree at every
+step. Pure.
 
-Ranges are remembered, never their text, so what a step shows cannot be stale. A symbol is found again by its name after edits
+Ranges are remembered, never their text, so what a step shows cannot be stale. A symbol is found again by its
+name after edits
 above it. The set is bounded; what leaves it is named, so that the role can open it again.
 """
 
@@ -54,7 +56,9 @@ class Shown(NamedTuple):
 def merge(
     items: Iterable[Item], opened: Iterable[Opened], step: int, pinned: Collection[str] = ()
 ) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
-    """The set after a step. `pinned` are the paths that were edited in this stage or fail now; it is judged anew each time."""
+    """The set after a step. `pinned` are the paths that were edited in this stage or fail now; it is judged
+    anew each time.
+    """
     merged: list[Item] = list(items)
     for each in opened:
         merged = _added(merged, Item(each.path, each.symbol, each.start, each.end, step))
@@ -63,12 +67,16 @@ def merge(
     return in_order(kept), tuple(Left(item.path, item.symbol) for item in in_order(out))
 
 
-def merge_each(items: Iterable[Item], opened: Iterable[Opened], pinned: Collection[str] = ()) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+def merge_each(
+    items: Iterable[Item], opened: Iterable[Opened], pinned: Collection[str] = ()
+) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
     """The same as one `merge` per opened part, each a step later than the one before, at the price of one."""
     merged = [_judged(item, pinned) for item in items]
     left: list[Left] = []
     for step, each in enumerate(opened, 1):
-        merged = _added(in_order(merged), Item(each.path, each.symbol, each.start, each.end, step, each.path in pinned))
+        merged = _added(
+            in_order(merged), Item(each.path, each.symbol, each.start, each.end, step, each.path in pinned)
+        )
         while len(merged) > MAX_ITEMS:
             out = max(merged, key=_worth)
             merged = [item for item in merged if item is not out]
@@ -105,7 +113,11 @@ def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[L
 
 def label(item: Item) -> str:
     """How an item is named to the model."""
-    return f"{item.path} {item.symbol} (lines {item.start}-{item.end})" if item.symbol else f"{item.path} (lines {item.start}-{item.end})"
+    return (
+        f"{item.path} {item.symbol} (lines {item.start}-{item.end})"
+        if item.symbol
+        else f"{item.path} (lines {item.start}-{item.end})"
+    )
 
 
 def _worth(item: Item) -> tuple[bool, int, str, int]:
@@ -120,14 +132,18 @@ def _judged(item: Item, pinned: Collection[str]) -> Item:
 
 @lru_cache(maxsize=4 * MAX_ITEMS)  # most of what is open is the same at the next step
 def _numbered(text: str, start: int, end: int) -> tuple[int, str]:
-    """The last line that is there, and the numbered lines up to it; no lines if the text ends before `start`."""
+    """The last line that is there, and the numbered lines up to it; no lines if the text ends before
+    `start`.
+    """
     lines = lines_of(text)
     last = min(end, len(lines))
     return last, numbered(lines[start - 1 : last], start)
 
 
 def _places(text: str, path: str, names: set[str]) -> dict[str, tuple[int, int]]:
-    """Where the named symbols are now. One parse finds nearly all; only nested functions are looked up one by one."""
+    """Where the named symbols are now. One parse finds nearly all; only nested functions are looked up one by
+    one.
+    """
     outlined = _outlined(text, path) if names else {}
     places = {name: outlined[name] for name in names if name in outlined}
     for name in sorted(names - places.keys()):
@@ -136,7 +152,9 @@ def _places(text: str, path: str, names: set[str]) -> dict[str, tuple[int, int]]
     return places
 
 
-@lru_cache(maxsize=2 * MAX_ITEMS)  # most open files are the same at the next step, and parsing is what a step's context costs
+@lru_cache(
+    maxsize=2 * MAX_ITEMS
+)  # most open files are the same at the next step, and parsing is what a step's context costs
 def _outlined(text: str, path: str) -> Mapping[str, tuple[int, int]]:
     places: dict[str, tuple[int, int]] = {}
     for symbol in outline(text, path):
@@ -147,7 +165,9 @@ def _outlined(text: str, path: str) -> Mapping[str, tuple[int, int]]:
 
 
 def _moved(item: Item, places: dict[str, tuple[int, int]]) -> Item:
-    """A symbol at its present place. One that was renamed or removed keeps its lines: what stands there now is what matters."""
+    """A symbol at its present place. One that was renamed or removed keeps its lines: what stands there now
+    is what matters.
+    """
     if not item.symbol:
         return item
     if item.symbol not in places:
@@ -164,7 +184,9 @@ def _merged_group(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _added(items: Sequence[Item], new: Item) -> list[Item]:
-    """The items with one more, newest last; what overlaps it becomes one item, or is trimmed where that would grow too long."""
+    """The items with one more, newest last; what overlaps it becomes one item, or is trimmed where that would
+    grow too long.
+    """
     rest: list[Item] = []
     for position, item in enumerate(items):
         if item.path == new.path and item.symbol and item.symbol == new.symbol:
@@ -179,5 +201,9 @@ def _added(items: Sequence[Item], new: Item) -> list[Item]:
             union = Item(new.path, symbol, start, end, max(item.step, new.step), item.pinned or new.pinned)
             # It has grown, so it may now touch what it did not touch before.
             return _added([*rest, *items[position + 1 :]], union)
-        rest.append(replace(item, symbol="", end=new.start - 1) if item.start < new.start else replace(item, symbol="", start=new.end + 1))
+        rest.append(
+            replace(item, symbol="", end=new.start - 1)
+            if item.start < new.start
+            else replace(item, symbol="", start=new.end + 1)
+        )
     return [*rest, new]

@@ -24,7 +24,9 @@ def step_entry(before: State, events: tuple[Event, ...]) -> dict[str, Json]:
         "context_tokens": run.context_tokens,
         "action": {"type": ", ".join(item.name for item in run.results) or "none", "input_hash": run.reply},
         "result": {"status": closed.outcome, "summary": run.summary, "tree": before.tree},
-        "verification": {"passed": run.check.status == "passed", "summary": run.check.summary} if run.check else None,
+        "verification": {"passed": run.check.status == "passed", "summary": run.check.summary}
+        if run.check
+        else None,
         "llm_call": {
             "model": before.model,
             "prompt_tokens": run.usage.input_tokens,

@@ -1,4 +1,6 @@
-"""Frozen dataclasses to plain JSON values and back: the one way a value of the core becomes a recorded line."""
+"""Frozen dataclasses to plain JSON values and back: the one way a value of the core becomes a recorded
+line.
+"""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -12,7 +14,9 @@ T = TypeVar("T")
 
 
 def encode(value: object) -> Json:
-    """The JSON form; fields that equal their default are left out, so lines stay short and old readers stay right."""
+    """The JSON form; fields that equal their default are left out, so lines stay short and old readers stay
+    right.
+    """
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, tuple | list):
@@ -21,7 +25,11 @@ def encode(value: object) -> Json:
         return {str(key): encode(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         pairs = ((field, getattr(value, field.name)) for field in fields(value))
-        return {field.name: encode(item) for field, item in pairs if field.default is MISSING or item != field.default}
+        return {
+            field.name: encode(item)
+            for field, item in pairs
+            if field.default is MISSING or item != field.default
+        }
     message = f"{type(value).__name__} has no recorded form"
     raise TypeError(message)
 
@@ -41,7 +49,8 @@ def _decode(hint: Any, value: Json, where: str) -> Any:  # noqa: ANN401  # annot
     if is_dataclass(hint):
         if not isinstance(value, dict):
             raise _wrong(where, "an object", value)
-        return _decode_dataclass(hint, value, where)  # type: ignore[arg-type]  # is_dataclass also accepts instances
+        # is_dataclass also accepts instances
+        return _decode_dataclass(hint, value, where)  # type: ignore[arg-type]
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return _decode_union(get_args(hint), value, where)
@@ -63,7 +72,8 @@ def _decode(hint: Any, value: Json, where: str) -> Any:  # noqa: ANN401  # annot
     raise _wrong(where, getattr(hint, "__name__", str(hint)), value)
 
 
-def _decode_union(options: Iterable[Any], value: Json, where: str) -> Any:  # noqa: ANN401  # annotations are data here
+# annotations are data here
+def _decode_union(options: Iterable[Any], value: Json, where: str) -> Any:  # noqa: ANN401
     if value is None and NoneType in options:
         return None
     real = [option for option in options if option is not NoneType]
@@ -72,7 +82,8 @@ def _decode_union(options: Iterable[Any], value: Json, where: str) -> Any:  # no
     raise _wrong(where, "a value of a single kind", value)
 
 
-def _decode_dataclass(kind: type[Any], value: dict[str, Json], where: str) -> Any:  # noqa: ANN401  # annotations are data here
+# annotations are data here
+def _decode_dataclass(kind: type[Any], value: dict[str, Json], where: str) -> Any:  # noqa: ANN401
     shape = _shape(cast("Hashable", kind))
     if unknown := set(value) - {field.name for field, _ in shape}:
         message = f"{where}: unknown field {', '.join(sorted(unknown))}"

@@ -7,7 +7,10 @@ from typing import Literal, get_args
 Fact = Literal["no_ambiguities", "trivial_change", "spec_provided", "tests_provided"]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
-ALIASES: Mapping[str, str] = {"external_spec_provided": "spec_provided", "external_tests_provided": "tests_provided"}
+ALIASES: Mapping[str, str] = {
+    "external_spec_provided": "spec_provided",
+    "external_tests_provided": "tests_provided",
+}
 """Other names that mean the same."""
 
 _CONSTANTS = {"never": False, "always": True}

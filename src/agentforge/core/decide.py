@@ -7,7 +7,20 @@ pending(state)            -> effects, each with a deterministic key
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
     ActionsPerformed,
@@ -109,7 +122,9 @@ class Decision:
 
 
 def decide(state: State, given: Input, key: str = "") -> Decision:
-    """Total over states and inputs: what is not owed is discarded, what makes no sense for a person is `state_invalid`."""
+    """Total over states and inputs: what is not owed is discarded, what makes no sense for a person is
+    `state_invalid`.
+    """
     story = Story(state)
     match given:
         case Create():
@@ -129,7 +144,10 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
         case Parked():
             return Decision((), "the call waits in its batch")
         case _:
-            owed = next((effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)), None)
+            owed = next(
+                (effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)),
+                None,
+            )
             owed = owed or (_landing(state, key) if isinstance(given, Answered) else None)
             if owed is None:
                 why = _discard(story, given, key)
@@ -141,20 +159,42 @@ def decide(state: State, given: Input, key: str = "") -> Decision:
 
 
 def _sending(story: Story, given: AskStarted, key: str) -> str:
-    """The last look before the bytes leave: is the call still owed, and does what this very model may cost fit the cap?"""
-    asked = next((effect for effect in pending(story.state) if isinstance(effect, Ask) and key == f"{effect.key}/sent"), None)
+    """The last look before the bytes leave: is the call still owed, and does what this very model may cost
+    fit the cap?
+    """
+    asked = next(
+        (
+            effect
+            for effect in pending(story.state)
+            if isinstance(effect, Ask) and key == f"{effect.key}/sent"
+        ),
+        None,
+    )
     if asked is None:
         story.tell(Discarded(key, Amount()))
         return "this call is no longer owed"
     with story.beside(asked.seat):
         if not holds(story.state, given.reserved):
             return escalate(story, "budget", budget_question(story.state, given.reserved))
-    story.tell(AskSent(asked.key, given.request_hash, given.model, given.reserved, asked.seat, given.tier, given.why, given.delivery))
+    story.tell(
+        AskSent(
+            asked.key,
+            given.request_hash,
+            given.model,
+            given.reserved,
+            asked.seat,
+            given.tier,
+            given.why,
+            given.delivery,
+        )
+    )
     return "a request is about to leave"
 
 
 def _queued(story: Story, given: AskQueued, key: str) -> str:
-    """A ticket for a call under way; its key is the call's, with `/ticket/` and the number of the submission."""
+    """A ticket for a call under way; its key is the call's, with `/ticket/` and the number of the
+    submission.
+    """
     flight = next((item for item in story.state.flights if key.startswith(f"{item.key}/ticket/")), None)
     if flight is None:
         story.tell(Discarded(key, Amount()))
@@ -165,7 +205,9 @@ def _queued(story: Story, given: AskQueued, key: str) -> str:
 
 def _classified(effect: Effect, given: Outcome) -> Outcome:
     """The outcome, if it is one that this effect can have."""
-    fits_gate = not isinstance(effect, Judge) or not isinstance(given, Judged) or _is_verdict_of(effect, given)
+    fits_gate = (
+        not isinstance(effect, Judge) or not isinstance(given, Judged) or _is_verdict_of(effect, given)
+    )
     if isinstance(given, Unclassified) or (isinstance(given, _OUTCOMES[type(effect)]) and fits_gate):
         return given
     return Unclassified(f"{type(given).__name__} is no outcome of {effect.key}")
@@ -181,14 +223,22 @@ def _discard(story: Story, given: Outcome, key: str) -> str:
     flight = next((item for item in story.state.flights if item.key == key), None)
     if isinstance(given, Unclassified) or (isinstance(given, AskTrouble | AskLate) and given.maybe_billed):
         _lose(story, key)
-    story.tell(Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else ""))
+    story.tell(
+        Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else "")
+    )
     return "this effect is no longer owed"
 
 
 def _landing(state: State, key: str) -> Ask | None:
-    """A call that is answered while a person is asked about something else: it is paid for, and its run still waits for it."""
+    """A call that is answered while a person is asked about something else: it is paid for, and its run still
+    waits for it.
+    """
     flight = next((item for item in state.flights if item.key == key), None)
-    if state.status != "blocked" or flight is None or (flight.seat and all(item.seat != flight.seat for item in state.seats)):
+    if (
+        state.status != "blocked"
+        or flight is None
+        or (flight.seat and all(item.seat != flight.seat for item in state.seats))
+    ):
         return None
     view = state.focus(flight.seat)
     waits = view.run is not None and view.run.point == "ask" and key == f"{view.prefix}/ask/{view.run.asks}"
@@ -203,14 +253,17 @@ def _lose(story: Story, key: str) -> None:
 
 
 def _stuck(story: Story) -> str:
-    """A task under way always owes something. Where nothing is owed, a lost call took the room of the next one: a person is asked."""
+    """A task under way always owes something. Where nothing is owed, a lost call took the room of the next
+    one: a person is asked.
+    """
     state = story.state
     if not state.task_id or state.status in TERMINAL or pending(state):
         return ""
     return escalate(story, "budget", budget_question(state))
 
 
-def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912  # one arm per outcome is the point
+# one arm per outcome is the point
+def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912
     match given:
         case Prepared(tree, notices, human_commit, human_paths):
             story.tell(WorkspacePrepared(tree, notices, human_commit))
@@ -223,7 +276,9 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
             return escalate(story, "environment", Question(sentence, options, next_step))
         case Assembled(ref, tokens, dropped, flagged):
             new = tuple(flag for flag in dict.fromkeys(flagged) if flag not in story.state.flagged)
-            story.tell(ContextAssembled(ref, tokens, dropped, flagged=new[: MAX_FLAGGED - len(story.state.flagged)]))
+            story.tell(
+                ContextAssembled(ref, tokens, dropped, flagged=new[: MAX_FLAGGED - len(story.state.flagged)])
+            )
             return f"context of {tokens} tokens"
         case Answered():
             story.tell(
@@ -274,7 +329,11 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
 
 
 def _confused(story: Story, what: str) -> str:
-    return escalate(story, "confused", Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry"))
+    return escalate(
+        story,
+        "confused",
+        Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry"),
+    )
 
 
 def _create(story: Story, given: Create) -> str:
@@ -308,9 +367,13 @@ def _driver_started(story: Story) -> str:
     owed = {effect.key for effect in pending(story.state)}
     for flight in story.state.flights:
         # What is in a batch outlives its driver, as long as somebody waits for it.
-        if flight.delivery == "live" or (flight.key not in owed and _landing(story.state, flight.key) is None):
+        if flight.delivery == "live" or (
+            flight.key not in owed and _landing(story.state, flight.key) is None
+        ):
             story.tell(AskLost(flight.key, flight.reserved, flight.seat))
-    return "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
+    return (
+        "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
+    )
 
 
 def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]) -> str:
@@ -319,7 +382,10 @@ def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]
         enter(story, remaining(state), state.tree)
         return "the worktree stands"
     if human_commit:
-        edited = f"A person edited {', '.join(human_paths[:10]) or 'the worktree'} (commit {human_commit[:12]}); go on from there."
+        edited = (
+            f"A person edited {', '.join(human_paths[:10]) or 'the worktree'} (commit "
+            f"{human_commit[:12]}); go on from there."
+        )
         enter(story, state.stage, state.tree, (edited, *state.run.feedback), keep_attempt=True)
         return "a person's edits were taken in and are gated like any other"
     take_place(story, state.stage)
@@ -344,13 +410,27 @@ def _trouble(story: Story, given: AskTrouble, key: str) -> str:
 def _acted(story: Story, given: Acted) -> str:
     before = story.state.tree
     if given.tree != before and (story.seat or not story.state.pipeline.writes):
-        return _confused(story, f"{story.run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}")
+        return _confused(
+            story,
+            f"{story.run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}",
+        )
     story.tell(
-        ActionsPerformed(given.ref, given.tree, given.results, given.artifacts, given.opened, given.created, given.seen, given.notes)
+        ActionsPerformed(
+            given.ref,
+            given.tree,
+            given.results,
+            given.artifacts,
+            given.opened,
+            given.created,
+            given.seen,
+            given.notes,
+        )
     )
     if given.question is not None:
         return _close(story, given.question)
-    if story.state.stage.checks and (given.tree != before or (_wants_gates(story) and story.run.check is None)):
+    if story.state.stage.checks and (
+        given.tree != before or (_wants_gates(story) and story.run.check is None)
+    ):
         return "the edit is checked"
     return _close(story, None)
 
@@ -368,12 +448,20 @@ def _close(story: Story, question: Question | None) -> str:
     mistake = bool(run.model_mistake) or not any(item.ok for item in run.results)
 
     def close(outcome: str, more: tuple[str, ...] = (), *, mistaken: bool = mistake) -> None:
-        story.tell(StepClosed(story.state.step, outcome, (*feedback, *more)[:FEEDBACK_LINES], tried, mistaken))
+        story.tell(
+            StepClosed(story.state.step, outcome, (*feedback, *more)[:FEEDBACK_LINES], tried, mistaken)
+        )
 
     if question is not None:
         close("blocked_on_human", mistaken=False)
         return escalate(story, "question" if question.call is None else "permission", question)
-    if run.signal in ("failure_retryable", "failure_terminal", "blocked_on_human", "new_tasks_discovered", "blocked_on_sibling"):
+    if run.signal in (
+        "failure_retryable",
+        "failure_terminal",
+        "blocked_on_human",
+        "new_tasks_discovered",
+        "blocked_on_sibling",
+    ):
         close(run.signal, mistaken=False)
         return _give_up(story, run.signal, run.summary or "no reason given")
     if run.check is not None and run.check.status != "passed" and (run.results or run.signal):
@@ -381,7 +469,11 @@ def _close(story: Story, question: Question | None) -> str:
         return next_step(story, "the checks do not pass yet")
     if _wants_gates(story):
         if missing := _missing(run, stage):
-            close("incomplete", (f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each.",), mistaken=True)
+            close(
+                "incomplete",
+                (f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each.",),
+                mistaken=True,
+            )
             return next_step(story, "artifacts are missing")
         close("submitted", mistaken=False)
         if story.seat:
@@ -391,7 +483,9 @@ def _close(story: Story, question: Question | None) -> str:
         convene(story)
         return "everything owed is handed in: the gates judge"
     if not run.results and not run.model_mistake:
-        close("no_action", ("The reply held no action. Act, submit what is owed, or escalate.",), mistaken=True)
+        close(
+            "no_action", ("The reply held no action. Act, submit what is owed, or escalate.",), mistaken=True
+        )
         return next_step(story, "no action")
     close("continue")
     return next_step(story, "the stage goes on")
@@ -413,9 +507,13 @@ def _give_up(story: Story, signal: str, reason: str) -> str:
         case "failure_retryable":
             return fail_attempt(story, reason)
         case "failure_terminal":
-            return escalate(story, "terminal", Question(f"The role cannot go on: {reason}", ("retry", "abort"), ""))
+            return escalate(
+                story, "terminal", Question(f"The role cannot go on: {reason}", ("retry", "abort"), "")
+            )
         case "blocked_on_human":
             return escalate(story, "question", Question(reason))
         case _:
             text = f"Work was found that this pipeline has no place for ({signal}): {reason}"
-            return escalate(story, "replan", Question(text, ("go on without it", "abort"), "go on without it"))
+            return escalate(
+                story, "replan", Question(text, ("go on without it", "abort"), "go on without it")
+            )

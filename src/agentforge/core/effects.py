@@ -111,4 +111,6 @@ class Await:
     uses: Uses = "nothing"
 
 
-Effect: TypeAlias = Prepare | TakeBaseline | Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver | Await
+Effect: TypeAlias = (
+    Prepare | TakeBaseline | Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver | Await
+)

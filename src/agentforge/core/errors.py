@@ -2,7 +2,8 @@
 
     AgentForgeError
     ├── UserError            one sentence and the next step; shown without a traceback
-    │   ├── UsageError       exit 2: the command line, a configuration file or the repository cannot be used as it is
+    │   ├── UsageError       exit 2: the command line, a configuration file or the repository cannot be used
+    as it is
     │   ├── PolicyError      exit 4: refused by policy (sandbox, permissions, a locked task)
     │   ├── Unusable         exit 1: the world failed (disk, tool, network); nothing recorded is lost
     │   └── StateInvalid     exit 2: an illegal move of a task; names the legal ones

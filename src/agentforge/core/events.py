@@ -1,4 +1,6 @@
-"""What can have happened to a task: the vocabulary of the journal. Past tense, closed, versioned by `upcast`."""
+"""What can have happened to a task: the vocabulary of the journal. Past tense, closed, versioned by
+`upcast`.
+"""
 
 from dataclasses import dataclass
 from typing import TypeAlias, get_args
@@ -47,7 +49,9 @@ class TaskCreated:
     prices: tuple[TierPrice, ...] = ()
     """What a call may cost, by tier; `price` where a tier is not named."""
     marker: str = ""
-    """Chance, made for this task: what text from outside is fenced with, so that it cannot know its own fence."""
+    """Chance, made for this task: what text from outside is fenced with, so that it cannot know its own
+    fence.
+    """
     delivery: Delivery = "live"
     """`batch`: every call that can go by batch does, whatever is configured."""
     deadline_s: int = 0
@@ -141,7 +145,9 @@ class AskTicketed:
 
 @dataclass(frozen=True, slots=True)
 class AskPromoted:
-    """A batch was late: the call is sent live instead. `unaccounted` is what the batch may bill all the same."""
+    """A batch was late: the call is sent live instead. `unaccounted` is what the batch may bill all the
+    same.
+    """
 
     key: str
     unaccounted: Amount
@@ -170,7 +176,9 @@ class AskAnswered:
 
 @dataclass(frozen=True, slots=True)
 class AskLost:
-    """A request was sent and no answer reached the disk: billed at its reserved worst case, as unaccounted."""
+    """A request was sent and no answer reached the disk: billed at its reserved worst case, as
+    unaccounted.
+    """
 
     key: str
     reserved: Amount

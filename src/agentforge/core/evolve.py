@@ -78,7 +78,9 @@ def evolve(state: State, event: Event) -> State:
     if isinstance(event, StageEntered):
         run = StageRun(event.stage, event.attempt, event.entry_tree, feedback=event.feedback, seat=seat)
         return replace(state, seats=(*(item for item in state.seats if item.seat != seat), run))
-    if all(item.seat != seat for item in state.seats):  # the panel rose while this was under way: only the bill is left
+    if all(
+        item.seat != seat for item in state.seats
+    ):  # the panel rose while this was under way: only the bill is left
         return replace(_evolve(replace(state, run=None), event), run=state.run)
     after = _evolve(state.focus(seat), event)
     assert after.run is not None
@@ -126,7 +128,9 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             return replace(state, status=after, halted=halted)
         case WorkspacePrepared(tree, notices, human_commit):
             commits = (*state.human_commits, human_commit) if human_commit else state.human_commits
-            stands = replace(state, prepared=True, tree=tree, notices=notices, preparations=state.preparations + 1)
+            stands = replace(
+                state, prepared=True, tree=tree, notices=notices, preparations=state.preparations + 1
+            )
             return replace(stands, human_commits=commits, commit=human_commit or state.commit)
         case BaselineTaken(baseline):
             return replace(state, baseline=baseline, baselines=state.baselines + 1)
@@ -154,13 +158,24 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             run = replace(_run(state), point="ask", context=ref, context_tokens=tokens)
             return replace(state, run=run, flagged=(*state.flagged, *flagged))
         case AskSent(key, _, model, reserved):
-            return replace(state, flights=(*state.flights, Flight(key, reserved, event.seat, model, event.delivery)))
+            return replace(
+                state, flights=(*state.flights, Flight(key, reserved, event.seat, model, event.delivery))
+            )
         case AskTicketed(key, ticket):
-            return replace(state, flights=tuple(replace(item, ticket=ticket) if item.key == key else item for item in state.flights))
+            return replace(
+                state,
+                flights=tuple(
+                    replace(item, ticket=ticket) if item.key == key else item for item in state.flights
+                ),
+            )
         case AskPromoted(key, unaccounted):
             landed = _land(state, key)
             hurried = _next_try(landed)
-            return replace(landed, unaccounted=landed.unaccounted.plus(unaccounted), run=hurried and replace(hurried, hurried=True))
+            return replace(
+                landed,
+                unaccounted=landed.unaccounted.plus(unaccounted),
+                run=hurried and replace(hurried, hurried=True),
+            )
         case AskAnswered():
             return _answered(state, event)
         case AskLost(key, reserved):
@@ -169,7 +184,9 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
         case AskFailed(key, _, _, unaccounted, retry):
             landed = _land(state, key)
             tried = _next_try(landed)
-            run_after = tried and replace(tried, point="pause" if retry else "ask", troubles=tried.troubles + 1, wait_s=event.wait_s)
+            run_after = tried and replace(
+                tried, point="pause" if retry else "ask", troubles=tried.troubles + 1, wait_s=event.wait_s
+            )
             return replace(landed, unaccounted=landed.unaccounted.plus(unaccounted), run=run_after)
         case WaitEnded():
             return replace(state, run=replace(_run(state), point="ask"))
@@ -188,14 +205,23 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 return replace(state, run=replace(run, rounds=run.rounds + 1))
             if status != "passed":
                 again = replace(state, seats=(), run=replace(run, rounds=run.rounds + 1, gate=0, judged=()))
-                return replace(again, blocks=state.blocks + 1, findings=reasons) if status == "blocked" else again
+                return (
+                    replace(again, blocks=state.blocks + 1, findings=reasons)
+                    if status == "blocked"
+                    else again
+                )
             last = run.gate + 1 >= len(state.stage.gates)
-            run = replace(run, gate=run.gate + 1, judged=(*run.judged, (gate, ref)), finals=finals or run.finals)
+            run = replace(
+                run, gate=run.gate + 1, judged=(*run.judged, (gate, ref)), finals=finals or run.finals
+            )
             return replace(state, run=replace(run, point="commit" if last else "judge"))
         case ReviewGiven():
             return replace(state, run=replace(_run(state), point="given"))
         case Reverted(tree, reasons):
-            undone = (*state.reverts, f"{_run(state).name}: {reasons[0] if reasons else 'it made something worse'}")
+            undone = (
+                *state.reverts,
+                f"{_run(state).name}: {reasons[0] if reasons else 'it made something worse'}",
+            )
             return replace(state, tree=tree, reverts=undone, run=replace(_run(state), check=None))
         case LaneRaised(lane, why):
             pipeline = next(item for item in state.higher if item.lane == lane)
@@ -204,25 +230,51 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             return replace(state, failures=(*state.failures, report))
         case RevisionAsked(stage, _, findings):
             revised = {**dict(state.revised), stage: state.revised_times(stage) + 1}
-            return replace(state, revisions=state.revisions + 1, revised=tuple(sorted(revised.items())), findings=findings)
+            return replace(
+                state,
+                revisions=state.revisions + 1,
+                revised=tuple(sorted(revised.items())),
+                findings=findings,
+            )
         case StageAccepted(stage, tree, commit, finals, facts):
             done = Accepted(stage, tree, commit, finals, _run(state).judged, _run(state).skipped)
             run = replace(_run(state), point="deliver")
-            return replace(state, accepted=(*state.accepted, done), run=run, seats=(), tree=tree, commit=commit, facts=facts, findings=())
+            return replace(
+                state,
+                accepted=(*state.accepted, done),
+                run=run,
+                seats=(),
+                tree=tree,
+                commit=commit,
+                facts=facts,
+                findings=(),
+            )
         case TaskDelivered():
             return replace(state, delivered=event, run=None)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved(identity, answer, by):
-            answered = tuple(replace(item, answer=answer, by=by) if item.id == identity else item for item in state.escalations)
-            granted = next((item.stage for item in state.escalations if item.id == identity and item.kind in ("exhausted", "review")), "")
+            answered = tuple(
+                replace(item, answer=answer, by=by) if item.id == identity else item
+                for item in state.escalations
+            )
+            granted = next(
+                (
+                    item.stage
+                    for item in state.escalations
+                    if item.id == identity and item.kind in ("exhausted", "review")
+                ),
+                "",
+            )
             grants = (*state.grants, granted) if granted else state.grants
             return replace(state, escalations=answered, grants=grants)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
         case Resumed(segment):
             seats = tuple(rested for item in state.seats if (rested := _rested(item)) is not None)
-            return replace(state, segment=segment, prepared=False, failure="", run=_rested(state.run), seats=seats)
+            return replace(
+                state, segment=segment, prepared=False, failure="", run=_rested(state.run), seats=seats
+            )
         case TaskAborted():
             return state
         case TaskFailed(reason):
@@ -268,7 +320,9 @@ def _next_try(state: State) -> StageRun | None:
 
 def _rested(run: StageRun | None) -> StageRun | None:
     """A person came by: the provider gets all its tries again, and no pause is left to wait for."""
-    return None if run is None else replace(run, troubles=0, point="ask" if run.point == "pause" else run.point)
+    return (
+        None if run is None else replace(run, troubles=0, point="ask" if run.point == "pause" else run.point)
+    )
 
 
 def _answered(state: State, event: AskAnswered) -> State:
@@ -299,7 +353,9 @@ def _performed(state: State, event: ActionsPerformed) -> State:
     run = _run(state)
     drafts = {draft.contract: draft for draft in (*run.drafts, *event.artifacts)}
     fresh = {(item.path, item.symbol or (item.start, item.end)) for item in event.opened}
-    kept = tuple(item for item in run.working if (item.path, item.symbol or (item.start, item.end)) not in fresh)
+    kept = tuple(
+        item for item in run.working if (item.path, item.symbol or (item.start, item.end)) not in fresh
+    )
     run = replace(
         run,
         point="check",
@@ -320,7 +376,10 @@ def _performed(state: State, event: ActionsPerformed) -> State:
 def _closed(state: State, event: StepClosed) -> State:
     run = _run(state)
     done = (
-        ", ".join(f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})") for item in run.results[:6])
+        ", ".join(
+            f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})")
+            for item in run.results[:6]
+        )
         or "no action"
     )
     line = f"step {event.step}: {done} → {event.outcome}"

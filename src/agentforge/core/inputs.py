@@ -154,7 +154,9 @@ class AskLate:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """`Ask` has no outcome while this driver lives: the call waits in a batch, for another one to collect. Nothing is recorded."""
+    """`Ask` has no outcome while this driver lives: the call waits in a batch, for another one to collect.
+    Nothing is recorded.
+    """
 
 
 @dataclass(frozen=True, slots=True)

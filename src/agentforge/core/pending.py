@@ -2,7 +2,20 @@
 
 from typing import assert_never
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.pipeline import Stage
 from agentforge.core.state import TERMINAL, StageRun, State
 from agentforge.core.values import Amount
@@ -21,7 +34,8 @@ def pending(state: State) -> tuple[Effect, ...]:
     if not state.prepared:
         return (Prepare(f"prepare/{state.segment}", state.halted),)
     owed: list[Effect] = []
-    # Where nothing is run, as in a design, nothing is installed: a project that cannot be is designed for all the same.
+    # Where nothing is run, as in a design, nothing is installed: a project that cannot be is designed for all
+    # the same.
     if state.baseline is None and any(stage.needs_environment for stage in state.pipeline.stages):
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
     if state.run is None:
@@ -44,7 +58,8 @@ def _flying(state: State, key: str) -> bool:
     return any(flight.key == key for flight in state.flights)
 
 
-def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | None:  # noqa: C901  # one arm per point is the point
+# one arm per point is the point
+def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | None:  # noqa: C901
     stage = state.stage
     if stage.needs_environment and state.baseline is None:
         return None
@@ -57,7 +72,11 @@ def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | No
             room = _flying(state, key) or fits(state, stage, promised)
             return Ask(key, state.answered(run.label), seat=seat, live=run.hurried) if room else None
         case "pause":
-            return Pause(f"{prefix}/pause/{run.asks}", max(run.wait_s, PAUSES[min(run.troubles, len(PAUSES)) - 1]), seat=seat)
+            return Pause(
+                f"{prefix}/pause/{run.asks}",
+                max(run.wait_s, PAUSES[min(run.troubles, len(PAUSES)) - 1]),
+                seat=seat,
+            )
         case "act":
             return Act(f"{prefix}/act", seat=seat)
         case "check":
@@ -83,7 +102,9 @@ def worst_case(state: State, stage: Stage) -> Amount:
 
 
 def fits(state: State, stage: Stage, promised: Amount = Amount()) -> bool:  # noqa: B008  # frozen
-    """Whether the next call's worst case is under the cap beside all that is spent, lost, in flight and promised to others."""
+    """Whether the next call's worst case is under the cap beside all that is spent, lost, in flight and
+    promised to others.
+    """
     return holds(state, promised.plus(worst_case(state, stage)))
 
 

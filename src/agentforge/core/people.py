@@ -16,7 +16,9 @@ def resolve(story: Story, given: Resolution) -> str:
     found = next((item for item in state.escalations if item.id == given.escalation), None)
     if found is None:
         known = ", ".join(item.id for item in state.escalations)
-        raise StateInvalid(f"{given.escalation} is not an escalation of {state.task_id}; it has {known or 'none'}.")
+        raise StateInvalid(
+            f"{given.escalation} is not an escalation of {state.task_id}; it has {known or 'none'}."
+        )
     if found.answer is not None:
         raise StateInvalid(f"{found.id} was answered already by {found.by}: {found.answer[:80]!r}.")
     if state.status != "blocked":
@@ -55,9 +57,13 @@ def abort(story: Story, given: Abort) -> str:
     if not story.state.task_id:
         raise StateInvalid("state_invalid: there is no task to abort.")
     if story.state.status in TERMINAL:
-        raise StateInvalid(f"state_invalid: the task is {story.state.status} already; it can become draft, by resume.")
+        raise StateInvalid(
+            f"state_invalid: the task is {story.state.status} already; it can become draft, by resume."
+        )
     if (open_one := story.state.open_escalation) is not None:
-        story.tell(Resolved(open_one.id, "abort", given.by))  # nobody owes this answer any more: `resume` is free to go on
+        story.tell(
+            Resolved(open_one.id, "abort", given.by)
+        )  # nobody owes this answer any more: `resume` is free to go on
     story.tell(TaskAborted(given.by, given.reason))
     story.move("cancelled")
     return given.reason or "aborted by a person"
@@ -91,16 +97,28 @@ def _told(escalation: Escalation, answer: str) -> tuple[str, ...]:
     if call is None:
         return (f"A person answered: {answer}",)
     if is_yes(answer):
-        return (f"A person allowed this call of {call.tool}. Send the same call again, unchanged:\n{_shown(escalation.question.text)}",)
+        return (
+            (
+                f"A person allowed this call of {call.tool}. Send the same call again, "
+                f"unchanged:\n{_shown(escalation.question.text)}"
+            ),
+        )
     words = "" if answer.strip().lower() == "deny" else f" They said: {answer}"
     what = " ".join(call.command or call.paths)[:200]
-    return (f"A person denied the call of {call.tool} {what}".rstrip() + f"; do not send it again, find another way.{words}",)
+    return (
+        f"A person denied the call of {call.tool} {what}".rstrip()
+        + f"; do not send it again, find another way.{words}",
+    )
 
 
 def _shown(text: str) -> str:
     """The question as far as a role needs it: it made the call itself."""
     half = TOLD_CHARS // 2
-    return text if len(text) <= TOLD_CHARS else f"{text[:half]}\n[… {len(text) - 2 * half} characters are left out …]\n{text[-half:]}"
+    return (
+        text
+        if len(text) <= TOLD_CHARS
+        else f"{text[:half]}\n[… {len(text) - 2 * half} characters are left out …]\n{text[-half:]}"
+    )
 
 
 def _reopen(story: Story, words: tuple[str, ...], *, review: bool = False) -> str:

@@ -131,7 +131,9 @@ class Stage:
     """The stage that works on a block; only for reviews."""
     max_revisions: int = 3
     reviewers: tuple[Reviewer, ...] = ()
-    """Who reads the result, side by side, before the gate `review` judges. The stage itself works on what they block."""
+    """Who reads the result, side by side, before the gate `review` judges. The stage itself works on what
+    they block.
+    """
     arbiter: Reviewer | None = None
     """Who decides, at a higher tier, when they disagree."""
     review_mode: ReviewMode = "blocking"
@@ -143,7 +145,11 @@ class Stage:
 
     def seated(self, role: str) -> "Stage":
         """The stage as one reviewer sees it: read, hand in one artifact, no gates."""
-        seat = next(item for item in (*self.reviewers, *((self.arbiter,) if self.arbiter else ())) if seat_name(item, self) == role)
+        seat = next(
+            item
+            for item in (*self.reviewers, *((self.arbiter,) if self.arbiter else ()))
+            if seat_name(item, self) == role
+        )
         return replace(
             self,
             role=seat.role,
@@ -198,7 +204,9 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
     return Stage(
         name=str(value["name"]),
         role=None if role is None else str(role),
-        products=tuple(Product(str(item["contract"]), str(item["phase"])) for item in _objects(value.get("produces"))),
+        products=tuple(
+            Product(str(item["contract"]), str(item["phase"])) for item in _objects(value.get("produces"))
+        ),
         role_version=str(value.get("role_version") or "1.0"),
         requires=tuple(_texts(value.get("requires"))),
         gates=cast("tuple[GateName, ...]", tuple(_texts(value.get("gates")))),
@@ -235,11 +243,15 @@ def pipeline_from_json(value: Mapping[str, Json]) -> Pipeline:
 
 
 def _rise(value: Mapping[str, Json]) -> Rise:
-    return Rise(str(value["to"]), _number(value, "files", 0), _number(value, "lines", 0), _number(value, "blocks", 0))
+    return Rise(
+        str(value["to"]), _number(value, "files", 0), _number(value, "lines", 0), _number(value, "blocks", 0)
+    )
 
 
 def _reviewer(value: Mapping[str, Json]) -> Reviewer:
-    return Reviewer(str(value["role"]), str(value["contract"]), str(value.get("version") or "1.0"), _tier(value))
+    return Reviewer(
+        str(value["role"]), str(value["contract"]), str(value.get("version") or "1.0"), _tier(value)
+    )
 
 
 def _tier(value: Mapping[str, Json]) -> Tier:

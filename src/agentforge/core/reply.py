@@ -53,17 +53,27 @@ def reply_from_json(value: object) -> Reply:
     if not isinstance(value, dict):
         raise ModelMistake("reply_shape", f"a reply is a JSON object, not {_kind(value)}")
     if unknown := sorted(set(value) - _KEYS):
-        raise ModelMistake("reply_shape", f"unknown keys in the reply: {', '.join(map(str, unknown))}; known: {', '.join(sorted(_KEYS))}")
-    actions = [_action(item, position) for position, item in enumerate(_list(value.get("actions"), "actions"), 1)]
+        raise ModelMistake(
+            "reply_shape",
+            f"unknown keys in the reply: {', '.join(map(str, unknown))}; known: {', '.join(sorted(_KEYS))}",
+        )
+    actions = [
+        _action(item, position) for position, item in enumerate(_list(value.get("actions"), "actions"), 1)
+    ]
     artifacts = value.get("artifacts") or {}
     if not isinstance(artifacts, dict):
         raise ModelMistake("reply_shape", "`artifacts` is an object from contract name to document")
-    actions += [Action("submit_artifact", {"contract": str(name), "artifact": document}) for name, document in artifacts.items()]
+    actions += [
+        Action("submit_artifact", {"contract": str(name), "artifact": document})
+        for name, document in artifacts.items()
+    ]
     if len(actions) > MAX_ACTIONS:
         raise ModelMistake("too_many_actions", f"{len(actions)} actions in one reply; at most {MAX_ACTIONS}")
     signal = value.get("signal")
     if signal is not None and signal not in SIGNALS:
-        raise ModelMistake("unknown_signal", f"unknown signal {str(signal)[:80]!r}; one of {', '.join(SIGNALS)}, or none")
+        raise ModelMistake(
+            "unknown_signal", f"unknown signal {str(signal)[:80]!r}; one of {', '.join(SIGNALS)}, or none"
+        )
     return Reply(
         thought=_text(value.get("thought"), "thought"),
         notes=_text(value["notes"], "notes") if value.get("notes") is not None else None,
@@ -115,6 +125,10 @@ def _text(value: object, key: str) -> str:
 
 
 def _kind(value: object) -> str:
-    return {"NoneType": "null", "str": "text", "list": "a list", "dict": "an object", "bool": "a boolean"}.get(
-        type(value).__name__, "a number"
-    )
+    return {
+        "NoneType": "null",
+        "str": "text",
+        "list": "a list",
+        "dict": "an object",
+        "bool": "a boolean",
+    }.get(type(value).__name__, "a number")

@@ -236,17 +236,29 @@ class State:
             return self
         assert self.run is not None
         run = next(item for item in self.seats if item.seat == seat)
-        result = Accepted(self.run.name, self.tree, self.commit, self.run.finals or self.run.drafts, self.run.judged)
-        return replace(self, run=run, step=run.step, accepted=(*self.accepted, result), recent=run.recent, acts=run.acts)
+        result = Accepted(
+            self.run.name, self.tree, self.commit, self.run.finals or self.run.drafts, self.run.judged
+        )
+        return replace(
+            self, run=run, step=run.step, accepted=(*self.accepted, result), recent=run.recent, acts=run.acts
+        )
 
     @property
     def permits(self) -> frozenset[str]:
         """The calls that a person allowed, each for the rest of the task."""
-        return frozenset(item.question.call.digest for item in self.escalations if item.question.call is not None and item.allows)
+        return frozenset(
+            item.question.call.digest
+            for item in self.escalations
+            if item.question.call is not None and item.allows
+        )
 
     def denial(self, digest: str) -> str | None:
         """What a person said when they refused this very call; None if nobody did."""
-        about = [item for item in self.escalations if item.question.call is not None and item.question.call.digest == digest]
+        about = [
+            item
+            for item in self.escalations
+            if item.question.call is not None and item.question.call.digest == digest
+        ]
         said = [item for item in about if item.answer is not None and item.answer != "abort"]
         return None if not said or said[-1].allows else said[-1].answer
 

@@ -1,4 +1,6 @@
-"""Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask a person."""
+"""Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask
+a person.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +31,15 @@ from agentforge.core.evolve import evolve
 from agentforge.core.pending import fits, worst_case
 from agentforge.core.pipeline import Stage, seat_name
 from agentforge.core.state import LEGAL_MOVES, StageRun, State
-from agentforge.core.values import Amount, ArtifactRef, Escalation, EscalationKind, FailureReport, Question, Status
+from agentforge.core.values import (
+    Amount,
+    ArtifactRef,
+    Escalation,
+    EscalationKind,
+    FailureReport,
+    Question,
+    Status,
+)
 
 FEEDBACK_LINES = 12
 """What a role is told at once; more would bury the first."""
@@ -96,7 +106,9 @@ class Story:
         return self.state.run
 
 
-def escalate(story: Story, kind: EscalationKind, question: Question, reports: tuple[FailureReport, ...] = ()) -> str:
+def escalate(
+    story: Story, kind: EscalationKind, question: Question, reports: tuple[FailureReport, ...] = ()
+) -> str:
     """Asks a person; the task waits."""
     state = story.state
     identity = f"ESC-{len(state.escalations) + 1:03d}"
@@ -117,7 +129,9 @@ def next_step(story: Story, why: str) -> str:
 
 
 def open_step(story: Story, why: str) -> str:
-    """A step begins, if its call fits the budget. A reviewer's is asked when it is owed: the others may land before."""
+    """A step begins, if its call fits the budget. A reviewer's is asked when it is owed: the others may land
+    before.
+    """
     if not story.seat and not fits(story.state, story.state.stage):
         return escalate(story, "budget", budget_question(story.state))
     story.tell(StepOpened(story.whole.step + 1))
@@ -125,11 +139,15 @@ def open_step(story: Story, why: str) -> str:
 
 
 def fail_attempt(story: Story, reason: str) -> str:
-    """Gives an attempt up; the next one starts from a fresh checkout, and after the last a person is asked."""
+    """Gives an attempt up; the next one starts from a fresh checkout, and after the last a person is
+    asked.
+    """
     state, run, stage = story.state, story.run, story.state.stage
     story.tell(AttemptFailed(FailureReport(run.label, run.attempt, state.step, reason, run.feedback)))
     if attempts_left(story.state, run, stage):
-        return enter(story, stage, run.entry_tree, (f"An earlier attempt failed: {reason}. Take another way.",))
+        return enter(
+            story, stage, run.entry_tree, (f"An earlier attempt failed: {reason}. Take another way.",)
+        )
     if stage.reverts:
         story.tell(Reverted(run.entry_tree, (reason,)))
         return enter(story, stage, run.entry_tree, skipped="no attempt made it better")
@@ -140,7 +158,10 @@ def give_up(story: Story, reason: str) -> str:
     """Asks a person how to go on, with the reports of the last two attempts."""
     run = story.run
     reports = tuple(report for report in story.state.failures if report.stage == run.label)[-2:]
-    text = f"Stage {run.label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How should it go on?"
+    text = (
+        f"Stage {run.label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How "
+        "should it go on?"
+    )
     return escalate(story, "exhausted", Question(text, ("retry", "abort"), ""), reports)
 
 
@@ -159,11 +180,15 @@ def enter(  # noqa: PLR0913  # what an attempt begins with
     drafts: tuple[ArtifactRef, ...] = (),
     skipped: str = "",
 ) -> str:
-    """An attempt at a stage begins. A revision starts from the artifacts it had: only what changes is handed in again."""
+    """An attempt at a stage begins. A revision starts from the artifacts it had: only what changes is handed
+    in again.
+    """
     label = f"{stage.name}/{story.seat}" if story.seat else stage.name
     attempt = story.run.attempt if keep_attempt else _failures(story.state, label) + 1
     if skipped:
-        drafts = tuple(ref for product in stage.products if (ref := story.state.artifact(product.contract)) is not None)
+        drafts = tuple(
+            ref for product in stage.products if (ref := story.state.artifact(product.contract)) is not None
+        )
     if not story.seat:
         take_place(story, stage)
     story.tell(StageEntered(stage.name, attempt, tree, feedback[:FEEDBACK_LINES], drafts, skipped))
@@ -176,7 +201,11 @@ def enter(  # noqa: PLR0913  # what an attempt begins with
 def send_back(story: Story, target: str, words: tuple[str, ...], findings: tuple[str, ...]) -> str:
     """A revision: the stage that made the work takes it up again, from what it had handed in."""
     state, run = story.state, story.run
-    had = run.drafts if run.name == target else next((item.finals for item in reversed(state.accepted) if item.stage == target), ())
+    had = (
+        run.drafts
+        if run.name == target
+        else next((item.finals for item in reversed(state.accepted) if item.stage == target), ())
+    )
     back = state.pipeline.stages[state.pipeline.index(target)]
     owed = {product.contract for product in back.products}
     drafts = tuple(ref for ref in had or _made(state) if ref.contract in owed)
@@ -188,7 +217,14 @@ def remaining(state: State) -> Stage:
     """The first stage of the pipeline whose artifacts are not all accepted."""
     have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
     stages = state.pipeline.stages
-    return next((stage for stage in stages if any((item.contract, item.phase) not in have for item in stage.products)), stages[-1])
+    return next(
+        (
+            stage
+            for stage in stages
+            if any((item.contract, item.phase) not in have for item in stage.products)
+        ),
+        stages[-1],
+    )
 
 
 def _made(state: State) -> tuple[ArtifactRef, ...]:
@@ -210,12 +246,18 @@ def with_seat(story: Story, seat: str, told: tuple[str, ...]) -> None:
     """Seats one reviewer, who starts to read."""
     stage, tree = story.state.stage, story.state.tree
     with story.beside(seat):
-        story.tell(StageEntered(stage.name, _failures(story.whole, f"{stage.name}/{seat}") + 1, tree, told[:FEEDBACK_LINES]))
+        story.tell(
+            StageEntered(
+                stage.name, _failures(story.whole, f"{stage.name}/{seat}") + 1, tree, told[:FEEDBACK_LINES]
+            )
+        )
         open_step(story, "a reviewer reads")
 
 
 def take_place(story: Story, stage: Stage) -> None:
-    """`verifying` in the stages that judge the result, `running` in the others. Until `Prepare` is done it is neither."""
+    """`verifying` in the stages that judge the result, `running` in the others. Until `Prepare` is done it is
+    neither.
+    """
     if story.state.prepared:
         story.move("verifying" if stage.verifying else "running")
 
@@ -233,10 +275,17 @@ def budget_question(state: State, more: Amount | None = None) -> Question:
     """What is used, what the next call may take, and how far the cap must be raised for it."""
     used, cap = state.spent.plus(state.unaccounted).plus(state.in_flight()), state.budget
     more = more or (worst_case(state, state.stage) if state.run else Amount(1))
-    money = f", ${used.micro_usd / 1e6:.2f} of ${cap.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else ""
+    money = (
+        f", ${used.micro_usd / 1e6:.2f} of ${cap.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else ""
+    )
     parts = f"{used.calls} of {cap.calls} calls, {used.tokens} of {cap.tokens} tokens{money}"
-    takes = f"{more.tokens} tokens" + (f" and ${more.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else "")
-    text = f"The next call does not fit the budget: it may take {takes}, and {parts} are used or set aside. Raise it?"
+    takes = f"{more.tokens} tokens" + (
+        f" and ${more.micro_usd / 1e6:.2f}" if cap.micro_usd is not None else ""
+    )
+    text = (
+        f"The next call does not fit the budget: it may take {takes}, and {parts} are used or set "
+        "aside. Raise it?"
+    )
     factor = next((times for times in range(2, 1000) if cap.times(times).holds(used.plus(more))), 2)
     raised = "double" if factor == 2 else f"x{factor}"
     return Question(text, (raised, "abort"), raised)
@@ -252,7 +301,10 @@ def _step_towards(status: Status, target: Status) -> Status:
                 seen[nearby] = here
                 queue.append(nearby)
     if target not in seen:
-        raise StateInvalid(f"state_invalid: a {status} task cannot become {target}; it can become {', '.join(LEGAL_MOVES[status])}.")
+        raise StateInvalid(
+            f"state_invalid: a {status} task cannot become {target}; it can become "
+            f"{', '.join(LEGAL_MOVES[status])}."
+        )
     here = target
     while (before := seen[here]) != status:
         assert before is not None

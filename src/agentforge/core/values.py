@@ -3,7 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Status = Literal["draft", "planned", "approved", "scheduled", "running", "verifying", "completed", "blocked", "failed", "cancelled"]
+Status = Literal[
+    "draft",
+    "planned",
+    "approved",
+    "scheduled",
+    "running",
+    "verifying",
+    "completed",
+    "blocked",
+    "failed",
+    "cancelled",
+]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 EscalationKind = Literal[
@@ -76,7 +87,11 @@ class Budget:
 
     def times(self, factor: int) -> "Budget":
         """So many times as much."""
-        return Budget(self.calls * factor, self.tokens * factor, None if self.micro_usd is None else self.micro_usd * factor)
+        return Budget(
+            self.calls * factor,
+            self.tokens * factor,
+            None if self.micro_usd is None else self.micro_usd * factor,
+        )
 
     def holds(self, amount: Amount) -> bool:
         """Whether all of `amount` is under the cap."""
@@ -186,7 +201,9 @@ class Escalation:
 
     @property
     def allows(self) -> bool:
-        """Whether a person said yes to the call that this asked about. Anything but the two words for it is a no."""
+        """Whether a person said yes to the call that this asked about. Anything but the two words for it is a
+        no.
+        """
         return self.kind == "permission" and is_yes(self.answer or "")
 
 

@@ -1,4 +1,6 @@
-"""What a verdict means: the next gate, a round of feedback, a revision, an arbiter, a higher lane, the next stage."""
+"""What a verdict means: the next gate, a round of feedback, a revision, an arbiter, a higher lane, the next
+stage.
+"""
 
 from agentforge.core.conditions import holds
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted, StepClosed
@@ -25,7 +27,11 @@ from agentforge.core.values import GateStatus, Question
 def judged(story: Story, given: Judged) -> str:
     """A gate has spoken."""
     stage = story.state.stage
-    undecided = given.status == "split" and stage.arbiter is not None and all(item.seat != ARBITER for item in story.state.seats)
+    undecided = (
+        given.status == "split"
+        and stage.arbiter is not None
+        and all(item.seat != ARBITER for item in story.state.seats)
+    )
     status: GateStatus = "blocked" if given.status == "split" and not undecided else given.status
     story.tell(GateJudged(given.gate, status, given.reasons, given.ref, given.finals))
     run = story.run
@@ -41,14 +47,20 @@ def judged(story: Story, given: Judged) -> str:
     feedback = (f"Gate {given.gate} {words}:", *given.reasons)[:FEEDBACK_LINES]
     if run.skipped:
         again = attempts_left(story.state, run, stage)
-        return enter(story, stage, run.entry_tree, feedback, drafts=run.drafts) if again else give_up(story, "; ".join(feedback))
+        return (
+            enter(story, stage, run.entry_tree, feedback, drafts=run.drafts)
+            if again
+            else give_up(story, "; ".join(feedback))
+        )
     if stage.role is None:
         return fail_attempt(story, "; ".join(feedback))
     if stage.reverts and run.entry_tree != story.state.tree:
         story.tell(Reverted(run.entry_tree, given.reasons))
         feedback = (*feedback[: FEEDBACK_LINES - 1], "All edits of this stage were undone.")
     tried = (f"gate {given.gate}: {given.reasons[0] if given.reasons else words}",)
-    story.tell(StepClosed(story.state.step, f"gate_{given.gate}_{given.status}", feedback, tried, mistake=False))
+    story.tell(
+        StepClosed(story.state.step, f"gate_{given.gate}_{given.status}", feedback, tried, mistake=False)
+    )
     if run.rounds > stage.feedback_rounds:
         return fail_attempt(story, " ".join(feedback))
     return next_step(story, feedback[0])
@@ -73,7 +85,9 @@ def _revise(story: Story, findings: tuple[str, ...]) -> str:
     """The work goes back, in a higher lane if this one cannot carry it."""
     state, run, stage = story.state, story.run, story.state.stage
     target = stage.returns_to or (stage.name if stage.reviewers else None)
-    given_up = target is None or state.revised_times(target) >= stage.max_revisions + state.grants.count(stage.name)
+    given_up = target is None or state.revised_times(target) >= stage.max_revisions + state.grants.count(
+        stage.name
+    )
     rise = state.pipeline.rises
     if rise is not None and rise.blocks and state.blocks >= rise.blocks:
         _rise(story, rise.to, f"a review blocked {state.blocks} times")
@@ -82,7 +96,10 @@ def _revise(story: Story, findings: tuple[str, ...]) -> str:
         if stage.role is not None and not run.skipped:
             told = ("The reviewer blocks:", *findings)[:FEEDBACK_LINES]
             story.tell(StepClosed(state.step, "gate_review_blocked", told))
-        text = f"The reviewer still blocks after {state.revised_times(target or stage.name)} revisions: {' '.join(findings)[:600]}"
+        text = (
+            f"The reviewer still blocks after {state.revised_times(target or stage.name)} revisions: "
+            f"{' '.join(findings)[:600]}"
+        )
         return escalate(story, "review", Question(text, ("retry", "abort"), ""))
     send_back(story, target, ("The reviewer blocks:", *findings), findings)
     return f"the reviewer blocks; revision {story.state.revised_times(target)}"
@@ -90,7 +107,11 @@ def _revise(story: Story, findings: tuple[str, ...]) -> str:
 
 def _maker(state: State) -> str:
     """The stage that works on a block: the first that makes the implementation."""
-    return next(stage.name for stage in state.pipeline.stages if any(item.contract == "implementation" for item in stage.products))
+    return next(
+        stage.name
+        for stage in state.pipeline.stages
+        if any(item.contract == "implementation" for item in stage.products)
+    )
 
 
 def _rise(story: Story, lane: str, why: str) -> None:

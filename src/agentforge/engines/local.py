@@ -1,4 +1,6 @@
-"""The local engine: one process, one loop, several effects in flight. `advance` is the only line that changes anything."""
+"""The local engine: one process, one loop, several effects in flight. `advance` is the only line that changes
+anything.
+"""
 
 import queue
 import threading
@@ -46,7 +48,9 @@ class Ports:
 
 
 def drive(journal: Journal, ports: Ports) -> State:
-    """Runs a task until it is over, waits for a person or a batch, or the world fails. Returns where it stands."""
+    """Runs a task until it is over, waits for a person or a batch, or the world fails. Returns where it
+    stands.
+    """
     done: queue.SimpleQueue[tuple[str, Outcome | BaseException]] = queue.SimpleQueue()
     flying: dict[str, Effect] = {}
     parked: set[str] = set()
@@ -90,14 +94,21 @@ def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Eff
     return owed
 
 
-def _startable(owed: tuple[Effect, ...], flying: dict[str, Effect], parked: Collection[str] = ()) -> list[Effect]:
+def _startable(
+    owed: tuple[Effect, ...], flying: dict[str, Effect], parked: Collection[str] = ()
+) -> list[Effect]:
     """What may start beside what flies: bounded, and one user of the worktree at a time."""
     room = IN_FLIGHT - len(flying)
     busy = any(effect.uses == "worktree" for effect in flying.values())
     chosen: list[Effect] = []
     for effect in owed:
         wants = effect.uses == "worktree"
-        if isinstance(effect, Await) or effect.key in {*flying, *parked} or len(chosen) == room or (wants and busy):
+        if (
+            isinstance(effect, Await)
+            or effect.key in {*flying, *parked}
+            or len(chosen) == room
+            or (wants and busy)
+        ):
             continue
         busy = busy or wants
         chosen.append(effect)

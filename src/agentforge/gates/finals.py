@@ -1,4 +1,6 @@
-"""The contracts gate: the engine fills what only it may say, and every final is valid under its contract or the gate fails."""
+"""The contracts gate: the engine fills what only it may say, and every final is valid under its contract or
+the gate fails.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +47,9 @@ class Facts:
 def artifact_problems(contract: Contract, document: Document, subject: Subject, *, final: bool) -> list[str]:
     """What is wrong with an artifact: its schema first, then the rules that need no run."""
     found = problems(contract, document, final=final)
-    return found or [line for rule in contract.rules if rule in ARTIFACT_RULES for line in ARTIFACT_RULES[rule](subject)]
+    return found or [
+        line for rule in contract.rules if rule in ARTIFACT_RULES for line in ARTIFACT_RULES[rule](subject)
+    ]
 
 
 def filled(contract: str, draft: Mapping[str, Json], facts: Facts) -> Document:
@@ -53,12 +57,18 @@ def filled(contract: str, draft: Mapping[str, Json], facts: Facts) -> Document:
     document = dict(draft)
     match contract:
         case "intake_record":
-            document |= {"request_id": facts.task_id, "original_request": facts.request, "metadata": {"intake_timestamp": facts.created_at}}
+            document |= {
+                "request_id": facts.task_id,
+                "original_request": facts.request,
+                "metadata": {"intake_timestamp": facts.created_at},
+            }
         case "clarification":
             document = _clarification(draft, facts)
         case "analysis":
             document.setdefault("impacted_files", [])
-            document["affected_tests"] = [*dict.fromkeys((*_texts(draft.get("affected_tests")), *facts.affected_tests))]
+            document["affected_tests"] = [
+                *dict.fromkeys((*_texts(draft.get("affected_tests")), *facts.affected_tests))
+            ]
             if facts.facts:
                 document["facts"] = list(facts.facts)
         case "specification":
@@ -82,7 +92,10 @@ def computed(contract: str, facts: Facts) -> Document | None:
     match contract:
         case "intake_record":
             target = " ".join(facts.request.split())[:TARGET_CHARS] or "the repository"
-            return {"extracted_intent": {"action": "analyze", "target": target, "scope": "system"}, "derived": True}
+            return {
+                "extracted_intent": {"action": "analyze", "target": target, "scope": "system"},
+                "derived": True,
+            }
         case "clarification":
             return {"questions": [], "derived": True}
         case _:
@@ -90,19 +103,30 @@ def computed(contract: str, facts: Facts) -> Document | None:
 
 
 def _clarification(draft: Mapping[str, Json], facts: Facts) -> Document:
-    """Persons' answers stand under their names; what is not sure and does not block is an assumption on record."""
+    """Persons' answers stand under their names; what is not sure and does not block is an assumption on
+    record.
+    """
     questions = [dict(item) for item in objects(draft, "questions")]
     blocking = _texts(draft.get("blocking"))
     for asked, answer, by, at in facts.answers:
-        told: Document = {"answer": answer, "source": "human_escalation", "confidence": 100, "resolved_by": by}
+        told: Document = {
+            "answer": answer,
+            "source": "human_escalation",
+            "confidence": 100,
+            "resolved_by": by,
+        }
         told |= {"resolved_at": at} if at else {}
-        questions = [{**item, **told} if asked_of(asked, str(item.get("question", ""))) else item for item in questions]
+        questions = [
+            {**item, **told} if asked_of(asked, str(item.get("question", ""))) else item for item in questions
+        ]
         known = {fold(str(item.get("question", ""))) for item in questions}
         mine = [line for line in blocking if asked_of(asked, line)]
         questions += [{"question": line, **told} for line in mine if fold(line) not in known]
         blocking = [line for line in blocking if line not in mine]
     unsure = [item for item in questions if not item.get("resolved_by") and _percent(item) < SURE]
-    assumed = [f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item)})" for item in unsure]
+    assumed = [
+        f"{item.get('question')}: {item.get('answer')} (confidence {_percent(item)})" for item in unsure
+    ]
     document: Document = {**draft, "questions": [*questions]}
     if assumptions := list(dict.fromkeys((*_texts(draft.get("assumptions")), *assumed))):
         document["assumptions"] = [*assumptions]
@@ -134,7 +158,11 @@ def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
             "tree": red["red_tree"],
             "sandbox": facts.sandbox,
             "same_author": red["same_author"],
-            "reasons": {identity: entry["reason"] for identity, entry in tests.items() if isinstance(entry, dict) and not entry["guard"]},
+            "reasons": {
+                identity: entry["reason"]
+                for identity, entry in tests.items()
+                if isinstance(entry, dict) and not entry["guard"]
+            },
         },
     }
 
@@ -142,8 +170,13 @@ def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
 def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
     green = facts.records["green"]
     counts = {lines.path: lines for lines in facts.git.numstat(facts.base_tree, facts.tree)}
-    purposes = {str(item.get("path")): str(item.get("purpose", "")) for item in objects(draft, "files_created")}
-    summaries = {str(item.get("path")): str(item.get("changes_summary", "")) for item in objects(draft, "files_modified")}
+    purposes = {
+        str(item.get("path")): str(item.get("purpose", "")) for item in objects(draft, "files_created")
+    }
+    summaries = {
+        str(item.get("path")): str(item.get("changes_summary", ""))
+        for item in objects(draft, "files_modified")
+    }
     created: list[Json] = []
     modified: list[Json] = []
     deleted: list[Json] = []
@@ -156,8 +189,22 @@ def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
             deleted.append(change.path)
         else:
             summary = summaries.get(change.path, "")
-            modified.append({"path": change.path, "changes_summary": summary, "lines_added": added, "lines_removed": removed})
-    names = ("all_tests_pass", "conformance_passing", "no_regressions", "test_lock_held", "flaky", "not_configured")
+            modified.append(
+                {
+                    "path": change.path,
+                    "changes_summary": summary,
+                    "lines_added": added,
+                    "lines_removed": removed,
+                }
+            )
+    names = (
+        "all_tests_pass",
+        "conformance_passing",
+        "no_regressions",
+        "test_lock_held",
+        "flaky",
+        "not_configured",
+    )
     return {
         "implementation_id": f"IMPL-{facts.task_id}",
         "spec_ref": f"SPEC-{facts.task_id}",
@@ -176,22 +223,46 @@ def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
 
 
 def _quality(facts: Facts) -> Document:
-    """The numbers of the quality gate, if it judged this very tree; what was not measured is not configured."""
+    """The numbers of the quality gate, if it judged this very tree; what was not measured is not
+    configured.
+    """
     record = facts.records.get("quality", {})
     if record.get("tree") != facts.tree:
         return {}
-    names = ("complexity_acceptable", "no_code_smells", "coverage_acceptable", "complexity", "duplicates", "coverage")
-    return {**{name: record[name] for name in names if name in record}, "not_configured": [*_not_configured(facts)]}
+    names = (
+        "complexity_acceptable",
+        "no_code_smells",
+        "coverage_acceptable",
+        "complexity",
+        "duplicates",
+        "coverage",
+    )
+    return {
+        **{name: record[name] for name in names if name in record},
+        "not_configured": [*_not_configured(facts)],
+    }
 
 
 def delivery_report(
-    facts: Facts, finals: Mapping[str, Document], words: Mapping[str, Json], *, branch: str, base_commit: str, commits: list[str]
+    facts: Facts,
+    finals: Mapping[str, Document],
+    words: Mapping[str, Json],
+    *,
+    branch: str,
+    base_commit: str,
+    commits: list[str],
 ) -> Document:
-    """The report, computed from what is on record. Of a role only its words are taken: no number in it is a model's claim."""
+    """The report, computed from what is on record. Of a role only its words are taken: no number in it is a
+    model's claim.
+    """
     specification, green = finals.get("specification", {}), facts.records["green"]
     title = str(specification.get("title") or " ".join(facts.request.split()))[:100]
     description = str(specification.get("description") or title)
-    written = {name: str(words[name]) for name in ("summary", "changelog_entry", "release_notes") if str(words.get(name) or "").strip()}
+    written = {
+        name: str(words[name])
+        for name in ("summary", "changelog_entry", "release_notes")
+        if str(words.get(name) or "").strip()
+    }
     return {
         "request_id": facts.task_id,
         "branch": branch,
@@ -235,7 +306,10 @@ def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"not configured, so not checked: {line}" for line in _not_configured(facts)]
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
-        points += [f"review note: {item.get('description')}" for item in objects(finals.get("review", {}), "findings")]
+        points += [
+            f"review note: {item.get('description')}"
+            for item in objects(finals.get("review", {}), "findings")
+        ]
     points += facts.remarks
     if facts.sandbox == "none":
         points.append("everything ran without a sandbox")
@@ -243,7 +317,10 @@ def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
 
 
 def _not_configured(facts: Facts) -> list[str]:
-    found = [*_texts(facts.records["green"]["not_configured"]), *_texts(facts.records.get("quality", {}).get("not_configured"))]
+    found = [
+        *_texts(facts.records["green"]["not_configured"]),
+        *_texts(facts.records.get("quality", {}).get("not_configured")),
+    ]
     return list(dict.fromkeys(found))
 
 

@@ -1,4 +1,6 @@
-"""The green verdict: the same tests pass, nothing that passed before fails, the lock held, nothing weakened."""
+"""The green verdict: the same tests pass, nothing that passed before fails, the lock held, nothing
+weakened.
+"""
 
 import configparser
 import tomllib
@@ -15,8 +17,12 @@ from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
 
 MAX_REASONS = 10
-TEST_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"})
-"""Files that decide how tests run, wherever they lie. After RED they stay as they are: what is judged is what is handed over."""
+TEST_SETTINGS = frozenset(
+    {"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"}
+)
+"""Files that decide how tests run, wherever they lie. After RED they stay as they are: what is judged is what
+is handed over.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,19 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, and more runs only of what looks worse."""
     git = court.workspace.git
     red_tree = str(case.red["red_tree"])
-    reasons = _broken_lock(court, case) + _weakened_tests(court, case) + _changed_settings(court, case, red_tree)
+    reasons = (
+        _broken_lock(court, case) + _weakened_tests(court, case) + _changed_settings(court, case, red_tree)
+    )
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
     run = court.run(case.tree)
     if run.status != "ran":
         return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
     if patched := sorted(set(run.patched) - set(case.baseline.patched)):
-        reason = f"the code under test replaces parts of pytest ({', '.join(patched[:3])}), so its outcomes prove nothing"
+        reason = (
+            f"the code under test replaces parts of pytest ({', '.join(patched[:3])}), so its "
+            "outcomes prove nothing"
+        )
         return Verdict("not_run", (reason,), {"runs": list(court.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
     if elsewhere := foreign(run, court.workspace.verdict, court.env.source, changed):
@@ -61,7 +72,9 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     failing = [identity for identity in tests if result_of(run, identity).outcome not in GOOD]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     superseded = frozenset(str(item.get("id", "")) for item in objects(case.suite, "supersedes"))
-    regressions = [item for item in compare(case.baseline, run, case.flaky, superseded) if item.id not in failing]
+    regressions = [
+        item for item in compare(case.baseline, run, case.flaky, superseded) if item.id not in failing
+    ]
     real, flaky = _settle(court, case, regressions)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     if (gap := _unchecked(case)) is not None:
@@ -79,14 +92,20 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         "flaky": [*sorted(case.flaky | flaky)],
         "not_configured": _not_configured(case),
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
-        "baseline_failing": sum(1 for result in case.baseline.results.values() if result.outcome not in (*GOOD, "skipped")),
+        "baseline_failing": sum(
+            1 for result in case.baseline.results.values() if result.outcome not in (*GOOD, "skipped")
+        ),
         "runs": list(court.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
 
 
-def _settle(court: Court, case: GreenCase, regressions: list[Regression]) -> tuple[list[Regression], frozenset[str]]:
-    """A failure that is not in the baseline is run three times on both trees; what differs counts for nobody."""
+def _settle(
+    court: Court, case: GreenCase, regressions: list[Regression]
+) -> tuple[list[Regression], frozenset[str]]:
+    """A failure that is not in the baseline is run three times on both trees; what differs counts for
+    nobody.
+    """
     if not regressions:
         return [], frozenset()
     ids = [item.id for item in regressions]
@@ -97,12 +116,18 @@ def _settle(court: Court, case: GreenCase, regressions: list[Regression]) -> tup
 
 
 def _unchecked(case: GreenCase) -> Verdict | None:
-    """A check that ran on the base and does not run now has not passed; one that nobody configured only counts when strict."""
+    """A check that ran on the base and does not run now has not passed; one that nobody configured only
+    counts when strict.
+    """
     checks = (("lint", case.lint_before, case.lint_after), ("types", case.types_before, case.types_after))
     for name, before, after in checks:
         if before.status == "ran" and after.status != "ran":
             return Verdict("not_run", (f"{name} did not run: {after.reason}",), {})
-    missing = tuple(f"{name}: demanded by `strict`, and {before.reason}" for name, before, _ in checks if before.status != "ran")
+    missing = tuple(
+        f"{name}: demanded by `strict`, and {before.reason}"
+        for name, before, _ in checks
+        if before.status != "ran"
+    )
     return Verdict("failed", missing, {}) if case.strict and missing else None
 
 
@@ -127,13 +152,17 @@ def _weakened_tests(court: Court, case: GreenCase) -> list[str]:
         before = (git.read_blob(case.base_tree, change.path) or b"").decode("utf-8", "replace")
         after = (git.read_blob(case.tree, change.path) or b"").decode("utf-8", "replace")
         reasons += [
-            f"weakened: {line}" for line in weakened(before, after, change.path) if not any(name and name in line for name in superseded)
+            f"weakened: {line}"
+            for line in weakened(before, after, change.path)
+            if not any(name and name in line for name in superseded)
         ]
     return reasons
 
 
 def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:
-    """Whole files where they are about tests alone; of files that say more, only the part that pytest reads."""
+    """Whole files where they are about tests alone; of files that say more, only the part that pytest
+    reads.
+    """
     git = court.workspace.git
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"

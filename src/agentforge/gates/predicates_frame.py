@@ -17,7 +17,11 @@ _NUMBER = re.compile(r"^\s*\d+\s*[:|]\s?", re.MULTILINE)
 def original_request_verbatim(subject: Subject) -> list[str]:
     """The request is kept word for word. A draft may leave it out: the engine fills it in."""
     said = subject.artifact.get("original_request")
-    return [] if said is None or said == subject.request else ["original_request differs from the request; leave it out, it is filled in"]
+    return (
+        []
+        if said is None or said == subject.request
+        else ["original_request differs from the request; leave it out, it is filled in"]
+    )
 
 
 def intent_extracted(subject: Subject) -> list[str]:
@@ -33,12 +37,22 @@ def intent_extracted(subject: Subject) -> list[str]:
 def scope_defined(subject: Subject) -> list[str]:
     """How far it goes is said, and what is left out is not what is asked for."""
     intent = _intent(subject)
-    wrong = [] if intent.get("scope") else ["extracted_intent.scope is empty; one of file, module, feature, system"]
+    wrong = (
+        []
+        if intent.get("scope")
+        else ["extracted_intent.scope is empty; one of file, module, feature, system"]
+    )
     outside = [str(item) for item in parts(subject.artifact, "out_of_scope")]
-    wrong += ["out_of_scope has an empty entry; say what is left out, or remove it" for item in outside if not item.strip()]
+    wrong += [
+        "out_of_scope has an empty entry; say what is left out, or remove it"
+        for item in outside
+        if not item.strip()
+    ]
     target = fold(str(intent.get("target") or ""))
     return wrong + [
-        f'out_of_scope: "{cut(item)}" is the very target; one of them is wrong' for item in outside if target and fold(item) == target
+        f'out_of_scope: "{cut(item)}" is the very target; one of them is wrong'
+        for item in outside
+        if target and fold(item) == target
     ]
 
 
@@ -52,7 +66,11 @@ def ambiguities_listed(subject: Subject) -> list[str]:
         if not str(item.get(key) or "").strip()
     ]
     counts = Counter(fold(str(item.get("question") or "")) for item in found)
-    return wrong + [f'"{cut(text)}" is asked {count} times; ask it once' for text, count in counts.items() if text and count > 1]
+    return wrong + [
+        f'"{cut(text)}" is asked {count} times; ask it once'
+        for text, count in counts.items()
+        if text and count > 1
+    ]
 
 
 def all_questions_addressed(subject: Subject) -> list[str]:
@@ -62,9 +80,12 @@ def all_questions_addressed(subject: Subject) -> list[str]:
     told = [fold(str(line)) for key in ("blocking", "assumptions") for line in parts(subject.artifact, key)]
     questions = [(item, str(item.get("question"))) for item in parts(intake, "identified_ambiguities")]
     return [
-        f'the ambiguity "{cut(text)}" has no entry in questions; answer it there, with its area, confidence and evidence'
+        f'the ambiguity "{cut(text)}" has no entry in questions; answer it there, with its area, '
+        "confidence and evidence"
         for item, text in questions
-        if not answers_to(subject.artifact, item) and not any(fold(text) in line for line in told) and not _told(subject, text)
+        if not answers_to(subject.artifact, item)
+        and not any(fold(text) in line for line in told)
+        and not _told(subject, text)
     ]
 
 
@@ -83,8 +104,13 @@ def evidence_is_in_the_files(subject: Subject) -> list[str]:
     for question in parts(subject.artifact, "questions"):
         evidence = parts(question, "evidence")
         if not evidence and _inferred(question) and question.get("confidence", 0) >= SURE:
-            said = f'"{cut(str(question.get("question")))}" is answered with {question["confidence"]} percent and no evidence'
-            wrong.append(f"{said}; cite a file and a snippet of it (or file: {THE_REQUEST}), or go below {SURE}")
+            said = (
+                f'"{cut(str(question.get("question")))}" is answered with {question["confidence"]} '
+                "percent and no evidence"
+            )
+            wrong.append(
+                f"{said}; cite a file and a snippet of it (or file: {THE_REQUEST}), or go below {SURE}"
+            )
         wrong += [line for item in evidence if (line := _misquoted(subject, item))]
     return wrong
 
@@ -92,7 +118,8 @@ def evidence_is_in_the_files(subject: Subject) -> list[str]:
 def blocking_ambiguities_answered(subject: Subject) -> list[str]:
     """What blocks is answered with confidence, or by a person."""
     wrong = [
-        f'"{cut(str(question))}" is still blocking; escalate it, or answer it from the repository under questions'
+        f'"{cut(str(question))}" is still blocking; escalate it, or answer it from the repository under '
+        "questions"
         for question in parts(subject.artifact, "blocking")
         if not _told(subject, str(question))
     ]
@@ -102,7 +129,9 @@ def blocking_ambiguities_answered(subject: Subject) -> list[str]:
         text = str(ambiguity.get("question"))
         answers = answers_to(subject.artifact, ambiguity)
         if not answers and not _told(subject, text):
-            wrong.append(f'the blocking ambiguity "{cut(text)}" has no entry in questions; answer or escalate it')
+            wrong.append(
+                f'the blocking ambiguity "{cut(text)}" has no entry in questions; answer or escalate it'
+            )
         elif answers and not _settled(subject, text, answers):
             wrong.append(f'the blocking ambiguity "{cut(text)}" is answered below {SURE}; escalate it')
     return wrong
@@ -122,7 +151,11 @@ def unanswered(subject: Subject) -> list[str]:
 def answers_to(artifact: Artifact, ambiguity: Artifact) -> list[Artifact]:
     """The entries of a clarification that speak of this ambiguity: by its question, or by its area."""
     wanted = {fold(str(ambiguity.get(key))) for key in ("question", "area") if ambiguity.get(key)}
-    return [item for item in parts(artifact, "questions") if wanted & {fold(str(item.get(key, ""))) for key in ("question", "area")}]
+    return [
+        item
+        for item in parts(artifact, "questions")
+        if wanted & {fold(str(item.get(key, ""))) for key in ("question", "area")}
+    ]
 
 
 def asked_of(asked: str, question: str) -> bool:
@@ -142,7 +175,9 @@ def _blocking(intake: Artifact) -> Iterator[Artifact]:
 def _settled(subject: Subject, text: str, answers: list[Artifact]) -> bool:
     # `resolved_by` is the engine's to write; `source` is only what the role says.
     sure = any(item.get("resolved_by") or item.get("confidence", 0) >= SURE for item in answers)
-    return sure or _told(subject, text) or any(_told(subject, str(item.get("question", ""))) for item in answers)
+    return (
+        sure or _told(subject, text) or any(_told(subject, str(item.get("question", ""))) for item in answers)
+    )
 
 
 def _told(subject: Subject, question: str) -> bool:
@@ -166,6 +201,8 @@ def _misquoted(subject: Subject, item: Artifact) -> str:
 
 
 def _quotes(text: str, snippet: str) -> bool:
-    """Whether each part of a snippet stands in the text, spacing aside; `...` stands for what was left out."""
+    """Whether each part of a snippet stands in the text, spacing aside; `...` stands for what was left
+    out.
+    """
     whole = " ".join(text.split())
     return all(" ".join(part.split()) in whole for part in _LEFT_OUT.split(snippet))

@@ -11,15 +11,23 @@ THE_REQUEST = "request"
 
 def paths_are_relative(subject: Subject) -> list[str]:
     """Every path stays inside the repository."""
-    return [f"{where}: {path!r} {reason}" for where, path in paths_in(subject.artifact) if (reason := _astray(path))]
+    return [
+        f"{where}: {path!r} {reason}"
+        for where, path in paths_in(subject.artifact)
+        if (reason := _astray(path))
+    ]
 
 
 def files_exist(subject: Subject) -> list[str]:
     """What is cited is there, and what is to be created is not."""
     wrong = [
-        f"{where}: {path} is not in the repository; {_ABSENT.get(subject.contract, 'name a file that is there')}"
+        f"{where}: {path} is not in the repository; "
+        f"{_ABSENT.get(subject.contract, 'name a file that is there')}"
         for where, path in paths_in(subject.artifact)
-        if where.split("[")[0] not in _FREE and not _astray(path) and not _cites_request(subject, path) and plain(path) not in subject.files
+        if where.split("[")[0] not in _FREE
+        and not _astray(path)
+        and not _cites_request(subject, path)
+        and plain(path) not in subject.files
     ]
     wrong += [
         f"files_to_create: {path} exists already; list it under files_to_modify"

@@ -15,13 +15,24 @@ def findings_block_or_approve(subject: Subject) -> list[str]:
 
 def issues_categorized(subject: Subject) -> list[str]:
     """Each issue either blocks or advises, the verdict follows, and what blocks says how to mend it."""
-    blocking, advisory = parts(subject.artifact, "blocking_issues"), parts(subject.artifact, "advisory_issues")
-    return _verdict(subject, blocking, "issue") + _without_remedy(blocking) + _twice([*blocking, *advisory], "issues")
+    blocking, advisory = (
+        parts(subject.artifact, "blocking_issues"),
+        parts(subject.artifact, "advisory_issues"),
+    )
+    return (
+        _verdict(subject, blocking, "issue")
+        + _without_remedy(blocking)
+        + _twice([*blocking, *advisory], "issues")
+    )
 
 
 def review_complete(subject: Subject) -> list[str]:
     """A review ends in a verdict, in words too."""
-    wrong = [] if subject.artifact.get("verdict") in ("approve", "block") else ["there is no verdict; approve or block"]
+    wrong = (
+        []
+        if subject.artifact.get("verdict") in ("approve", "block")
+        else ["there is no verdict; approve or block"]
+    )
     if not _has_words(subject.artifact.get("summary")):
         wrong.append("the summary is empty; say what was looked at and what was found")
     return wrong
@@ -39,14 +50,21 @@ def documentation_complete(subject: Subject) -> list[str]:
 def changelog_generated(subject: Subject) -> list[str]:
     """The changelog entry says something."""
     if "changelog_entry" in subject.artifact and not _has_words(subject.artifact["changelog_entry"]):
-        return ["changelog_entry says nothing; write one line about the change, or leave it out and it is filled in"]
+        return [
+            (
+                "changelog_entry says nothing; write one line about the change, or leave it out and it is "
+                "filled in"
+            )
+        ]
     return []
 
 
 def _verdict(subject: Subject, blocking: list[dict[str, object]], word: str) -> list[str]:
     verdict = subject.artifact.get("verdict")
     if verdict == "approve" and blocking:
-        return [f"the verdict is approve, but {names_of([*blocking])} is blocking; block, or make it not blocking"]
+        return [
+            f"the verdict is approve, but {names_of([*blocking])} is blocking; block, or make it not blocking"
+        ]
     if verdict == "block" and not blocking:
         return [f"the verdict is block without a blocking {word}; say what must change, or approve"]
     return []
@@ -54,13 +72,19 @@ def _verdict(subject: Subject, blocking: list[dict[str, object]], word: str) -> 
 
 def _without_remedy(blocking: list[dict[str, object]]) -> list[str]:
     return [
-        f"{name_of(item)} blocks without a remediation; say what to change" for item in blocking if not _has_words(item.get("remediation"))
+        f"{name_of(item)} blocks without a remediation; say what to change"
+        for item in blocking
+        if not _has_words(item.get("remediation"))
     ]
 
 
 def _twice(items: list[dict[str, object]], word: str) -> list[str]:
     counts = Counter(map(name_of, items))
-    return [f"{name} is the id of several {word}; give each its own" for name, count in counts.items() if count > 1]
+    return [
+        f"{name} is the id of several {word}; give each its own"
+        for name, count in counts.items()
+        if count > 1
+    ]
 
 
 def _has_words(value: object) -> bool:

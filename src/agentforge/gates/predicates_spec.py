@@ -22,7 +22,8 @@ def requirements_addressed(subject: Subject) -> list[str]:
     if str(subject.artifact.get("trace_to_request") or "").strip():
         return []
     return [
-        f"{name_of(requirement)} says nothing; describe it, or say in trace_to_request how all of them answer the request"
+        f"{name_of(requirement)} says nothing; describe it, or say in trace_to_request how all of them "
+        "answer the request"
         for requirement in parts(subject.artifact, "requirements")
         if not str(requirement.get("description") or "").strip()
     ]
@@ -33,7 +34,10 @@ def interfaces_defined(subject: Subject) -> list[str]:
     return [
         f"the interface {interface.get('name')} has no {key}; one of {choices}"
         for interface in parts(subject.artifact, "interfaces")
-        for key, choices in (("type", "api, event, file, database"), ("direction", "input, output, bidirectional"))
+        for key, choices in (
+            ("type", "api, event, file, database"),
+            ("direction", "input, output, bidirectional"),
+        )
         if not interface.get(key)
     ]
 
@@ -41,7 +45,8 @@ def interfaces_defined(subject: Subject) -> list[str]:
 def constraints_documented(subject: Subject) -> list[str]:
     """A constraint says what it demands, or why."""
     return [
-        f"constraint {constraint.get('id') or place} says nothing; give it a description and a rationale, or leave it out"
+        f"constraint {constraint.get('id') or place} says nothing; give it a description and a "
+        "rationale, or leave it out"
         for place, constraint in enumerate(parts(subject.artifact, "constraints"), 1)
         if not any(str(constraint.get(key) or "").strip() for key in ("description", "rationale"))
     ]
@@ -50,7 +55,11 @@ def constraints_documented(subject: Subject) -> list[str]:
 def requirement_ids_unique(subject: Subject) -> list[str]:
     """An id names one requirement."""
     counts = Counter(name_of(requirement) for requirement in parts(subject.artifact, "requirements"))
-    return [f"{name} is the id of {count} requirements; give each its own" for name, count in counts.items() if count > 1]
+    return [
+        f"{name} is the id of {count} requirements; give each its own"
+        for name, count in counts.items()
+        if count > 1
+    ]
 
 
 def no_circular_dependencies(subject: Subject) -> list[str]:
@@ -74,11 +83,20 @@ def tests_name_known_requirements(subject: Subject) -> list[str]:
         for test in _tests(subject.artifact)
         if not test.get("requirement_ref") and not test.get("guard")
     ]
-    named = [(str(test.get("name")), test["requirement_ref"]) for test in _tests(subject.artifact) if test.get("requirement_ref")]
-    named += [(f"supersedes {old.get('id')}", old.get("requirement_ref")) for old in parts(subject.artifact, "supersedes")]
+    named = [
+        (str(test.get("name")), test["requirement_ref"])
+        for test in _tests(subject.artifact)
+        if test.get("requirement_ref")
+    ]
+    named += [
+        (f"supersedes {old.get('id')}", old.get("requirement_ref"))
+        for old in parts(subject.artifact, "supersedes")
+    ]
     named += [("coverage_mapping", name) for name in subject.artifact.get("coverage_mapping", {})]
     return wrong + [
-        f"{who} names {name}, which the specification does not have; one of {', '.join(known)}" for who, name in named if name not in known
+        f"{who} names {name}, which the specification does not have; one of {', '.join(known)}"
+        for who, name in named
+        if name not in known
     ]
 
 
@@ -87,7 +105,11 @@ def every_requirement_has_test(subject: Subject) -> list[str]:
     if (specification := subject.inputs.get("specification")) is None:
         return [missing("specification")]
     tested = {test.get("requirement_ref") for test in _tests(subject.artifact)}
-    return [f"{name} has no test; name it as a test's requirement_ref" for name, _ in _testable(specification) if name not in tested]
+    return [
+        f"{name} has no test; name it as a test's requirement_ref"
+        for name, _ in _testable(specification)
+        if name not in tested
+    ]
 
 
 def every_criterion_has_test(subject: Subject) -> list[str]:
@@ -96,13 +118,17 @@ def every_criterion_has_test(subject: Subject) -> list[str]:
         return [missing("specification")]
     named: dict[str, set[str]] = {}
     for test in _tests(subject.artifact):
-        named.setdefault(str(test.get("requirement_ref")), set()).add(fold(str(test.get("acceptance_criterion", ""))))
+        named.setdefault(str(test.get("requirement_ref")), set()).add(
+            fold(str(test.get("acceptance_criterion", "")))
+        )
     wrong = []
     for name, criteria in _testable(specification):
         if name not in named or len(criteria) == 1:
-            continue  # without any test is the rule before; a single criterion is what any of its tests is about
+            # without any test is the rule before; a single criterion is what any of its tests is about
+            continue
         wrong += [
-            f'{name}.{place} has no test: "{cut(text)}"; set acceptance_criterion to {name}.{place} in the test that proves it'
+            f'{name}.{place} has no test: "{cut(text)}"; set acceptance_criterion to {name}.{place} in '
+            "the test that proves it"
             for place, text in enumerate(criteria, 1)
             if not named[name] & {fold(text), fold(f"{name}.{place}"), str(place)}
         ]
@@ -130,7 +156,10 @@ def _cycle(edges: Mapping[str, list[str]]) -> list[str]:
 def _testable(specification: Artifact) -> Iterator[tuple[str, list[str]]]:
     for requirement in parts(specification, "requirements"):
         if requirement.get("verification_method", "test") == "test" and requirement.get("priority") != "wont":
-            yield name_of(requirement), [str(criterion) for criterion in parts(requirement, "acceptance_criteria")]
+            yield (
+                name_of(requirement),
+                [str(criterion) for criterion in parts(requirement, "acceptance_criteria")],
+            )
 
 
 def _tests(suite: Artifact) -> Iterator[Artifact]:

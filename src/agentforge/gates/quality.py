@@ -1,4 +1,6 @@
-"""The quality verdict: what a change touches is no harder to read, no more written twice, and tested; a ratchet, or strict."""
+"""The quality verdict: what a change touches is no harder to read, no more written twice, and tested; a
+ratchet, or strict.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +37,17 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
     """Complexity and copies are computed; coverage runs the suite, where the project has the tool."""
     paths = _changed(court, case)
     if not paths:
-        return Verdict("passed", (), {"tree": case.tree, "complexity": None, "duplicates": None, "coverage": None, "not_configured": []})
+        return Verdict(
+            "passed",
+            (),
+            {
+                "tree": case.tree,
+                "complexity": None,
+                "duplicates": None,
+                "coverage": None,
+                "not_configured": [],
+            },
+        )
     place = court.workspace.pristine(case.tree, court.base_commit)
     lay_generated(court.env, place)
     now = _texts(court, case.tree, paths)
@@ -43,7 +55,11 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
     knotty, highest = _knotty(before, now, strict=case.strict)
     copied, lines = _copied(court, place, before, now, strict=case.strict)
     run, part = _measured(court, case, place, now)
-    untested = uncovered(part, of="these files" if case.strict else "the changed lines") if run.status == "ran" else []
+    untested = (
+        uncovered(part, of="these files" if case.strict else "the changed lines")
+        if run.status == "ran"
+        else []
+    )
     record: dict[str, Json] = {
         "tree": case.tree,
         "strict": case.strict,
@@ -68,7 +84,9 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
 
 def _changed(court: Court, case: QualityCase) -> list[str]:
     """The source files of this change, gone ones too; tests and generated files are judged by nobody here."""
-    changes = court.workspace.git.diff_names(case.base_tree, case.tree) + court.workspace.git.diff_names(case.entry_tree, case.tree)
+    changes = court.workspace.git.diff_names(case.base_tree, case.tree) + court.workspace.git.diff_names(
+        case.entry_tree, case.tree
+    )
     paths = sorted({change.path for change in changes if change.path.endswith(PYTHON)})
     return [path for path in paths if not court.is_test(path) and path not in court.env.generated]
 
@@ -90,10 +108,16 @@ def _knotty(before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[
 
 
 def _numbers(texts: Texts) -> dict[str, int]:
-    return {f"{path}: {name}": count for path, text in texts.items() for name, count in complexity(text, path).items()}
+    return {
+        f"{path}: {name}": count
+        for path, text in texts.items()
+        for name, count in complexity(text, path).items()
+    }
 
 
-def _copied(court: Court, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[list[str], int]:
+def _copied(
+    court: Court, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool
+) -> tuple[list[str], int]:
     """Blocks written twice that are new, and how many lines they are with the old ones."""
     touched = {path for texts in (*before, now) for path in texts}
     rest = _untouched(court, place, touched)
@@ -103,13 +127,23 @@ def _copied(court: Court, place: Path, before: list[dict[str, str]], now: Texts,
     if strict:
         return [spelled(item) for item in mine], lines
     known: list[tuple[Duplicate, ...]] = [duplicates({**rest, **texts}) for texts in before]
-    return list(dict.fromkeys(line for found in known for line in worse_duplicates(found, after, touched))), lines
+    return list(
+        dict.fromkeys(line for found in known for line in worse_duplicates(found, after, touched))
+    ), lines
 
 
 def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
     """The project's other source files; a copy of one of them is a copy."""
-    paths = [path.relative_to(place).as_posix() for path in place.rglob("*.py") if path.is_file() and not path.is_symlink()]
-    mine = [path for path in paths if path not in touched and not court.is_test(path) and path not in court.env.generated]
+    paths = [
+        path.relative_to(place).as_posix()
+        for path in place.rglob("*.py")
+        if path.is_file() and not path.is_symlink()
+    ]
+    mine = [
+        path
+        for path in paths
+        if path not in touched and not court.is_test(path) and path not in court.env.generated
+    ]
     return {path: decode((place / path).read_bytes()) for path in mine} if len(mine) <= MAX_FILES else {}
 
 
@@ -118,5 +152,13 @@ def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple
     changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
     if not now:
         return CoverageRun("ran", "no line to run"), Covered(0, 0, {})
-    run = measure(court.sandbox, court.env, place, sorted(now), command=court.command, scratch=court.scratch, timeout_s=court.timeout_s)
+    run = measure(
+        court.sandbox,
+        court.env,
+        place,
+        sorted(now),
+        command=court.command,
+        scratch=court.scratch,
+        timeout_s=court.timeout_s,
+    )
     return run, covered(run, now, None if case.strict else changed)

@@ -1,6 +1,7 @@
 """The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
 
-The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same whether one
+The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same
+whether one
 role wrote the tests alone or tests and code came in one reply.
 """
 
@@ -47,7 +48,9 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
     changed = git.diff_names(case.entry_tree, case.tree)
     outside = [change.path for change in changed if not court.is_test(change.path)]
     if outside and not case.same_author:
-        return _fail([f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court)
+        return _fail(
+            [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court
+        )
     red_tree = _tests_only(court, case) if outside else case.tree
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
@@ -66,7 +69,8 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
         return _fail(reasons, court)
     runs += [court.run(red_tree, files) for _ in range(RUNS - 1)]
     reasons = [
-        f"{identity}: {result_of(runs[0], identity).outcome} in one run, {result_of(run, identity).outcome} in another"
+        f"{identity}: {result_of(runs[0], identity).outcome} in one run, "
+        f"{result_of(run, identity).outcome} in another"
         for identity in proof
         for run in runs[1:]
         if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
@@ -104,31 +108,51 @@ def declared_tests(suite: Mapping[str, Json]) -> list[Declared]:
 
 def _bare(name: str) -> str:
     """The name without a path before it or parameters after it."""
-    return name.partition("::")[2].partition("[")[0] if name.partition("::")[0].endswith(".py") else name.partition("[")[0]
+    return (
+        name.partition("::")[2].partition("[")[0]
+        if name.partition("::")[0].endswith(".py")
+        else name.partition("[")[0]
+    )
 
 
 def _tests_only(court: Court, case: RedCase) -> str:
     git = court.workspace.git
-    wanted = {change.path for change in git.diff_names(case.entry_tree, case.tree) if court.is_test(change.path)}
+    wanted = {
+        change.path for change in git.diff_names(case.entry_tree, case.tree) if court.is_test(change.path)
+    }
     there = {entry.path: (entry.mode, entry.oid) for entry in git.ls_tree(case.tree) if entry.path in wanted}
     return git.overlay_tree(case.entry_tree, {path: there.get(path) for path in wanted})
 
 
 def _judge(
-    run: TestRun, declared: list[Declared], sources: Mapping[str, str], promised: list[str], old: frozenset[str]
+    run: TestRun,
+    declared: list[Declared],
+    sources: Mapping[str, str],
+    promised: list[str],
+    old: frozenset[str],
 ) -> tuple[dict[str, Json], list[str]]:
     proof: dict[str, Json] = {}
     reasons: list[str] = []
     for test in declared:
         if test.path in run.collect_errors:
             reason = _import_reason(run.collect_errors[test.path], promised)
-            ids = [identity for identity in test_ids_in_source(sources[test.path], test.path) if names_test(identity, test)]
+            ids = [
+                identity
+                for identity in test_ids_in_source(sources[test.path], test.path)
+                if names_test(identity, test)
+            ]
             if reason is None or test.guard or not ids:
-                reasons.append(f"{test.path} cannot be collected: {_last_line(run.collect_errors[test.path])}")
+                reasons.append(
+                    f"{test.path} cannot be collected: {_last_line(run.collect_errors[test.path])}"
+                )
             for identity in ids if reason else ():
                 proof[identity] = _entry(test, "error", "collect", reason or "")
             continue
-        ids = [identity for identity in run.results if identity.startswith(f"{test.path}::") and names_test(identity, test)]
+        ids = [
+            identity
+            for identity in run.results
+            if identity.startswith(f"{test.path}::") and names_test(identity, test)
+        ]
         if not ids:
             reasons.append(f"{test.path} has no test {test.name}")
         for identity in ids:
@@ -144,26 +168,46 @@ def _judge(
 
 def _not_red(test: Declared, result: TestResult, why: str) -> list[str]:
     if test.guard:
-        return [] if result.outcome in GOOD else [f"{result.id} is a guard and must pass now; it ended in {result.outcome}: {why}"]
+        return (
+            []
+            if result.outcome in GOOD
+            else [f"{result.id} is a guard and must pass now; it ended in {result.outcome}: {why}"]
+        )
     if result.outcome in GOOD:
         return [f"{result.id} passes already; a test of new behaviour must fail now (or mark it as a guard)"]
     if result.outcome != "failed" or result.phase != "call":
-        return [f"{result.id} ends in {result.outcome} during {result.phase} ({why}); it must fail in its own body"]
+        return [
+            (
+                f"{result.id} ends in {result.outcome} during {result.phase} ({why}); it must fail in its "
+                "own body"
+            )
+        ]
     return []
 
 
-def _undeclared(run: TestRun, declared: list[Declared], proof: Mapping[str, Json], old: frozenset[str]) -> list[str]:
+def _undeclared(
+    run: TestRun, declared: list[Declared], proof: Mapping[str, Json], old: frozenset[str]
+) -> list[str]:
     """New failing tests in the suite's files that the suite does not name."""
     known = {test.path for test in declared}
     return [
         f"{identity} fails and is not in test_suite; name it with its requirement"
         for identity, result in run.results.items()
-        if "::" in identity and identity.partition("::")[0] in known and identity not in old | set(proof) and result.outcome not in GOOD
+        if "::" in identity
+        and identity.partition("::")[0] in known
+        and identity not in old | set(proof)
+        and result.outcome not in GOOD
     ]
 
 
 def _entry(test: Declared, outcome: str, phase: str, why: str) -> dict[str, Json]:
-    return {"requirement": test.requirement, "guard": test.guard, "outcome": outcome, "phase": phase, "reason": why[:500]}
+    return {
+        "requirement": test.requirement,
+        "guard": test.guard,
+        "outcome": outcome,
+        "phase": phase,
+        "reason": why[:500],
+    }
 
 
 def names_test(identity: str, test: Declared) -> bool:
@@ -175,15 +219,25 @@ def names_test(identity: str, test: Declared) -> bool:
 def _promised(specification: Mapping[str, Json]) -> list[str]:
     """Dotted names that the specification creates or changes: what a red test may fail to import."""
     paths = texts(specification, "files_to_create") + texts(specification, "files_to_modify")
-    return [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths if path.endswith(".py")]
+    return [
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for path in paths
+        if path.endswith(".py")
+    ]
 
 
 def _import_reason(error: str, promised: list[str]) -> str | None:
     """The import error, if it names something the specification creates; else None."""
-    for pattern in (r"ModuleNotFoundError: No module named '([\w.]+)'", r"ImportError: cannot import name '\w+' from '([\w.]+)'"):
+    for pattern in (
+        r"ModuleNotFoundError: No module named '([\w.]+)'",
+        r"ImportError: cannot import name '\w+' from '([\w.]+)'",
+    ):
         if (found := re.search(pattern, error)) is not None:
             wanted = found.group(1)
-            if any(name == wanted or name.endswith(f".{wanted}") or name.startswith(f"{wanted}.") for name in promised):
+            if any(
+                name == wanted or name.endswith(f".{wanted}") or name.startswith(f"{wanted}.")
+                for name in promised
+            ):
                 return found.group(0)
     return None
 

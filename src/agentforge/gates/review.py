@@ -10,7 +10,9 @@ Document = Mapping[str, Json]
 
 
 def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Document | None = None) -> Verdict:
-    """All approve, and it passes; all block, and it is blocked; where they differ the arbiter decides, once there is one."""
+    """All approve, and it passes; all block, and it is blocked; where they differ the arbiter decides, once
+    there is one.
+    """
     if not seats:
         return Verdict("not_run", ("nobody has reviewed it",), {})
     blockers = [seat for seat, document in seats.items() if _blocks(document)]
@@ -19,7 +21,11 @@ def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Docume
     decided = arbiter if split else None
     blocked = _blocks(decided) if decided is not None else bool(blockers)
     # Where a panel only advises, what would have blocked is advice.
-    advisory = [line for seat, document in seats.items() for line in blocking_lines(seat, document)] if mode == "advisory" else []
+    advisory = (
+        [line for seat, document in seats.items() for line in blocking_lines(seat, document)]
+        if mode == "advisory"
+        else []
+    )
     advisory += [line for seat, document in everybody.items() for line in advisory_lines(seat, document)]
     record: dict[str, Json] = {
         "mode": mode,
@@ -32,9 +38,17 @@ def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Docume
     }
     if mode == "advisory":
         return Verdict("passed", (), record)
-    reasons = tuple(dict.fromkeys(line for seat, document in reversed(everybody.items()) for line in blocking_lines(seat, document)))
+    reasons = tuple(
+        dict.fromkeys(
+            line for seat, document in reversed(everybody.items()) for line in blocking_lines(seat, document)
+        )
+    )
     if split and decided is None:
-        approve = [f"{seat} approves: {document.get('summary', '')}" for seat, document in seats.items() if not _blocks(document)]
+        approve = [
+            f"{seat} approves: {document.get('summary', '')}"
+            for seat, document in seats.items()
+            if not _blocks(document)
+        ]
         return Verdict("split", (*reasons, *approve), record)
     return Verdict("blocked", reasons, record) if blocked else Verdict("passed", (), record)
 
@@ -47,7 +61,11 @@ def judge_review(review: Document) -> Verdict:
         "advisory": [*advisory_lines("", review)],
         "summary": review.get("summary", ""),
     }
-    return Verdict("blocked", tuple(blocking_lines("", review)), record) if _blocks(review) else Verdict("passed", (), record)
+    return (
+        Verdict("blocked", tuple(blocking_lines("", review)), record)
+        if _blocks(review)
+        else Verdict("passed", (), record)
+    )
 
 
 def findings(document: Document) -> list[dict[str, Json]]:
@@ -62,7 +80,9 @@ def blocking_lines(seat: str, document: Document) -> list[str]:
     if not _blocks(document):
         return []
     lines = [
-        f"{_head(seat, item)} Remedy: {item.get('remediation') or 'see the finding'}" for item in findings(document) if item.get("blocking")
+        f"{_head(seat, item)} Remedy: {item.get('remediation') or 'see the finding'}"
+        for item in findings(document)
+        if item.get("blocking")
     ]
     return lines or [f"{seat}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
 

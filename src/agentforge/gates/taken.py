@@ -1,4 +1,6 @@
-"""An artifact as it is taken in: what a model may spell in its own way is put into the one form that is recorded."""
+"""An artifact as it is taken in: what a model may spell in its own way is put into the one form that is
+recorded.
+"""
 
 import re
 from decimal import ROUND_DOWN, Decimal
@@ -10,7 +12,9 @@ _DECIMAL = re.compile(r"\d{1,3}\.\d{1,9}|\.\d{1,9}")
 
 
 def taken_in(document: dict[str, Json]) -> dict[str, Json]:
-    """The same with each confidence as a whole percent. What is no confidence at all stays, and its contract refuses it."""
+    """The same with each confidence as a whole percent. What is no confidence at all stays, and its contract
+    refuses it.
+    """
     return {key: _percent(value) if key == CONFIDENCE else _within(value) for key, value in document.items()}
 
 
@@ -21,7 +25,9 @@ def _within(value: Json) -> Json:
 
 
 def _percent(value: Json) -> Json:
-    """`0.92` is 92 and `92.0` is 92. Numbers with a fraction reach us as text, and are never rounded up: 0.799 is not sure."""
+    """`0.92` is 92 and `92.0` is 92. Numbers with a fraction reach us as text, and are never rounded up:
+    0.799 is not sure.
+    """
     if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
         return value
     number = Decimal(value)

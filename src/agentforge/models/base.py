@@ -36,7 +36,9 @@ __all__ = [
 ]
 
 Stop = Literal["end", "length", "refused"]
-REFUSED = "The last reply was a refusal. Do what the task allows, or put the question to a human with `escalate`."
+REFUSED = (
+    "The last reply was a refusal. Do what the task allows, or put the question to a human with `escalate`."
+)
 """What a model is told that declined to answer."""
 
 TroubleKind = Literal[
@@ -92,7 +94,9 @@ class Request:
     tools: tuple[ToolSpec, ...]
     max_output_tokens: int
     ordinal: int = 0
-    """How many answers of this stage the journal held before this call. A call that is sent again after a crash has the same one."""
+    """How many answers of this stage the journal held before this call. A call that is sent again after a
+    crash has the same one.
+    """
     tier: str = "generation"
     """What kind of model the role needs."""
 
@@ -162,8 +166,12 @@ class ModelTrouble(AgentForgeError):
 
 
 def render_blocks(blocks: tuple[Block, ...]) -> str:
-    """The blocks as the one user message that every wire sends. Of a name only its first part: the rest may be from the repository."""
-    return "\n\n".join(f'<block name="{block.name.partition(":")[0]}">\n{block.text}\n</block>' for block in blocks)
+    """The blocks as the one user message that every wire sends. Of a name only its first part: the rest may
+    be from the repository.
+    """
+    return "\n\n".join(
+        f'<block name="{block.name.partition(":")[0]}">\n{block.text}\n</block>' for block in blocks
+    )
 
 
 def rough_tokens(text: str) -> int:
@@ -172,8 +180,12 @@ def rough_tokens(text: str) -> int:
 
 
 def tool_tokens(tools: Sequence[ToolSpec]) -> int:
-    """The most that the tools add to the input of a call, on the high side. They are sent beside the context, which counts itself."""
+    """The most that the tools add to the input of a call, on the high side. They are sent beside the context,
+    which counts itself.
+    """
     if not tools:
         return 0
-    sizes = (len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.schema))) + 60 for tool in tools)
+    sizes = (
+        len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.schema))) + 60 for tool in tools
+    )
     return -(-sum(sizes) // CHARACTERS_PER_TOKEN) + _AROUND_TOOLS

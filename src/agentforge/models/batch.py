@@ -1,6 +1,8 @@
-"""Batches as a delivery: the same request, answered later at a lower price. The port, its values, and who has it.
+"""Batches as a delivery: the same request, answered later at a lower price. The port, its values, and who has
+it.
 
-A request is encoded alone and decoded alone; what lies between goes by tickets, so that any process can go on with it.
+A request is encoded alone and decoded alone; what lies between goes by tickets, so that any process can go on
+with it.
 """
 
 import hashlib
@@ -145,7 +147,9 @@ def batchable(model: Model) -> ProviderModel | None:
 
 
 def custom_id(task: str, marker: str, key: str) -> str:
-    """What a request is called in its batch: the same for the same effect, whoever sends it. `marker` tells tasks of one name apart."""
+    """What a request is called in its batch: the same for the same effect, whoever sends it. `marker` tells
+    tasks of one name apart.
+    """
     return hashlib.sha256(f"{task}\0{marker}\0{key}".encode("utf-8", "replace")).hexdigest()[:40]
 
 
@@ -156,7 +160,9 @@ def unrun(item: Item, model: str) -> ModelTrouble:
         "canceled": "was canceled before it was run",
         "missing": "is in no result of its batch",
     }
-    return ModelTrouble("server", f"The request to {model} {words.get(item.status, 'failed')}.", retryable=True)
+    return ModelTrouble(
+        "server", f"The request to {model} {words.get(item.status, 'failed')}.", retryable=True
+    )
 
 
 def at_batch_price(answer: Answer, model: ProviderModel) -> Answer:

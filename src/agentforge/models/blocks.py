@@ -1,4 +1,6 @@
-"""Contents that a reply keeps outside its JSON: `{"$block": "name"}` stands for the fenced block of that name."""
+"""Contents that a reply keeps outside its JSON: `{"$block": "name"}` stands for the fenced block of that
+name.
+"""
 
 from dataclasses import dataclass
 
@@ -25,7 +27,9 @@ class Blocks:
         return all(self.hold_all_of(item) for item in part) if isinstance(part, list) else True
 
     def fill(self, value: Json, limit: int) -> Json:
-        """`value` with each block's text in its place, or a `ModelMistake`. A block may stand in many places: `limit` bounds the sum."""
+        """`value` with each block's text in its place, or a `ModelMistake`. A block may stand in many places:
+        `limit` bounds the sum.
+        """
         room = limit
 
         def fill(part: Json) -> Json:
@@ -34,7 +38,9 @@ class Blocks:
                 text = self._text(name)
                 room -= len(text)
                 if room < 0:
-                    raise ModelMistake("reply_size", f"with its blocks filled in it is longer than {limit:,} characters")
+                    raise ModelMistake(
+                        "reply_size", f"with its blocks filled in it is longer than {limit:,} characters"
+                    )
                 return text
             if isinstance(part, dict):
                 return {key: fill(item) for key, item in part.items()}
@@ -46,7 +52,10 @@ class Blocks:
         if name in self.usable:
             return self.usable[name]
         known = (", ".join(sorted(self.usable)) or "none")[:400]
-        raise ModelMistake("missing_block", f"the block {name[:80]!r} {self.broken.get(name, 'is not there')}; usable blocks: {known}")
+        raise ModelMistake(
+            "missing_block",
+            f"the block {name[:80]!r} {self.broken.get(name, 'is not there')}; usable blocks: {known}",
+        )
 
 
 def blocks_of(fences: tuple[Fence, ...], skip: Fence | None) -> Blocks:

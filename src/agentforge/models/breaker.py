@@ -1,4 +1,6 @@
-"""A circuit breaker: a model that is down is left alone for a while, and then tried by one call before the others come back."""
+"""A circuit breaker: a model that is down is left alone for a while, and then tried by one call before the
+others come back.
+"""
 
 import math
 import threading
@@ -10,7 +12,9 @@ from agentforge.models.clock import REAL, Clock
 
 DOWN: Final[frozenset[TroubleKind]] = frozenset({"unreachable", "timeout", "server"})
 """What says that a model is down. A refused key or request says only that somebody answered."""
-_ANSWERED: Final[frozenset[TroubleKind]] = frozenset({"auth", "rate_limit", "bad_request", "quota", "no_model"})
+_ANSWERED: Final[frozenset[TroubleKind]] = frozenset(
+    {"auth", "rate_limit", "bad_request", "quota", "no_model"}
+)
 
 State = Literal["closed", "open", "half-open"]
 Outcome = Literal["well", "down", "unknown"]
@@ -68,7 +72,9 @@ class Circuit:
             if standing.state == "closed":
                 return self._era
             if standing.state == "open":
-                raise self._refusal(f"is left alone for another {math.ceil(standing.wait_s)} s", math.ceil(standing.wait_s))
+                raise self._refusal(
+                    f"is left alone for another {math.ceil(standing.wait_s)} s", math.ceil(standing.wait_s)
+                )
             if self._probing:
                 raise self._refusal("is being tried by another call right now", 1)
             self._probing = True

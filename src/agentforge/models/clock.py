@@ -1,4 +1,6 @@
-"""The clock of the wrappers: what time it is, and waiting until it is later or somebody calls. Tests bring their own."""
+"""The clock of the wrappers: what time it is, and waiting until it is later or somebody calls. Tests bring
+their own.
+"""
 
 import threading
 import time

@@ -1,7 +1,8 @@
 """What can be saved of a reply that the length limit cut off.
 
 The complete leading actions are kept. Actions run in order, so one after the first incomplete action is lost
-too; so are `signal` and `summary`, which speak for the whole reply. Artifacts are submitted after all actions,
+too; so are `signal` and `summary`, which speak for the whole reply. Artifacts are submitted after all
+actions,
 so they stand only if no action is missing.
 """
 
@@ -18,7 +19,9 @@ _NAME = re.compile(r'"(?:name|action)"\s*:\s*"([^"\\\n]{1,80})"')
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The complete part of a reply, in its own JSON shape, and the names of what it does and of what was lost."""
+    """The complete part of a reply, in its own JSON shape, and the names of what it does and of what was
+    lost.
+    """
 
     document: dict[str, Json]
     kept: tuple[str, ...]
@@ -26,7 +29,10 @@ class Kept:
 
     def sentence(self) -> str:
         """What to tell the model."""
-        lost = f"Lost: {', '.join(self.lost[:MAX_ACTIONS]) or 'what came next'}, and everything after; send that again, in a shorter reply."
+        lost = (
+            f"Lost: {', '.join(self.lost[:MAX_ACTIONS]) or 'what came next'}, and everything after; "
+            "send that again, in a shorter reply."
+        )
         if not self.kept:
             return f"The reply was cut off at the length limit before its first action was complete. {lost}"
         names = ", ".join(f"{at}. {name}" for at, name in enumerate(self.kept, 1))

@@ -34,7 +34,9 @@ class Fallback:
         """Each may have done the work before it failed; unknown if one price is."""
         all_ = [model.worst_case(request, input_tokens) for model in self.models]
         prices = [each.micro_usd for each in all_ if each.micro_usd is not None]
-        return Reservation(sum(each.tokens for each in all_), sum(prices) if len(prices) == len(all_) else None)
+        return Reservation(
+            sum(each.tokens for each in all_), sum(prices) if len(prices) == len(all_) else None
+        )
 
     def ask(self, request: Request) -> Answer:
         """The first answer; the last trouble is raised."""

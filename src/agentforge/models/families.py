@@ -1,7 +1,9 @@
 """The families of open models, as data: what a name tells about a model that runs on a machine of one's own.
 
-`classify` knows a family by the model's name, `size_of` reads the size from it, `best` chooses a stand-in. What is no chat model
-(embeddings, rerankers, speech, pictures, raw base models) has no family, so it never stands in for anything. Pure.
+`classify` knows a family by the model's name, `size_of` reads the size from it, `best` chooses a stand-in.
+What is no chat model
+(embeddings, rerankers, speech, pictures, raw base models) has no family, so it never stands in for anything.
+Pure.
 """
 
 import math
@@ -69,7 +71,9 @@ FAMILIES: Final[tuple[Family, ...]] = (
     Family("llama2", r"llama-?2|llama(?![a-z\d.-]*[34])", "general", _LIGHT, 4 * _K, "text", 7_000),
     Family("gemma3", r"gemma-?[3-9]", "general", _DAILY, 128 * _K, "text", 4_000),
     Family("gemma", r"gemma", "general", _DAILY, 8 * _K, "text", 9_000),
-    Family("phi-reasoning", r"phi-?\d[\d.]*-(?:mini-)?reasoning", "reasoning", _HARD, 32 * _K, "text", 14_000),
+    Family(
+        "phi-reasoning", r"phi-?\d[\d.]*-(?:mini-)?reasoning", "reasoning", _HARD, 32 * _K, "text", 14_000
+    ),
     Family("phi4", r"phi-?4", "general", _DAILY, 16 * _K, "text", 14_000),
     Family("phi", r"phi-?[\d.]*(?![a-z])", "general", _LIGHT, 4 * _K, "text", 3_800),
     Family("starcoder", r"starcoder-?\d?", "code", _WORK, 16 * _K, "text", 7_000),
@@ -86,7 +90,9 @@ FAMILIES: Final[tuple[Family, ...]] = (
     Family("olmo", r"olmo", "general", _LIGHT, 4 * _K, "text", 7_000),
     Family("smollm", r"smollm", "general", ("classification",), 8 * _K, "text", 1_700),
 )
-"""Windows are those that every member has: a longer one may be there, a shorter one would cut the context silently."""
+"""Windows are those that every member has: a longer one may be there, a shorter one would cut the context
+silently.
+"""
 
 _PATTERNS: Final = tuple((re.compile(rf"(?<![a-z])(?:{family.pattern})"), family) for family in FAMILIES)
 _NO_CHAT: Final = re.compile(
@@ -96,9 +102,19 @@ _NO_CHAT: Final = re.compile(
 _SIZE: Final = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?e?(\d{1,4}(?:\.\d{1,3})?)([bmt])(?![a-z0-9])")
 _MILLIONS: Final = {"m": 1, "b": 1_000, "t": 1_000_000}
 
-_USUAL: Final[dict[Tier, int]] = {"reasoning": 32_000, "generation": 14_000, "summarization": 8_000, "classification": 4_000}
+_USUAL: Final[dict[Tier, int]] = {
+    "reasoning": 32_000,
+    "generation": 14_000,
+    "summarization": 8_000,
+    "classification": 4_000,
+}
 """The size that a tier wants if the missing model's name does not tell."""
-_LEAST: Final[dict[Tier, int]] = {"reasoning": 14_000, "generation": 6_000, "summarization": 2_500, "classification": 1_000}
+_LEAST: Final[dict[Tier, int]] = {
+    "reasoning": 14_000,
+    "generation": 6_000,
+    "summarization": 2_500,
+    "classification": 1_000,
+}
 """Below it a model is not up to the tier, whatever its family."""
 
 
@@ -112,7 +128,9 @@ def classify(model_id: str) -> Family | None:
 
 
 def size_of(model_id: str) -> int | None:
-    """Millions of parameters, as the name tells them: `7b`, `70B`, `8x7b`, `0.5b`, `135m`. How it is quantised is no size."""
+    """Millions of parameters, as the name tells them: `7b`, `70B`, `8x7b`, `0.5b`, `135m`. How it is
+    quantised is no size.
+    """
     found = _SIZE.search(_bare(model_id))
     if found is None:
         return None
@@ -121,14 +139,20 @@ def size_of(model_id: str) -> int | None:
 
 
 def installed_as(installed: Iterable[str], wanted: str) -> str | None:
-    """The name under which the wanted model is there, if it is: case and ollama's `:latest` make no difference."""
+    """The name under which the wanted model is there, if it is: case and ollama's `:latest` make no
+    difference.
+    """
     there = {name.lower().removesuffix(":latest"): name for name in sorted(installed)}
     return there.get(wanted.lower().removesuffix(":latest"))
 
 
 def best(installed: Iterable[str], wanted: str, tier: Tier) -> str | None:
-    """The installed chat model that comes nearest to the wanted one in family, class, size and what the tier needs."""
-    ranked = sorted((_distance(name, family, wanted, tier), name) for name in set(installed) if (family := classify(name)))
+    """The installed chat model that comes nearest to the wanted one in family, class, size and what the tier
+    needs.
+    """
+    ranked = sorted(
+        (_distance(name, family, wanted, tier), name) for name in set(installed) if (family := classify(name))
+    )
     return ranked[0][1] if ranked else None
 
 
@@ -148,4 +172,6 @@ def _bare(model_id: str) -> str:
     """The name without who published it, the kind of file, and how it is quantised."""
     name = model_id.lower().replace("\\", "/").rstrip("/").removesuffix(".gguf")
     name = name.rpartition("/")[2]
-    return re.sub(r"(?<![a-z0-9])(?:i?q\d\w*|fp?\d{1,2}|bf16|int\d|\dbit|awq|gptq|gguf|exl2|mlx)(?![a-z0-9])", "", name).replace("_", "-")
+    return re.sub(
+        r"(?<![a-z0-9])(?:i?q\d\w*|fp?\d{1,2}|bf16|int\d|\dbit|awq|gptq|gguf|exl2|mlx)(?![a-z0-9])", "", name
+    ).replace("_", "-")

@@ -20,7 +20,9 @@ class Fence:
 
 
 def find_fences(text: str) -> tuple[Fence, ...]:
-    """Every fenced block, in order. At least as many of its own marks, and nothing else, close a fence: a longer one may hold a shorter."""
+    """Every fenced block, in order. At least as many of its own marks, and nothing else, close a fence: a
+    longer one may hold a shorter.
+    """
     found: list[Fence] = []
     opened: re.Match[str] | None = None
     for line in _FENCE.finditer(text):
@@ -31,7 +33,9 @@ def find_fences(text: str) -> tuple[Fence, ...]:
             found.append(Fence(opened["info"].strip(), body, opened.start(), line.end(), closed=True))
             opened = None
     if opened is not None:
-        found.append(Fence(opened["info"].strip(), text[opened.end() + 1 :], opened.start(), len(text), closed=False))
+        found.append(
+            Fence(opened["info"].strip(), text[opened.end() + 1 :], opened.start(), len(text), closed=False)
+        )
     return tuple(found)
 
 

@@ -1,7 +1,8 @@
 """Strict reading of JSON that a model wrote: every bad input ends in one precise sentence, never in a crash.
 
 Stricter than `json.loads`, because what is read here is recorded and acted on: no duplicate keys (one of
-the two would be lost in silence), no NaN, no lone surrogates (they cannot be written as UTF-8), no deep nesting.
+the two would be lost in silence), no NaN, no lone surrogates (they cannot be written as UTF-8), no deep
+nesting.
 A number with a fraction becomes its decimal text, since recorded values hold no floats.
 """
 
@@ -107,4 +108,6 @@ def _refuse_constant(name: str) -> NoReturn:
     raise BadJson(f"{name} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_float=str, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_no_duplicates, parse_float=str, parse_constant=_refuse_constant
+)

@@ -1,6 +1,8 @@
-"""A rate limit: no more requests and tokens in any minute than an account may send. Callers wait in the order in which they came.
+"""A rate limit: no more requests and tokens in any minute than an account may send. Callers wait in the order
+in which they came.
 
-Only the first in the line watches the clock; it wakes the second when it goes. After the provider itself asked to slow down,
+Only the first in the line watches the clock; it wakes the second when it goes. After the provider itself
+asked to slow down,
 one call goes alone before the others follow.
 """
 
@@ -10,13 +12,23 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from agentforge.models.base import CHARACTERS_PER_TOKEN, Answer, Model, ModelTrouble, Request, Reservation, tool_tokens
+from agentforge.models.base import (
+    CHARACTERS_PER_TOKEN,
+    Answer,
+    Model,
+    ModelTrouble,
+    Request,
+    Reservation,
+    tool_tokens,
+)
 from agentforge.models.breaker import NotSent
 from agentforge.models.clock import REAL, Clock
 
 MINUTE: Final = 60.0
 LONGEST_HOLD_S: Final = 60.0
-"""A provider that asks for a longer pause is not waited for here: another model may be there, or it is a person's affair."""
+"""A provider that asks for a longer pause is not waited for here: another model may be there, or it is a
+person's affair.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +88,14 @@ class Meter:
             return self._held()
 
     def enter(self, tokens: int) -> Sent:
-        """Waits for its turn. Raises `ModelTrouble` if it can never come, comes too late, or was called off."""
+        """Waits for its turn. Raises `ModelTrouble` if it can never come, comes too late, or was called
+        off.
+        """
         if self.rate.tokens is not None and tokens > self.rate.tokens:
-            sentence = f"One call may need {tokens:,} tokens, and {self.name} may send {self.rate.tokens:,} a minute (`tokens_per_minute`)."
+            sentence = (
+                f"One call may need {tokens:,} tokens, and {self.name} may send "
+                f"{self.rate.tokens:,} a minute (`tokens_per_minute`)."
+            )
             raise NotSent("rate_limit", sentence)
         place = _Place(tokens)
         with self._lock:
@@ -131,7 +148,11 @@ class Meter:
         with self._lock:
             place.call.clear()
             if place.called_off:
-                raise NotSent("unreachable", f"The call to {self.name} was called off while it waited for its turn.", retryable=True)
+                raise NotSent(
+                    "unreachable",
+                    f"The call to {self.name} was called off while it waited for its turn.",
+                    retryable=True,
+                )
             if (held := math.ceil(self._held())) > LONGEST_HOLD_S:
                 sentence = f"{self.name} asks to wait another {held} s; the call was not sent."
                 raise NotSent("rate_limit", sentence, retryable=True, retry_after_s=held)

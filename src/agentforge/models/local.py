@@ -1,6 +1,7 @@
 """What a model server on this machine has installed, and which of it stands in for a model that is missing.
 
-A server that does not list its models is asked for the wanted one as it is; only where nothing answers, it is down. Asked with the
+A server that does not list its models is asked for the wanted one as it is; only where nothing answers, it is
+down. Asked with the
 standard library alone, in a thread with a hard end, never through a proxy and never beyond the loopback.
 """
 
@@ -70,16 +71,23 @@ class Stand:
 
 
 def lists(provider: Provider) -> bool:
-    """Whether it is a server of one's own whose list of models means something. A gateway to a hosted provider has no such list."""
+    """Whether it is a server of one's own whose list of models means something. A gateway to a hosted
+    provider has no such list.
+    """
     return provider.local and provider.wire == "openai" and provider.name not in _NOT_OF_ONES_OWN
 
 
 def astray(provider: Provider) -> bool:
-    """Whether a server of this machine is looked for elsewhere: its name means this machine, and what resolves names says otherwise."""
+    """Whether a server of this machine is looked for elsewhere: its name means this machine, and what
+    resolves names says otherwise.
+    """
     host = urlsplit(provider.base_url).hostname
     if not provider.local or host is None:
         return False
-    return not all(is_loopback(str(address[0])) for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+    return not all(
+        is_loopback(str(address[0]))
+        for *_, address in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    )
 
 
 def installed(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> Installed:
@@ -92,7 +100,9 @@ def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK
     return Installed(provider.name, trouble="nobody was asked")
 
 
-def installed_all(providers: Iterable[Provider], keys: Keys = lambda _: None, timeout_s: float = LOOK_S) -> dict[str, Installed]:
+def installed_all(
+    providers: Iterable[Provider], keys: Keys = lambda _: None, timeout_s: float = LOOK_S
+) -> dict[str, Installed]:
     """Asks them all at once, and waits for nobody longer than that."""
     wanted = list(providers)
     found: dict[str, Installed] = {}
@@ -101,16 +111,23 @@ def installed_all(providers: Iterable[Provider], keys: Keys = lambda _: None, ti
         if not provider.local:
             found[provider.name] = Installed(provider.name, trouble=f"{provider.host} is not this machine")
             continue
-        threads.append(threading.Thread(target=_put, args=(found, provider, keys(provider), timeout_s), daemon=True))
+        threads.append(
+            threading.Thread(target=_put, args=(found, provider, keys(provider), timeout_s), daemon=True)
+        )
         threads[-1].start()
     until = REAL.now() + timeout_s
     for thread in threads:
         thread.join(max(0.0, until - REAL.now()))
-    return {item.name: found.get(item.name) or Installed(item.name, trouble=f"{item.host} {_late(timeout_s)}") for item in wanted}
+    return {
+        item.name: found.get(item.name) or Installed(item.name, trouble=f"{item.host} {_late(timeout_s)}")
+        for item in wanted
+    }
 
 
 class LocalModels:
-    """The servers of this machine as one process knows them: asked now and then, and a substitution is said once."""
+    """The servers of this machine as one process knows them: asked now and then, and a substitution is said
+    once.
+    """
 
     def __init__(
         self,
@@ -137,7 +154,10 @@ class LocalModels:
                 return known
         seen = self._ask(provider, self._keys(provider), self._timeout_s)
         with self._lock:
-            self._known[provider.name] = self._clock.now() + (_DOWN_FOR_S if seen.down else _KNOWN_FOR_S), seen
+            self._known[provider.name] = (
+                self._clock.now() + (_DOWN_FOR_S if seen.down else _KNOWN_FOR_S),
+                seen,
+            )
         return seen
 
     def forget(self, provider: Provider) -> None:
@@ -169,7 +189,9 @@ def choose(provider: Provider, seen: Installed, wanted: str, tier: Tier) -> Stan
     windows = {found.name: found.window for found in seen.models}
     there = installed_as(windows, wanted)
     if there is None and provider.name == "llamacpp" and len(windows) == 1:
-        return Stand(wanted, "", next(iter(windows.values())))  # it has one model, whatever name it is asked for
+        return Stand(
+            wanted, "", next(iter(windows.values()))
+        )  # it has one model, whatever name it is asked for
     if there is not None:
         return Stand(there, "", windows[there])
     other = best(windows, wanted, tier)
@@ -260,7 +282,13 @@ def _listed(value: Json) -> tuple[Found, ...]:
     found = {}
     for row in rows[:_MOST]:
         name = (row.get("name") or row.get("id")) if isinstance(row, Mapping) else None
-        if isinstance(row, Mapping) and isinstance(name, str) and 0 < len(name) <= 300 and name.isprintable() and not _embeds(row):
+        if (
+            isinstance(row, Mapping)
+            and isinstance(name, str)
+            and 0 < len(name) <= 300
+            and name.isprintable()
+            and not _embeds(row)
+        ):
             window = row.get("max_model_len")
             found[name] = Found(name, window if isinstance(window, int) and window > 0 else None)
     return tuple(found.values())
@@ -270,4 +298,8 @@ def _embeds(row: Mapping[str, Json]) -> bool:
     """Whether the server itself says that it is no chat model."""
     details = row.get("details")
     family = details.get("family") if isinstance(details, Mapping) else None
-    return (isinstance(family, str) and "bert" in family) or row.get("type") in ("embeddings", "embedding", "reranker")
+    return (isinstance(family, str) and "bert" in family) or row.get("type") in (
+        "embeddings",
+        "embedding",
+        "reranker",
+    )

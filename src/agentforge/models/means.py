@@ -1,7 +1,9 @@
 """How a model says its reply, and the same value from each way. Pure: it knows no wire library.
 
-`calls`: native tool calls, several in one reply. `schema`: the server holds the text to a JSON schema. `text`: JSON that the model
-writes by itself, with long contents in fenced blocks. The last two need to be told the actions; the first declares them.
+`calls`: native tool calls, several in one reply. `schema`: the server holds the text to a JSON schema.
+`text`: JSON that the model
+writes by itself, with long contents in fenced blocks. The last two need to be told the actions; the first
+declares them.
 """
 
 import json
@@ -48,7 +50,9 @@ FIELDS"""
 
 
 def choose(provider: Provider, *, tools: bool | None = None, family: Means | None = None) -> Means:
-    """What a person said; else native calls, unless the library (`tools`) or the table of families knows better."""
+    """What a person said; else native calls, unless the library (`tools`) or the table of families knows
+    better.
+    """
     possible = POSSIBLE[provider.wire]
     if provider.reply is not None:
         return provider.reply
@@ -58,13 +62,20 @@ def choose(provider: Provider, *, tools: bool | None = None, family: Means | Non
 
 
 def guide(means: Means, tools: Sequence[ToolSpec]) -> str:
-    """What the system text must say besides, where the wire declares no tools. The same bytes for the same tools."""
+    """What the system text must say besides, where the wire declares no tools. The same bytes for the same
+    tools.
+    """
     if means == "calls" or not tools:
         return ""
     fields = _FIELDS.replace("SIGNALS", ", ".join(SIGNALS))
     shape = (_TEXT if means == "text" else _SCHEMA).replace("FIELDS", fields)
-    actions = "\n".join(f"- {tool.name}: {tool.description} args: {json.dumps(dict(tool.schema), ensure_ascii=False)}" for tool in tools)
-    return f"\n\n## How to answer\n{shape}\n\nThe actions, each with the JSON schema of its args:\n{actions}\n"
+    actions = "\n".join(
+        f"- {tool.name}: {tool.description} args: {json.dumps(dict(tool.schema), ensure_ascii=False)}"
+        for tool in tools
+    )
+    return (
+        f"\n\n## How to answer\n{shape}\n\nThe actions, each with the JSON schema of its args:\n{actions}\n"
+    )
 
 
 def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Json]:
@@ -72,7 +83,10 @@ def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Json]:
     kinds: list[Json] = [
         {
             "type": "object",
-            "properties": {"name": {"type": "string", "enum": [tool.name]}, "args": _opened(dict(tool.schema))},
+            "properties": {
+                "name": {"type": "string", "enum": [tool.name]},
+                "args": _opened(dict(tool.schema)),
+            },
             "required": ["name", "args"],
             "additionalProperties": False,
         }
@@ -99,11 +113,17 @@ def _opened(schema: Json) -> Json:
     if not isinstance(schema, dict):
         return schema
     found = {key: _opened(value) for key, value in schema.items()}
-    return {**found, "additionalProperties": True} if found.get("type") == "object" and len(set(found) & _CLOSING) == 0 else found
+    return (
+        {**found, "additionalProperties": True}
+        if found.get("type") == "object" and len(set(found) & _CLOSING) == 0
+        else found
+    )
 
 
 def parse(means: Means, text: str, calls: Sequence[Call], *, cut_off: bool) -> Parsed:
-    """The reply, by whatever means it came: a model may call though it was asked for text, and write though it may call."""
+    """The reply, by whatever means it came: a model may call though it was asked for text, and write though
+    it may call.
+    """
     if means == "calls" or calls:
         return parse_calls(text, calls, cut_off=cut_off)
     return parse_reply_text(text, cut_off)

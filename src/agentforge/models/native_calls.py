@@ -1,7 +1,8 @@
 """From native tool calls to a reply. Pure: it knows no wire library.
 
 Each call is an action, in order. One more tool, `report`, carries what a tool call cannot: thought, notes,
-signal and summary. Text beside the calls is the thought. Without calls the text itself may be a reply in JSON.
+signal and summary. Text beside the calls is the thought. Without calls the text itself may be a reply in
+JSON.
 """
 
 from collections.abc import Sequence
@@ -20,12 +21,16 @@ NO_ACTION = "The reply holds no action: call at least one tool, or end the step 
 
 REPORT = ToolSpec(
     "report",
-    "What this step says besides its actions: notes to keep (they replace the old ones), and a signal when the stage is done or stuck.",
+    "What this step says besides its actions: notes to keep (they replace the old ones), and a signal "
+    "when the stage is done or stuck.",
     {
         "type": "object",
         "properties": {
             "thought": {"type": "string", "description": "Why these actions."},
-            "notes": {"type": "string", "description": "All you want to remember at the next step; replaces the notes you see."},
+            "notes": {
+                "type": "string",
+                "description": "All you want to remember at the next step; replaces the notes you see.",
+            },
             "signal": {"type": "string", "enum": list(SIGNALS)},
             "summary": {"type": "string", "description": "What this step did, in one line."},
         },
@@ -54,7 +59,9 @@ class _Read(NamedTuple):
 
 
 def parse_calls(text: str, calls: Sequence[Call], *, cut_off: bool) -> Parsed:
-    """The reply that text and calls are together, and what to tell the model if a part of it cannot be used."""
+    """The reply that text and calls are together, and what to tell the model if a part of it cannot be
+    used.
+    """
     if not calls:
         return parse_reply_text(text, cut_off) if cut_off or holds_json(text) else Parsed(None, NO_ACTION)
     size = utf8_size(text) + sum(utf8_size(call.name) + utf8_size(call.arguments) for call in calls)
@@ -103,7 +110,8 @@ def _read(calls: Sequence[Call], *, cut_off: bool) -> _Read:
 
 
 def _arguments(call: Call, *, may_be_empty: bool) -> dict[str, Json]:
-    # Several servers send no text at all for a call without arguments; after a cut it means that none arrived.
+    # Several servers send no text at all for a call without arguments; after a cut it means that none
+    # arrived.
     if may_be_empty and not call.arguments.strip():
         return {}
     value = read_whole(call.arguments)
@@ -120,7 +128,11 @@ def _checked_report(report: dict[str, Json], *, partial: bool) -> tuple[dict[str
         reply_from_json(report)
     except ModelMistake as mistake:
         return {}, f"`report` was not used: {mistake.text}."
-    return {key: value for key, value in report.items() if value is not None and not (partial and key in ("signal", "summary"))}, ""
+    return {
+        key: value
+        for key, value in report.items()
+        if value is not None and not (partial and key in ("signal", "summary"))
+    }, ""
 
 
 def _sentence(read: _Read, *, cut_off: bool) -> str:

@@ -1,4 +1,6 @@
-"""From `provider:model` to a model that can be asked. Nothing heavy is loaded, and nothing is connected to."""
+"""From `provider:model` to a model that can be asked. Nothing heavy is loaded, and nothing is connected
+to.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -37,9 +39,14 @@ def read_spec(text: str) -> Spec:
     """Takes `provider:model` apart, or says what is wrong with it."""
     provider, _, model = text.partition(":")
     if not provider or not model:
-        raise UsageError(f"{text[:200]!r} is not a model.", "Write it as `provider:model`, such as `anthropic:NAME` or `ollama:NAME`.")
+        raise UsageError(
+            f"{text[:200]!r} is not a model.",
+            "Write it as `provider:model`, such as `anthropic:NAME` or `ollama:NAME`.",
+        )
     if provider != SCRIPTED and (not _MODEL.fullmatch(model) or ".." in model or "//" in model):
-        raise UsageError(f"{model[:200]!r} is no name of a model.", "A name has letters, digits and any of `._:/@+-`.")
+        raise UsageError(
+            f"{model[:200]!r} is no name of a model.", "A name has letters, digits and any of `._:/@+-`."
+        )
     return Spec(provider, model)
 
 
@@ -63,7 +70,10 @@ def open_spec(
         return load_script(Path(model))
     provider = providers.get(name)
     if provider is None:
-        raise UsageError(f"{name[:80]!r} is not a provider.", f"Known: {', '.join([*providers, SCRIPTED])}; add others under `providers:`.")
+        raise UsageError(
+            f"{name[:80]!r} is not a provider.",
+            f"Known: {', '.join([*providers, SCRIPTED])}; add others under `providers:`.",
+        )
     if local_only and not provider.local:
         raise PolicyError(
             f"{spec} answers from {provider.host}, and only models on this machine may be used.",
@@ -71,7 +81,10 @@ def open_spec(
         )
     key = keys(provider)
     if not key and provider.needs_key:
-        ways = f"Export it, run `agentforge auth login {name}`, or set {provider.address_env} to a server that needs none."
+        ways = (
+            f"Export it, run `agentforge auth login {name}`, or set {provider.address_env} to a "
+            "server that needs none."
+        )
         raise UsageError(f"{provider.key_env} is not set.", ways)
     # A name says something about an open model wherever it runs; a hosted one is known to the library.
     family = classify(model) if provider.wire == "openai" and not provider.needs_key else None

@@ -1,4 +1,6 @@
-"""What a model costs, in micro-dollars per million tokens. An unknown price is `None`, never 0; a model on this machine costs 0, said."""
+"""What a model costs, in micro-dollars per million tokens. An unknown price is `None`, never 0; a model on
+this machine costs 0, said.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,9 +13,16 @@ from agentforge.models.base import Delivery, Usage
 from agentforge.models.providers import BUILT_IN, Provider
 
 _MILLION = 1_000_000
-_VARIABLES = ("AGENTFORGE_PRICE_INPUT", "AGENTFORGE_PRICE_OUTPUT", "AGENTFORGE_PRICE_CACHED", "AGENTFORGE_PRICE_WRITTEN")
+_VARIABLES = (
+    "AGENTFORGE_PRICE_INPUT",
+    "AGENTFORGE_PRICE_OUTPUT",
+    "AGENTFORGE_PRICE_CACHED",
+    "AGENTFORGE_PRICE_WRITTEN",
+)
 _HOSTED = frozenset(provider.name for provider in BUILT_IN if provider.needs_key)
-"""Their name on a server of this machine is a gateway: who knows what it passes the request to, and at what price."""
+"""Their name on a server of this machine is a gateway: who knows what it passes the request to, and at what
+price.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +45,28 @@ class Prices:
         cached = min(usage.cached_tokens, usage.input_tokens)
         written = min(usage.written_tokens, usage.input_tokens - cached)
         fresh = usage.input_tokens - cached - written
-        total = fresh * rates.input + cached * rates.cached + written * rates.writing + usage.output_tokens * rates.output
+        total = (
+            fresh * rates.input
+            + cached * rates.cached
+            + written * rates.writing
+            + usage.output_tokens * rates.output
+        )
         return -(-total // _MILLION)
 
     def worst(self, input_tokens: int, output_tokens: int) -> int:
-        """The most that a call of that size can cost: whatever a prompt cache does, and however the reply is delivered."""
+        """The most that a call of that size can cost: whatever a prompt cache does, and however the reply is
+        delivered.
+        """
         return self.ceiling.worst(input_tokens, output_tokens)
 
     @property
     def ceiling(self) -> Price:
         """The dearest token of each kind: what a budget must reckon with."""
         all_ = (self,) if self.batch is None else (self, self.batch)
-        return Price(max(max(each.input, each.cached, each.writing) for each in all_), max(each.output for each in all_))
+        return Price(
+            max(max(each.input, each.cached, each.writing) for each in all_),
+            max(each.output for each in all_),
+        )
 
     @property
     def writing(self) -> int:
@@ -55,8 +74,12 @@ class Prices:
         return self.input if self.written is None else self.written
 
     def saved_by_cache(self, usage: Usage, delivery: Delivery = "live") -> int:
-        """How much less the call cost than without a prompt cache; below 0 where writing cost more than reading saved."""
-        return self.cost(Usage(usage.input_tokens, usage.output_tokens), delivery) - self.cost(usage, delivery)
+        """How much less the call cost than without a prompt cache; below 0 where writing cost more than
+        reading saved.
+        """
+        return self.cost(Usage(usage.input_tokens, usage.output_tokens), delivery) - self.cost(
+            usage, delivery
+        )
 
     def saved_by_batch(self, usage: Usage) -> int:
         """How much less the call cost in a batch than live."""
@@ -81,9 +104,11 @@ def price_list(environment: Mapping[str, str]) -> PriceList:
 
 
 def prices_for(model: str, base_url: str, environment: Mapping[str, str]) -> Prices | None:
-    """The prices that the environment gives (USD per million tokens), else the published ones of that provider, else `None`.
+    """The prices that the environment gives (USD per million tokens), else the published ones of that
+    provider, else `None`.
 
-    The address decides whose price list is read: a model of a known name on a server of one's own costs what its owner says.
+    The address decides whose price list is read: a model of a known name on a server of one's own costs what
+    its owner says.
     """
     return _given(environment) or _published(model, base_url)
 
@@ -108,7 +133,9 @@ def _micro_usd(name: str, text: str) -> int:
     except InvalidOperation:
         amount = Decimal(-1)
     if not amount.is_finite() or not 0 <= amount <= _MILLION:
-        raise UsageError(f"{name} is {text[:40]!r}, which is no price.", "Give USD per million tokens, such as 2.50.")
+        raise UsageError(
+            f"{name} is {text[:40]!r}, which is no price.", "Give USD per million tokens, such as 2.50."
+        )
     return int((amount * _MILLION).to_integral_value(ROUND_CEILING))
 
 
@@ -127,8 +154,13 @@ def _published(model: str, base_url: str) -> Prices | None:
     )
 
     def rates(processing: Mapping[str, str] | None) -> tuple[int, int, int, int]:
-        prices = (calc_price(sample, model, provider_api_url=base_url, price_context=processing).total_price for sample in samples)
-        first, second, third, fourth = (int((price * 1000 * _MILLION).to_integral_value(ROUND_CEILING)) for price in prices)
+        prices = (
+            calc_price(sample, model, provider_api_url=base_url, price_context=processing).total_price
+            for sample in samples
+        )
+        first, second, third, fourth = (
+            int((price * 1000 * _MILLION).to_integral_value(ROUND_CEILING)) for price in prices
+        )
         return first, second, third, fourth
 
     try:

@@ -1,6 +1,8 @@
-"""Does a provider answer, and does it take the key? One look at its list of models, all providers at once, with a hard end.
+"""Does a provider answer, and does it take the key? One look at its list of models, all providers at once,
+with a hard end.
 
-With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server of this machine is never
+With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server
+of this machine is never
 reached through a proxy, and nothing that a server says is repeated.
 """
 
@@ -41,7 +43,9 @@ class Probe:
         return self.state == "ok"
 
 
-def probe_all(providers: Iterable[Provider], keys: Callable[[Provider], str | None], within_s: float = PROBE_S) -> tuple[Probe, ...]:
+def probe_all(
+    providers: Iterable[Provider], keys: Callable[[Provider], str | None], within_s: float = PROBE_S
+) -> tuple[Probe, ...]:
     """Looks at all of them at once, and waits for nobody longer than that."""
     wanted = list(providers)
     found: dict[str, Probe] = {}
@@ -63,10 +67,18 @@ def probe_all(providers: Iterable[Provider], keys: Callable[[Provider], str | No
 def _before(provider: Provider, key: str | None) -> Probe | None:
     """What is known without asking anybody."""
     if not installed(provider.extra):
-        return Probe(provider, "not_installed", "its library is not installed", f"Run: pip install 'agentforge[{provider.extra}]'")
+        return Probe(
+            provider,
+            "not_installed",
+            "its library is not installed",
+            f"Run: pip install 'agentforge[{provider.extra}]'",
+        )
     if provider.needs_key and not key:
         return Probe(
-            provider, "no_key", "there is no key for it", f"Set {provider.key_env}, or run `agentforge auth login {provider.name}`."
+            provider,
+            "no_key",
+            "there is no key for it",
+            f"Set {provider.key_env}, or run `agentforge auth login {provider.name}`.",
         )
     return None
 
@@ -80,7 +92,12 @@ def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
     proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
     try:
         if astray(provider):
-            return Probe(provider, "unreachable", f"{provider.host} is not on this machine", "Write its address as 127.0.0.1.")
+            return Probe(
+                provider,
+                "unreachable",
+                f"{provider.host} is not on this machine",
+                "Write its address as 127.0.0.1.",
+            )
         with urllib.request.build_opener(proxies, NoRedirect()).open(request, timeout=within_s) as response:
             return _read(provider, response.headers.get_content_type(), response.read(_MAX_BODY))
     except urllib.error.HTTPError as error:
@@ -91,7 +108,9 @@ def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
 
 
 def _listing(provider: Provider) -> str:
-    """Where it lists its models. The SDKs of some add the version to the path, so their addresses have none."""
+    """Where it lists its models. The SDKs of some add the version to the path, so their addresses have
+    none.
+    """
     base = provider.base_url.rstrip("/")
     match provider.wire:
         case "anthropic" | "mistral":
@@ -121,7 +140,12 @@ def _read(provider: Provider, kind: str, body: bytes) -> Probe:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return Probe(provider, "failing", f"what answers at {provider.host} is no model server", _address_step(provider))
+        return Probe(
+            provider,
+            "failing",
+            f"what answers at {provider.host} is no model server",
+            _address_step(provider),
+        )
     rows = (value.get("data") or value.get("models") or []) if isinstance(value, dict) else []
     count = len(rows) if isinstance(rows, list) else 0
     return Probe(provider, "ok", f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers")
@@ -129,14 +153,21 @@ def _read(provider: Provider, kind: str, body: bytes) -> Probe:
 
 def _refused(provider: Provider, code: int, kind: str) -> Probe:
     if code in (401, 403):
-        step = f"Renew it: `agentforge auth login {provider.name}`" + (f", or set {provider.key_env}." if provider.key_env else ".")
+        step = f"Renew it: `agentforge auth login {provider.name}`" + (
+            f", or set {provider.key_env}." if provider.key_env else "."
+        )
         return Probe(provider, "wrong_key", f"{provider.host} does not take the key ({code})", step)
     if kind == "text/html" and code != 404:
         return _html(provider)
     if code in (404, 405, 429):
         return Probe(provider, "ok", f"answers, without a list of its models ({code})")
     if 300 <= code < 400:
-        return Probe(provider, "failing", f"{provider.host} sends us to another address ({code})", _address_step(provider))
+        return Probe(
+            provider,
+            "failing",
+            f"{provider.host} sends us to another address ({code})",
+            _address_step(provider),
+        )
     return Probe(provider, "failing", f"{provider.host} answers {code}")
 
 
@@ -149,11 +180,26 @@ def _unreached(provider: Provider, error: Exception, within_s: float) -> Probe:
     if isinstance(reason, TimeoutError):
         return _late(provider, within_s)
     if isinstance(reason, socket.gaierror):
-        return Probe(provider, "unreachable", f"{provider.host} cannot be found", "Is there a network? Is the address right?")
+        return Probe(
+            provider,
+            "unreachable",
+            f"{provider.host} cannot be found",
+            "Is there a network? Is the address right?",
+        )
     if isinstance(reason, ssl.SSLError):
-        return Probe(provider, "unreachable", f"no safe connection to {provider.host} can be made", _address_step(provider))
+        return Probe(
+            provider,
+            "unreachable",
+            f"no safe connection to {provider.host} can be made",
+            _address_step(provider),
+        )
     if isinstance(error, HTTPException | ValueError):
-        return Probe(provider, "failing", f"what answers at {provider.host} is no model server", _address_step(provider))
+        return Probe(
+            provider,
+            "failing",
+            f"what answers at {provider.host} is no model server",
+            _address_step(provider),
+        )
     step = "Is the server running?" if provider.local else "Is there a network?"
     return Probe(provider, "unreachable", f"nothing answers at {provider.host}", step)
 

@@ -9,7 +9,17 @@ from itertools import pairwise
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.models import means
-from agentforge.models.base import REFUSED, Answer, Block, Request, Reservation, Usage, render_blocks, rough_tokens, tool_tokens
+from agentforge.models.base import (
+    REFUSED,
+    Answer,
+    Block,
+    Request,
+    Reservation,
+    Usage,
+    render_blocks,
+    rough_tokens,
+    tool_tokens,
+)
 from agentforge.models.native_calls import REPORT, recorded_calls
 from agentforge.models.prices import Prices
 from agentforge.models.providers import Extra, Means, Provider
@@ -47,11 +57,18 @@ class ProviderModel:
                 f"The {self.provider.extra} wire needs an optional part that is not installed.",
                 f"Run: pip install 'agentforge[{self.provider.extra}]'",
             )
-        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable() and self.api_key.strip()):
-            raise UsageError(f"The key of {self.provider.name} holds a character that no key has.", "Was it copied whole, and alone?")
+        if self.api_key is not None and not (
+            self.api_key.isascii() and self.api_key.isprintable() and self.api_key.strip()
+        ):
+            raise UsageError(
+                f"The key of {self.provider.name} holds a character that no key has.",
+                "Was it copied whole, and alone?",
+            )
         if self.provider.reply not in (None, *means.POSSIBLE[self.provider.wire]):
             possible = ", ".join(means.POSSIBLE[self.provider.wire])
-            raise UsageError(f"providers.{self.provider.name}.reply is {self.provider.reply!r}; this wire has {possible}.")
+            raise UsageError(
+                f"providers.{self.provider.name}.reply is {self.provider.reply!r}; this wire has {possible}."
+            )
 
     @property
     def name(self) -> str:
@@ -59,7 +76,9 @@ class ProviderModel:
         return f"{self.provider.name}:{self.model}"
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
-        """All of the input at the full price, with the tools, and the longest output that the request allows."""
+        """All of the input at the full price, with the tools, and the longest output that the request
+        allows.
+        """
         # Where the server holds the reply to a schema, the tools are in the text and in the schema.
         times = 2 if (self.provider.reply or self.family) == "schema" else 1
         read, written = input_tokens + times * tool_tokens(request.tools), request.max_output_tokens
@@ -88,7 +107,9 @@ class ProviderModel:
         from agentforge.models.wire.send import maker  # noqa: PLC0415 - a second of imports
 
         profile = maker(self.endpoint).profile(self.endpoint) or {}
-        return means.choose(self.provider, tools=bool(profile.get("supports_tools", True)), family=self.family)
+        return means.choose(
+            self.provider, tools=bool(profile.get("supports_tools", True)), family=self.family
+        )
 
     def outgoing(self, request: Request, way: Means) -> Outgoing:
         """What is sent for a request."""
@@ -105,14 +126,23 @@ class ProviderModel:
         """What came back, as a value."""
         usage = came.usage or _estimate(outgoing, came)
         refused = came.stop == "refused"
-        reply, mistake = (None, REFUSED) if refused else means.parse(way, came.text, came.calls, cut_off=came.stop == "length")
+        reply, mistake = (
+            (None, REFUSED)
+            if refused
+            else means.parse(way, came.text, came.calls, cut_off=came.stop == "length")
+        )
         text = recorded_calls(came.text, came.calls, reply, mistake)
         return Answer(text, reply, mistake, usage, self._cost(usage), came.model or self.model, came.stop)
 
     def _too_long(self, outgoing: Outgoing) -> Answer:
-        """The answer to a reply that was not read to its end; nobody counted it, so it costs all that was allowed."""
+        """The answer to a reply that was not read to its end; nobody counted it, so it costs all that was
+        allowed.
+        """
         usage = Usage(rough_tokens(outgoing.system + outgoing.user), outgoing.max_output_tokens)
-        mistake = f"The reply is far longer than {MAX_REPLY_BYTES:,} bytes and was not read. Send fewer or smaller actions."
+        mistake = (
+            f"The reply is far longer than {MAX_REPLY_BYTES:,} bytes and was not read. Send fewer "
+            "or smaller actions."
+        )
         return Answer("", None, mistake, usage, self._cost(usage), self.model, "end")
 
     def _cost(self, usage: Usage) -> int | None:

@@ -1,4 +1,5 @@
-"""Who answers: the providers we know, as data, and the ones a person adds. Addresses come from the person's own environment
+"""Who answers: the providers we know, as data, and the ones a person adds. Addresses come from the person's
+own environment
 and configuration, never from the repository that is worked on.
 """
 
@@ -15,7 +16,8 @@ from agentforge.core.errors import UsageError
 Wire = Literal["openai", "openai-responses", "anthropic", "mistral", "google"]
 """The protocol a server speaks. `openai` is chat completions, which most servers of one's own speak too."""
 Means = Literal["calls", "schema", "text"]
-"""How a model says its reply: native tool calls, JSON held to a schema by the server, or JSON in plain text."""
+"""How a model says its reply: native tool calls, JSON held to a schema by the server, or JSON in plain text.
+"""
 Extra = Literal["openai", "anthropic", "mistral", "google"]
 """The optional part of this package that holds the SDK."""
 
@@ -28,9 +30,17 @@ SCRIPTED = "scripted"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXTRAS: Mapping[Wire, Extra] = MappingProxyType(
-    {"openai": "openai", "openai-responses": "openai", "anthropic": "anthropic", "mistral": "mistral", "google": "google"}
+    {
+        "openai": "openai",
+        "openai-responses": "openai",
+        "anthropic": "anthropic",
+        "mistral": "mistral",
+        "google": "google",
+    }
 )
-_KEYS = frozenset({"wire", "base_url", "key_env", "requests_per_minute", "tokens_per_minute", "timeout_s", "reply"})
+_KEYS = frozenset(
+    {"wire", "base_url", "key_env", "requests_per_minute", "tokens_per_minute", "timeout_s", "reply"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +92,17 @@ def _own(name: str, port: int, key_env: str, address_env: str) -> Provider:
 BUILT_IN: tuple[Provider, ...] = (
     _hosted("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     _hosted("openai", "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    _hosted("openai-responses", "openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    _hosted(
+        "openai-responses",
+        "openai-responses",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    ),
     _hosted("mistral", "mistral", "https://api.mistral.ai", "MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
-    _hosted("google", "google", "https://generativelanguage.googleapis.com", "GOOGLE_API_KEY", "GOOGLE_BASE_URL"),
+    _hosted(
+        "google", "google", "https://generativelanguage.googleapis.com", "GOOGLE_API_KEY", "GOOGLE_BASE_URL"
+    ),
     _own("ollama", 11434, "OLLAMA_API_KEY", "OLLAMA_HOST"),
     _own("lmstudio", 1234, "LMSTUDIO_API_KEY", "LMSTUDIO_BASE_URL"),
     _own("vllm", 8000, "VLLM_API_KEY", "VLLM_BASE_URL"),
@@ -92,8 +110,11 @@ BUILT_IN: tuple[Provider, ...] = (
 )
 
 
-def known(environ: Mapping[str, str], configured: Mapping[str, object] | None = None) -> Mapping[str, Provider]:
-    """Every provider by name: the built-in ones at the addresses the environment gives, and those of the person's
+def known(
+    environ: Mapping[str, str], configured: Mapping[str, object] | None = None
+) -> Mapping[str, Provider]:
+    """Every provider by name: the built-in ones at the addresses the environment gives, and those of the
+    person's
     `providers:` (`configured`), which may also change a built-in one. What cannot be used is a `UsageError`.
     """
     timeout_s = _timeout(environ.get(TIMEOUT_ENV, ""))
@@ -104,7 +125,9 @@ def known(environ: Mapping[str, str], configured: Mapping[str, object] | None = 
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether the name or address means this very machine. Never by its looks: `127.0.0.1.example.org` is somewhere else."""
+    """Whether the name or address means this very machine. Never by its looks: `127.0.0.1.example.org` is
+    somewhere else.
+    """
     if host is None:
         return False
     if host.lower() == "localhost":
@@ -140,7 +163,11 @@ def _ollama_address(given: str) -> str:
 def _address(text: str, source: str) -> str:
     try:
         parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        usable = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and (parts.port is None or parts.port > 0)
+        )
     except ValueError:
         usable = False
     if not usable or any(character.isspace() for character in text):
@@ -167,10 +194,12 @@ def _configured(name: str, entry: object, built_in: Provider | None, timeout_s: 
     fields = {key: _field(f"{place}.{key}", key, value) for key, value in entry.items()}
     if built_in is not None:
         moved = {"needs_key": False} if "base_url" in fields else {}
-        return replace(built_in, **fields, **moved)  # type: ignore[arg-type]  # each was checked under its key
+        # each was checked under its key
+        return replace(built_in, **fields, **moved)  # type: ignore[arg-type]
     if "base_url" not in fields:
         raise UsageError(f"{place} has no `base_url`.", "A provider of your own needs its address.")
-    return Provider(name, **{"wire": "openai", "timeout_s": timeout_s, **fields})  # type: ignore[arg-type]  # each was checked under its key
+    # each was checked under its key
+    return Provider(name, **{"wire": "openai", "timeout_s": timeout_s, **fields})  # type: ignore[arg-type]
 
 
 def _field(place: str, key: str, value: object) -> str | int:
@@ -184,11 +213,16 @@ def _field(place: str, key: str, value: object) -> str | int:
         case "key_env" if isinstance(value, str) and _VARIABLE.fullmatch(value):
             return value
         case "key_env":
-            raise UsageError(f"{place} is not the name of an environment variable.", "Name the variable; never write the key itself here.")
+            raise UsageError(
+                f"{place} is not the name of an environment variable.",
+                "Name the variable; never write the key itself here.",
+            )
         case "requests_per_minute" | "tokens_per_minute" | "timeout_s" if _is_count(value):
             return value
         case _:
-            raise UsageError(f"{place} is not {'an address' if key == 'base_url' else 'a whole number above 0'}.")
+            raise UsageError(
+                f"{place} is not {'an address' if key == 'base_url' else 'a whole number above 0'}."
+            )
 
 
 def _one_of(place: str, value: object, names: tuple[str, ...]) -> str:

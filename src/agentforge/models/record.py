@@ -3,10 +3,14 @@
     ProviderModel(…, wrap=recording(path))      # asks the provider, and adds a line to the file
     ProviderModel(…, wrap=replaying(path))      # answers what was recorded, connects to nothing
 
-A line is one exchange as JSON. It holds no credential: of the headers only the harmless ones are kept, the key that was sent is
-taken out wherever it was echoed, and all text is redacted. An exchange is found by the hash of its method, path and body, so a
-recording made of one address serves another; and where no body is the same, by one that differs in numbers alone: a task that is
-played again has another marker, date and commit. Import it only where one is wanted: it loads the HTTP library.
+A line is one exchange as JSON. It holds no credential: of the headers only the harmless ones are kept, the
+key that was sent is
+taken out wherever it was echoed, and all text is redacted. An exchange is found by the hash of its method,
+path and body, so a
+recording made of one address serves another; and where no body is the same, by one that differs in numbers
+alone: a task that is
+played again has another marker, date and commit. Import it only where one is wanted: it loads the HTTP
+library.
 """
 
 import contextlib
@@ -33,12 +37,21 @@ Wrap: TypeAlias = Callable[[Any], Any]
 
 _VERSION: Final = 1
 _MAX_BODY: Final = 4 * MAX_REPLY_BYTES
-_CREDENTIALS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "proxy-authorization", "cookie")
+_CREDENTIALS: Final = (
+    "authorization",
+    "x-api-key",
+    "x-goog-api-key",
+    "api-key",
+    "proxy-authorization",
+    "cookie",
+)
 _SHORTEST_SECRET: Final = 12
 _SECRET_QUERY: Final = ("key", "api_key", "access_token")
 _KEPT_HEADERS: Final = ("content-type", "retry-after", "retry-after-ms")
 _CHANCE: Final = re.compile(r"task-[0-9]{8}-[a-z0-9-]+|[0-9a-f]{12,}|[0-9]+")
-"""What differs between two runs of the same work: names of tasks, markers and hashes, dates, times and counts."""
+"""What differs between two runs of the same work: names of tasks, markers and hashes, dates, times and
+counts.
+"""
 _FAILURES: Final[Mapping[str, type[httpx2.TransportError]]] = {
     kind.__name__: kind
     for kind in (
@@ -96,10 +109,18 @@ class _Exchange:
         sent = [request.headers.get(name, "") for name in _CREDENTIALS]
         sent += [request.url.params.get(name, "") for name in _SECRET_QUERY]
         secrets = tuple(
-            sorted({word for value in sent for word in (value, value.partition(" ")[2]) if len(word) >= 6}, key=len, reverse=True)
+            sorted(
+                {word for value in sent for word in (value, value.partition(" ")[2]) if len(word) >= 6},
+                key=len,
+                reverse=True,
+            )
         )
-        params = sorted((name, value) for name, value in request.url.params.multi_items() if name not in _SECRET_QUERY)
-        path = request.url.path + ("?" + "&".join(f"{name}={value}" for name, value in params) if params else "")
+        params = sorted(
+            (name, value) for name, value in request.url.params.multi_items() if name not in _SECRET_QUERY
+        )
+        path = request.url.path + (
+            "?" + "&".join(f"{name}={value}" for name, value in params) if params else ""
+        )
         return cls(request.method, _clean(path, secrets), _body(await request.aread(), secrets), secrets)
 
     @property
@@ -112,7 +133,12 @@ class _Exchange:
 
     def line(self, response: Mapping[str, Json]) -> bytes:
         request = {"method": self.method, "path": self.path, "body": self.body}
-        return json.dumps({"version": _VERSION, "hash": self.hash, "request": request, "response": response}).encode() + b"\n"
+        return (
+            json.dumps(
+                {"version": _VERSION, "hash": self.hash, "request": request, "response": response}
+            ).encode()
+            + b"\n"
+        )
 
 
 class _Recorder(httpx2.AsyncBaseTransport):
@@ -128,11 +154,17 @@ class _Recorder(httpx2.AsyncBaseTransport):
             self._keep(exchange.line({"failure": type(error).__name__}))
             raise
         headers: dict[str, Json] = {
-            name: _clean(response.headers[name], exchange.secrets) for name in _KEPT_HEADERS if name in response.headers
+            name: _clean(response.headers[name], exchange.secrets)
+            for name in _KEPT_HEADERS
+            if name in response.headers
         }
 
         def keep(body: bytes, failure: str) -> None:
-            said: dict[str, Json] = {"status": response.status_code, "headers": headers, "body": _body(body, exchange.secrets)}
+            said: dict[str, Json] = {
+                "status": response.status_code,
+                "headers": headers,
+                "body": _body(body, exchange.secrets),
+            }
             self._keep(exchange.line({**said, "failure": failure} if failure else said))
 
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -182,8 +214,15 @@ class _Replayer(httpx2.AsyncBaseTransport):
         exchange = await _Exchange.of(request)
         said = self._recorded.take(exchange)
         if said is None:
-            text = f"The recording {self._recorded.path} holds no further answer to this request ({exchange.hash[:12]})."
-            return httpx2.Response(400, json={"error": {"message": text, "type": "not_recorded"}, "message": text}, request=request)
+            text = (
+                f"The recording {self._recorded.path} holds no further answer to this request "
+                f"({exchange.hash[:12]})."
+            )
+            return httpx2.Response(
+                400,
+                json={"error": {"message": text, "type": "not_recorded"}, "message": text},
+                request=request,
+            )
         failure = said.get("failure")
         if failure and "status" not in said:
             raise _FAILURES[failure]("as recorded", request=request)
@@ -224,7 +263,9 @@ class _Recorded:
     def add(self, entry: Mapping[str, Any]) -> None:
         request, kept = entry["request"], _Kept(entry["response"])
         self._by_hash.setdefault(entry["hash"], deque()).append(kept)
-        self._by_shape.setdefault(_shape(request["method"], request["path"], request["body"]), deque()).append(kept)
+        self._by_shape.setdefault(
+            _shape(request["method"], request["path"], request["body"]), deque()
+        ).append(kept)
 
     def take(self, exchange: _Exchange) -> dict[str, Any] | None:
         with self._lock:
@@ -247,7 +288,9 @@ def _read(path: Path) -> _Recorded:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             entry = json.loads(line)
             said = entry["response"]
-            if entry["version"] == _VERSION and ({"status", "headers", "body"} <= said.keys() or said["failure"] in _FAILURES):
+            if entry["version"] == _VERSION and (
+                {"status", "headers", "body"} <= said.keys() or said["failure"] in _FAILURES
+            ):
                 recorded.add(entry)
                 continue
         raise UsageError(f"{path}:{number}: this is no recorded exchange.")
@@ -259,7 +302,9 @@ def _shape(method: str, path: str, body: str) -> str:
 
 
 def _body(content: bytes, secrets: tuple[str, ...]) -> str:
-    """The text without secrets. JSON is cleaned value by value and spelled in one way, so that it stays JSON."""
+    """The text without secrets. JSON is cleaned value by value and spelled in one way, so that it stays
+    JSON.
+    """
     text = content[:_MAX_BODY].decode("utf-8", "replace")
     try:
         value = json.loads(text)

@@ -53,15 +53,23 @@ def holds_json(text: str) -> bool:
 
 
 def recorded(text: str) -> str:
-    """What is kept of a raw reply on record: all of it, unless it was refused for its size. Always writable as UTF-8."""
+    """What is kept of a raw reply on record: all of it, unless it was refused for its size. Always writable
+    as UTF-8.
+    """
     if utf8_size(text) > MAX_REPLY_BYTES:
-        text = f"{text[:_RECORDED_CHARACTERS]}\n[{len(text) - _RECORDED_CHARACTERS:,} more characters are not kept]"
+        text = (
+            f"{text[:_RECORDED_CHARACTERS]}\n[{len(text) - _RECORDED_CHARACTERS:,} more characters "
+            "are not kept]"
+        )
     return text.encode("utf-8", "replace").decode()
 
 
 def too_long(size: int) -> str:
     """What to tell a model whose reply has `size` bytes."""
-    return f"The reply is {size:,} bytes long; at most {MAX_REPLY_BYTES:,} are read. Send fewer or smaller actions."
+    return (
+        f"The reply is {size:,} bytes long; at most {MAX_REPLY_BYTES:,} are read. Send fewer or "
+        "smaller actions."
+    )
 
 
 def utf8_size(text: str) -> int:
@@ -81,7 +89,9 @@ def _parse(text: str, *, cut_off: bool) -> Parsed:
     except BadJson as error:
         if cut_off:
             return _partly(keep_of_broken(found.body, blocks), blocks)
-        raise ModelMistake("not_json", f"it is not valid JSON: {error.why} ({place(text, found.start + error.position)})") from None
+        raise ModelMistake(
+            "not_json", f"it is not valid JSON: {error.why} ({place(text, found.start + error.position)})"
+        ) from None
     if cut_off and isinstance(value, dict) and not blocks.hold_all_of(value):
         return _partly(keep_of_whole(value, blocks), blocks)
     return Parsed(reply_from_json(blocks.fill(value, MAX_REPLY_BYTES)), None)
@@ -98,7 +108,9 @@ def _partly(part: Kept, blocks: Blocks) -> Parsed:
 
 
 def _find_json(text: str, fences: tuple[Fence, ...]) -> _Json | None:
-    """A bare object that opens the text, else the first ```json fence, else a bare object on a line of its own after prose."""
+    """A bare object that opens the text, else the first ```json fence, else a bare object on a line of its
+    own after prose.
+    """
     first = skip_blank(text, 0)
     if text.startswith("{", first):
         return _Json(text[first:], first, None)

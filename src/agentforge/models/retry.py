@@ -1,4 +1,6 @@
-"""Trying again, for calls that no journal keeps: each attempt is told to whoever listens. Inside a task a retry is a decision on record."""
+"""Trying again, for calls that no journal keeps: each attempt is told to whoever listens. Inside a task a
+retry is a decision on record.
+"""
 
 import random
 import threading
@@ -20,7 +22,9 @@ class Tries:
     """A provider that asks for more is not waited for."""
 
     def pause(self, trouble: ModelTrouble, attempt: int, chance: float) -> float | None:
-        """Seconds until the next attempt; None: it would be the same again, or it is too late. `chance` is from 0 to 1."""
+        """Seconds until the next attempt; None: it would be the same again, or it is too late. `chance` is
+        from 0 to 1.
+        """
         if not trouble.retryable or attempt >= self.most:
             return None
         asked = trouble.retry_after_s
@@ -65,7 +69,9 @@ class Retrying:
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
         """Every attempt may have to be paid."""
         one = self.inner.worst_case(request, input_tokens)
-        return Reservation(one.tokens * self.tries.most, None if one.micro_usd is None else one.micro_usd * self.tries.most)
+        return Reservation(
+            one.tokens * self.tries.most, None if one.micro_usd is None else one.micro_usd * self.tries.most
+        )
 
     def ask(self, request: Request) -> Answer:
         """Send it, and again; the last trouble is raised."""

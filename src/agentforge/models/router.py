@@ -1,7 +1,9 @@
 """The router: a role names a tier, and this says which model is asked now, and why no other.
 
-The models of the tier are asked in their order; one that is down or reads too little is skipped. Only when they failed again and
-again, or cannot be used at all, a model of the next higher tier is asked: that costs more, and is said. Success is counted and
+The models of the tier are asked in their order; one that is down or reads too little is skipped. Only when
+they failed again and
+again, or cannot be used at all, a model of the next higher tier is asked: that costs more, and is said.
+Success is counted and
 shown; it changes no order.
 """
 
@@ -31,7 +33,9 @@ _FINAL: Final[frozenset[TroubleKind]] = frozenset({"auth", "quota", "no_model", 
 """What stays as it is while this process runs."""
 _PASSING: Final[tuple[TroubleKind, ...]] = ("unreachable", "rate_limit")
 """What may be otherwise in a while."""
-CONFIGURE: Final = "Name one with `--model PROVIDER:MODEL`, set AGENTFORGE_MODEL, or write `tiers:` into your config.yaml."
+CONFIGURE: Final = (
+    "Name one with `--model PROVIDER:MODEL`, set AGENTFORGE_MODEL, or write `tiers:` into your config.yaml."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +121,18 @@ class Router:
         return cls(single(name), Parts(lambda _: model, {}))
 
     def pick(self, request: Request, input_tokens: int) -> Picked:
-        """The model to ask for `request`, whose context counts `input_tokens`. Raises `ModelTrouble` if there is none."""
+        """The model to ask for `request`, whose context counts `input_tokens`. Raises `ModelTrouble` if there
+        is none.
+        """
         tier: Tier = request.tier if is_tier(request.tier) else "generation"
         need = _need(request, input_tokens)
         passed: list[Candidate] = []
         for candidate in self._candidates(tier, need):
-            # A model that is only down for a moment is waited for, or asked again, before a dearer one is asked.
-            if candidate.tier != tier and (again := next((item for item in passed if item.tier == tier and item.ready), None)):
+            # A model that is only down for a moment is waited for, or asked again, before a dearer one is
+            # asked.
+            if candidate.tier != tier and (
+                again := next((item for item in passed if item.tier == tier and item.ready), None)
+            ):
                 return self._picked(again, passed, tier, need)
             if candidate.tier != tier and (awaited := _awaited(passed, tier)):
                 raise self._unavailable(awaited)
@@ -133,13 +142,17 @@ class Router:
             passed.append(judged)
         if awaited := _awaited(passed, tier):
             raise self._unavailable(awaited)
-        for candidate in sorted(passed, key=lambda item: not item.ready):  # the one that failed least is asked again
+        for candidate in sorted(
+            passed, key=lambda item: not item.ready
+        ):  # the one that failed least is asked again
             if not candidate.skipped:
                 return self._picked(candidate, passed, tier, need)
         raise self._nobody(tier, passed)
 
     def named(self, spec: str, tier: str) -> Picked:
-        """The very model that a call was sent to: its answer is still to come. Raises `UserError` if it cannot be opened."""
+        """The very model that a call was sent to: its answer is still to come. Raises `UserError` if it
+        cannot be opened.
+        """
         return Picked(_Watched(self._open(spec), self, tier, spec), spec, tier, "")
 
     def explain(self, tier: Tier, need: int = 0) -> tuple[Candidate, ...]:
@@ -147,12 +160,17 @@ class Router:
         return tuple(self._as_it_is(candidate) for candidate in self._candidates(tier, need))
 
     def another(self, request: Request, input_tokens: int, than: str) -> bool:
-        """Whether a fresh call could go to another model than `than`: then a failure that stays need not end the work."""
+        """Whether a fresh call could go to another model than `than`: then a failure that stays need not end
+        the work.
+        """
         return self.others(request.tier, _need(request, input_tokens), than)
 
     def others(self, tier: str, need: int, than: str) -> bool:
         """Whether a call of that size could go to another model than `than`."""
-        return any(item.ready and item.asks != than for item in self.explain(tier if is_tier(tier) else "generation", need))
+        return any(
+            item.ready and item.asks != than
+            for item in self.explain(tier if is_tier(tier) else "generation", need)
+        )
 
     def call_off(self) -> None:
         """Nobody waits for a turn any more."""
@@ -167,7 +185,9 @@ class Router:
         else:
             with self._lock:
                 self._failing.pop(spec, None)
-        self._parts.scores.record(tier, spec, ok=not isinstance(outcome, ModelTrouble) and outcome.reply is not None)
+        self._parts.scores.record(
+            tier, spec, ok=not isinstance(outcome, ModelTrouble) and outcome.reply is not None
+        )
 
     def _candidates(self, tier: Tier, need: int) -> Iterable[Candidate]:
         seen = set()
@@ -191,7 +211,13 @@ class Router:
             if stand.model is None:
                 kind: TroubleKind = "unreachable" if stand.down else "no_model"
                 failures = self._failures(candidate.spec).count
-                return replace(candidate, skipped=stand.why, kind=kind, temporary=stand.down and failures < REPEATED, failures=failures)
+                return replace(
+                    candidate,
+                    skipped=stand.why,
+                    kind=kind,
+                    temporary=stand.down and failures < REPEATED,
+                    failures=failures,
+                )
             candidate = replace(candidate, asks=f"{provider.name}:{stand.model}", note=stand.why)
             window = stand.window
         failing = self._failures(candidate.asks)
@@ -200,19 +226,34 @@ class Router:
             return replace(candidate, skipped=failing.final.user_sentence, kind=failing.final.kind)
         window = window or self._parts.window(provider, split(candidate.asks)[1])
         if window is not None and need > window:
-            return replace(candidate, skipped=f"the request needs {need:,} tokens, and it reads {window:,}", kind="window")
+            return replace(
+                candidate,
+                skipped=f"the request needs {need:,} tokens, and it reads {window:,}",
+                kind="window",
+            )
         standing = self._parts.stack.circuit(candidate.asks).standing()
         if standing.state == "open":
             wait = math.ceil(standing.wait_s)
-            return replace(candidate, skipped=f"it is down; it is tried again in {wait} s", kind="unreachable", wait_s=wait)
+            return replace(
+                candidate,
+                skipped=f"it is down; it is tried again in {wait} s",
+                kind="unreachable",
+                wait_s=wait,
+            )
         if (held := self._held(failing, provider)) > 0:
-            return replace(candidate, skipped=f"it asks to wait another {held} s", kind="rate_limit", wait_s=held)
+            return replace(
+                candidate, skipped=f"it asks to wait another {held} s", kind="rate_limit", wait_s=held
+            )
         return candidate
 
     def _held(self, failing: _Failing, provider: Provider | None) -> int:
-        """How long it asked to be left alone, itself or with its whole account; a short pause is waited for and does not count."""
+        """How long it asked to be left alone, itself or with its whole account; a short pause is waited for
+        and does not count.
+        """
         account = self._parts.stack.meter(provider).held_s if provider is not None else 0.0
-        return math.ceil(max(failing.until - self._parts.clock.now(), account if account > LONGEST_HOLD_S else 0.0))
+        return math.ceil(
+            max(failing.until - self._parts.clock.now(), account if account > LONGEST_HOLD_S else 0.0)
+        )
 
     def _as_it_is(self, candidate: Candidate) -> Candidate:
         """With what opening it brings up: a missing key, a missing SDK."""
@@ -232,18 +273,28 @@ class Router:
         if candidate.note:
             words.append(candidate.note)
         why = "; ".join(word.rstrip(".") for word in words)
-        return Picked(_Watched(self._open(spec), self, candidate.tier, spec, need), spec, candidate.tier, f"{why}." if why else "")
+        return Picked(
+            _Watched(self._open(spec), self, candidate.tier, spec, need),
+            spec,
+            candidate.tier,
+            f"{why}." if why else "",
+        )
 
     def _open(self, spec: str) -> Model:
         with self._lock:
             if spec not in self._models:
-                self._models[spec] = self._parts.stack.around(spec, self._parts.open(spec), self._provider(spec))
+                self._models[spec] = self._parts.stack.around(
+                    spec, self._parts.open(spec), self._provider(spec)
+                )
             return self._models[spec]
 
     def _failures(self, spec: str) -> _Failing:
         with self._lock:
             failing = self._failing.get(spec)
-            if failing is None or (failing.final is None and self._parts.clock.now() > max(failing.at + _FORGIVEN_S, failing.until)):
+            if failing is None or (
+                failing.final is None
+                and self._parts.clock.now() > max(failing.at + _FORGIVEN_S, failing.until)
+            ):
                 return _Failing()
             return failing
 
@@ -263,15 +314,26 @@ class Router:
                 failing.final = trouble
 
     def _unavailable(self, candidate: Candidate) -> ModelTrouble:
-        trouble = ModelTrouble("unreachable", f"{candidate.spec}: {candidate.skipped}.", retryable=True, retry_after_s=candidate.wait_s)
+        trouble = ModelTrouble(
+            "unreachable",
+            f"{candidate.spec}: {candidate.skipped}.",
+            retryable=True,
+            retry_after_s=candidate.wait_s,
+        )
         self._note(candidate.spec, trouble)
         return trouble
 
     def _nobody(self, tier: Tier, passed: list[Candidate]) -> ModelTrouble:
         if not passed:
-            what = f"There is no model on this machine for {tier}" if self.local_only else f"No model is configured for {tier}"
+            what = (
+                f"There is no model on this machine for {tier}"
+                if self.local_only
+                else f"No model is configured for {tier}"
+            )
             allowed = ", and this task may ask no other" if self.local_only and self.configured.specs else ""
-            return ModelTrouble("no_model", f"{what}{allowed}. {propose(self._parts.providers.values()) or CONFIGURE}")
+            return ModelTrouble(
+                "no_model", f"{what}{allowed}. {propose(self._parts.providers.values()) or CONFIGURE}"
+            )
         reasons = "; ".join(dict.fromkeys(f"{item.spec}: {_reason(item)}".rstrip(".") for item in passed))
         kinds = {item.kind for item in passed}
         waits = [item.wait_s for item in passed if item.wait_s is not None]
@@ -307,8 +369,14 @@ class _Watched:
             answer = self.inner.ask(request)
         except ModelTrouble as trouble:
             self.router.ended(self.tier, self.spec, trouble)
-            if (trouble.retry_after_s or 0) > LONGEST_HOLD_S and self.need and self.router.others(request.tier, self.need, self.spec):
-                trouble.retry_after_s = None  # Another model is there, and need not wait for this one's provider.
+            if (
+                (trouble.retry_after_s or 0) > LONGEST_HOLD_S
+                and self.need
+                and self.router.others(request.tier, self.need, self.spec)
+            ):
+                trouble.retry_after_s = (
+                    None  # Another model is there, and need not wait for this one's provider.
+                )
             raise
         self.router.ended(self.tier, self.spec, answer)
         return answer

@@ -84,10 +84,14 @@ class ScriptedModel:
         context = f"{request.system}\n\n{render_blocks(request.blocks)}"
         for expectation in entry.expects:
             if not expectation.met(context):
-                fault = "is not in the context" if expectation.present else "is in the context, and must not be"
+                fault = (
+                    "is not in the context" if expectation.present else "is in the context, and must not be"
+                )
                 pattern = expectation.pattern.pattern
                 raise ModelTrouble(
-                    "script", f"Reply {entry.number} of {self.source} (stage {entry.stage}): the pattern {pattern!r} {fault}."
+                    "script",
+                    f"Reply {entry.number} of {self.source} (stage {entry.stage}): the pattern "
+                    f"{pattern!r} {fault}.",
                 )
         refused = entry.stop == "refused"
         reply, mistake = (None, REFUSED) if refused else parse_reply_text(entry.text, entry.stop == "length")
@@ -120,9 +124,16 @@ def load_script(path: Path) -> ScriptedModel:
 def read_script(text: str, source: str) -> ScriptedModel:
     """The model that this YAML text describes; `source` is what errors call it."""
     document: object = load(text, source)
-    if not _is_object(document) or set(document) != {"replies"} or not isinstance(entries := document["replies"], list):
+    if (
+        not _is_object(document)
+        or set(document) != {"replies"}
+        or not isinstance(entries := document["replies"], list)
+    ):
         raise UsageError(f"{source}: a script is a mapping with one key, `replies`, which is a list.")
-    return ScriptedModel(source, tuple(_entry(item, number, _Place(source, text, number)) for number, item in enumerate(entries, 1)))
+    return ScriptedModel(
+        source,
+        tuple(_entry(item, number, _Place(source, text, number)) for number, item in enumerate(entries, 1)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +146,11 @@ class _Place:
 
     def fault(self, sentence: str, near: str = "") -> UsageError:
         """The error for this entry, with the line of `near` if it occurs once in the file."""
-        lines = [at for at, line in enumerate(self.text.splitlines(), 1) if near and re.match(rf"[\s\-{{]*{re.escape(near)}\s*:", line)]
+        lines = [
+            at
+            for at, line in enumerate(self.text.splitlines(), 1)
+            if near and re.match(rf"[\s\-{{]*{re.escape(near)}\s*:", line)
+        ]
         line = f":{lines[0]}" if len(lines) == 1 else ""
         return UsageError(f"{self.source}{line}: reply {self.number}: {sentence}")
 
@@ -158,7 +173,9 @@ def _entry(item: object, number: int, place: _Place) -> ScriptedReply:
         raise place.fault("`role` is not a text", near="role")
     stage = f"{stage}/{role}" if role else stage
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-    return ScriptedReply(number, stage, text, _expectations(item.get("expects"), place), stop, _usage(item.get("usage"), place))
+    return ScriptedReply(
+        number, stage, text, _expectations(item.get("expects"), place), stop, _usage(item.get("usage"), place)
+    )
 
 
 def _expectations(value: object, place: _Place) -> tuple[Expectation, ...]:

@@ -1,7 +1,9 @@
-"""What stands around every model of a process: tracing, the rate limit of its account, the breaker of the model itself; and
+"""What stands around every model of a process: tracing, the rate limit of its account, the breaker of the
+model itself; and
 the recording of what it sends, where somebody asked for one.
 
-The breaker is innermost: a caller that has waited for its turn is told at the last moment that the model went down.
+The breaker is innermost: a caller that has waited for its turn is told at the last moment that the model went
+down.
 """
 
 import threading
@@ -56,7 +58,9 @@ class Stack:
 
 def recorded(model: Model, environ: Mapping[str, str]) -> Model:
     """The bare model with the recording or the replay that AGENTFORGE_RECORD or AGENTFORGE_REPLAY ask for."""
-    if not isinstance(model, ProviderModel) or not (environ.get("AGENTFORGE_RECORD") or environ.get("AGENTFORGE_REPLAY")):
+    if not isinstance(model, ProviderModel) or not (
+        environ.get("AGENTFORGE_RECORD") or environ.get("AGENTFORGE_REPLAY")
+    ):
         return model
     from agentforge.models.record import wrap_from  # noqa: PLC0415 - loads the HTTP library
 

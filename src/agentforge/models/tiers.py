@@ -5,7 +5,8 @@
       generation: [ollama:qwen2.5-coder:32b]
     delivery: {summarization: batch}        # or one word for all tiers
 
-A tier that nobody configured takes the models of the next higher one that has some, else of the next lower one.
+A tier that nobody configured takes the models of the next higher one that has some, else of the next lower
+one.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -49,7 +50,11 @@ class Tiers:
 
 def single(spec: str, source: str = "--model") -> Tiers:
     """One model for everything."""
-    return Tiers(_frozen(dict.fromkeys(TIERS, (spec,))), _frozen(dict.fromkeys(TIERS, source)), _frozen(dict.fromkeys(TIERS, _live())))
+    return Tiers(
+        _frozen(dict.fromkeys(TIERS, (spec,))),
+        _frozen(dict.fromkeys(TIERS, source)),
+        _frozen(dict.fromkeys(TIERS, _live())),
+    )
 
 
 def read_tiers(
@@ -59,7 +64,8 @@ def read_tiers(
     model: tuple[str, str] | None,
     providers: Collection[str],
 ) -> Tiers:
-    """The tiers of the user's configuration before the project's. `model` is one for all tiers, with where it was said.
+    """The tiers of the user's configuration before the project's. `model` is one for all tiers, with where it
+    was said.
 
     A project may only name providers that the user knows. Tiers without any model are empty.
     """
@@ -96,7 +102,9 @@ def is_tier(value: object) -> TypeGuard[Tier]:
     return isinstance(value, str) and value in TIERS
 
 
-def _lent(found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, Wish]) -> Tiers:
+def _lent(
+    found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, Wish]
+) -> Tiers:
     """Every tier with models, if there are any at all."""
     models: dict[Tier, tuple[str, ...]] = {}
     words: dict[Tier, str] = {}
@@ -112,18 +120,31 @@ def _lent(found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], del
     return Tiers(_frozen(models), _frozen(words), delivery, _frozen(lenders))
 
 
-def _lists(document: Mapping[str, object], source: str, providers: Collection[str]) -> dict[Tier, tuple[str, ...]]:
+def _lists(
+    document: Mapping[str, object], source: str, providers: Collection[str]
+) -> dict[Tier, tuple[str, ...]]:
     """The lists that a document gives; its `model` is the list of every tier that has none."""
     given = document.get("tiers") or {}
     if not isinstance(given, Mapping):
-        raise UsageError(f"{source}: `tiers` is not a mapping.", f"Its keys are {', '.join(reversed(TIERS))}.")
+        raise UsageError(
+            f"{source}: `tiers` is not a mapping.", f"Its keys are {', '.join(reversed(TIERS))}."
+        )
     lists: dict[Tier, tuple[str, ...]] = {}
     for name, value in given.items():
         if not is_tier(name):
-            raise UsageError(f"{source}: there is no tier {str(name)[:40]!r}.", f"The tiers are {', '.join(reversed(TIERS))}.")
+            raise UsageError(
+                f"{source}: there is no tier {str(name)[:40]!r}.",
+                f"The tiers are {', '.join(reversed(TIERS))}.",
+            )
         specs = [value] if isinstance(value, str) else value
-        if not isinstance(specs, list) or not 0 < len(specs) <= _MOST_MODELS or not all(isinstance(spec, str) for spec in specs):
-            raise UsageError(f"{source}: tiers.{name} is not a list of models.", "Write `[PROVIDER:MODEL, …]`.")
+        if (
+            not isinstance(specs, list)
+            or not 0 < len(specs) <= _MOST_MODELS
+            or not all(isinstance(spec, str) for spec in specs)
+        ):
+            raise UsageError(
+                f"{source}: tiers.{name} is not a list of models.", "Write `[PROVIDER:MODEL, …]`."
+            )
         for spec in specs:
             _check(spec, f"{source}: tiers.{name}", providers)
         lists[name] = tuple(dict.fromkeys(specs))
@@ -137,10 +158,16 @@ def _lists(document: Mapping[str, object], source: str, providers: Collection[st
 def _check(spec: str, source: str, providers: Collection[str]) -> None:
     provider, model = split(spec)
     if not provider or not model.strip() or not spec.isprintable():
-        raise UsageError(f"{source}: {spec[:80]!r} is not a model.", "Write `PROVIDER:MODEL`, such as `ollama:qwen2.5-coder:7b`.")
+        raise UsageError(
+            f"{source}: {spec[:80]!r} is not a model.",
+            "Write `PROVIDER:MODEL`, such as `ollama:qwen2.5-coder:7b`.",
+        )
     if provider != SCRIPTED and provider not in providers:
         known = ", ".join(sorted(providers))
-        raise UsageError(f"{source}: there is no provider {provider!r}.", f"Known: {known}. Add it under `providers:` in your config.yaml.")
+        raise UsageError(
+            f"{source}: there is no provider {provider!r}.",
+            f"Known: {known}. Add it under `providers:` in your config.yaml.",
+        )
 
 
 def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, Wish]:
@@ -154,7 +181,10 @@ def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, Wish]:
     wishes: dict[Tier, Wish] = {}
     for name, wish in given.items():
         if not is_tier(name):
-            raise UsageError(f"{source}: there is no tier {str(name)[:40]!r}.", f"The tiers are {', '.join(reversed(TIERS))}.")
+            raise UsageError(
+                f"{source}: there is no tier {str(name)[:40]!r}.",
+                f"The tiers are {', '.join(reversed(TIERS))}.",
+            )
         if not _is_wish(wish):
             raise UsageError(f"{source}: delivery.{name} is {str(wish)[:40]!r}; one of {', '.join(WISHES)}.")
         wishes[name] = wish

@@ -1,10 +1,22 @@
-"""A hook around every call: when it began and ended, what it used, what went wrong. Never what was said, never a key."""
+"""A hook around every call: when it began and ended, what it used, what went wrong. Never what was said,
+never a key.
+"""
 
 import itertools
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agentforge.models.base import Answer, Delivery, Model, ModelTrouble, Request, Reservation, Stop, TroubleKind, Usage
+from agentforge.models.base import (
+    Answer,
+    Delivery,
+    Model,
+    ModelTrouble,
+    Request,
+    Reservation,
+    Stop,
+    TroubleKind,
+    Usage,
+)
 from agentforge.models.clock import REAL, Clock
 
 _NUMBERS = itertools.count(1)

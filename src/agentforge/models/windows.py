@@ -1,4 +1,6 @@
-"""How much a model reads: from the families of open models, or from the published list. An unknown window is None."""
+"""How much a model reads: from the families of open models, or from the published list. An unknown window is
+None.
+"""
 
 from agentforge.models.families import classify
 from agentforge.models.providers import Provider

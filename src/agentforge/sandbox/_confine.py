@@ -1,7 +1,9 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
-Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where SPEC is JSON:
-`{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count", "own_pid_max", "calls", "channel", "port"}`.
+Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
+SPEC is JSON:
+`{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count", "own_pid_max",
+"calls", "channel", "port"}`.
 Standard library only, nothing of ours: it is not imported.
 A separate process, because code between fork and exec of a threaded parent may not do this safely.
 """
@@ -38,7 +40,14 @@ FILTER = 2
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV = 2, 4
-KEPT_FLAGS = {os.ST_NOSUID: 2, os.ST_NODEV: 4, os.ST_NOEXEC: 8, os.ST_NOATIME: 1024, os.ST_NODIRATIME: 2048, os.ST_RELATIME: 1 << 21}
+KEPT_FLAGS = {
+    os.ST_NOSUID: 2,
+    os.ST_NODEV: 4,
+    os.ST_NOEXEC: 8,
+    os.ST_NOATIME: 1024,
+    os.ST_NODIRATIME: 2048,
+    os.ST_RELATIME: 1 << 21,
+}
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -67,7 +76,9 @@ def all_rights(abi: int) -> int:
 
 
 def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool, port: int | None) -> None:
-    """Take away every right over files but those of `rules`, and TCP but to `port`, for this process and all that it starts."""
+    """Take away every right over files but those of `rules`, and TCP but to `port`, for this process and all
+    that it starts.
+    """
     handled = all_rights(abi)
     tcp = 0b11 if refuse_tcp and abi >= 4 else 0
     scoped = 0b11 if abi >= 6 else 0  # no signals and no abstract sockets across the wall
@@ -91,7 +102,9 @@ def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool, port: 
 
 
 def carve(top: str, forbidden: list[str]) -> Iterator[tuple[str, int]]:
-    """Rights below `top` that leave out `forbidden`: Landlock can only add, so its neighbours are granted one by one."""
+    """Rights below `top` that leave out `forbidden`: Landlock can only add, so its neighbours are granted one
+    by one.
+    """
     inner = [path for path in forbidden if path == top or path.startswith(top + "/")]
     if not inner:
         yield top, ~MAKE_DEVICES
@@ -126,14 +139,17 @@ def open_door(channel: int, port: int) -> None:
 
 
 def private_mounts(read: list[str], write: list[str]) -> None:
-    """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable ones."""
+    """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable
+    ones.
+    """
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")  # noqa: S108 - the private one
     taken = [*read, *write]
     if not any(path == "/run" or path.startswith("/run/") for path in taken):
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
     guarded = sorted((path for path in read if below(path, write)), key=len)
-    # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the place.
+    # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the
+    # place.
     pins = {str(parent) for path in guarded for parent in Path(path).parents if below(str(parent), write)}
     for path in sorted({*guarded, *pins}, key=len):
         mount(path, path, None, MS_BIND | MS_REC)
@@ -170,7 +186,18 @@ class Program(ctypes.Structure):
 def filter_calls(steps: bytes) -> None:
     """Refuse system calls from here on, for this process and all that it starts."""
     program = Program(len(steps) // 8, steps)
-    checked("seccomp", int(LIBC.prctl(PR_SET_SECCOMP, ctypes.c_ulong(FILTER), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0))))
+    checked(
+        "seccomp",
+        int(
+            LIBC.prctl(
+                PR_SET_SECCOMP,
+                ctypes.c_ulong(FILTER),
+                ctypes.byref(program),
+                ctypes.c_ulong(0),
+                ctypes.c_ulong(0),
+            )
+        ),
+    )
 
 
 def hold_limits(limits: dict[str, int], *, own_count: bool) -> None:
@@ -200,7 +227,8 @@ def threads_of_user() -> int:
 
 
 def become_first_process(most: int | None) -> None:
-    """Let a child go on as the first process of the namespace and as its caretaker; returns only in the program's own process.
+    """Let a child go on as the first process of the namespace and as its caretaker; returns only in the
+    program's own process.
 
     When the first process ends the kernel ends all others, and it ends with this launcher.
     """
@@ -211,12 +239,18 @@ def become_first_process(most: int | None) -> None:
         leave(outer)
     os.close(held)
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if select.select([alive], [], [], 0)[0]:  # the pipe has no writer any more: the launcher died before the line above
+    if select.select([alive], [], [], 0)[
+        0
+    ]:  # the pipe has no writer any more: the launcher died before the line above
         os._exit(CANNOT)
     with contextlib.suppress(CannotConfineError):
-        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV)  # refused inside some containers; then the outer one stays
+        mount(
+            "proc", "/proc", "proc", MS_NOSUID | MS_NODEV
+        )  # refused inside some containers; then the outer one stays
     if most is not None:
-        with contextlib.suppress(OSError):  # root is exempt from the limit on processes, but not from the end of the numbers
+        with contextlib.suppress(
+            OSError
+        ):  # root is exempt from the limit on processes, but not from the end of the numbers
             Path("/proc/sys/kernel/pid_max").write_text(str(max(most, 512)), encoding="ascii")
     program = os.fork()
     if program:

@@ -1,8 +1,12 @@
-"""The launcher inside of a container: opens the door to the proxy, filters its own system calls, then becomes the program.
+"""The launcher inside of a container: opens the door to the proxy, filters its own system calls, then becomes
+the program.
 
-Started as a file with an isolated interpreter: `python -I -S _filter.py FILTER DOOR PORT PROGRAM ARGUMENT...`. FILTER is in base 64:
-engines filter calls too, each in its own way, and this one makes the same walls on every rung. DOOR is a socket of the driver's, to hand a
-server on PORT of the container's own loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported.
+Started as a file with an isolated interpreter: `python -I -S _filter.py FILTER DOOR PORT PROGRAM
+ARGUMENT...`. FILTER is in base 64:
+engines filter calls too, each in its own way, and this one makes the same walls on every rung. DOOR is a
+socket of the driver's, to hand a
+server on PORT of the container's own loopback to; both FILTER and DOOR may be empty. Standard library only,
+and it is not imported.
 """
 
 import base64
@@ -23,8 +27,13 @@ class Program(ctypes.Structure):
 
 
 def hand_out(door: str, port: int) -> None:
-    """A socket stays in the network that it was made in, whoever holds it: the driver answers there without being there."""
-    with socket.socket(socket.AF_UNIX) as way, socket.create_server(("127.0.0.1", port), backlog=128) as server:
+    """A socket stays in the network that it was made in, whoever holds it: the driver answers there without
+    being there.
+    """
+    with (
+        socket.socket(socket.AF_UNIX) as way,
+        socket.create_server(("127.0.0.1", port), backlog=128) as server,
+    ):
         way.connect(door)
         socket.send_fds(way, [b"door"], [server.fileno()])
 

@@ -1,6 +1,8 @@
-"""The first program in a run's own network: opens its one door there, hands it out to the driver, then becomes the program.
+"""The first program in a run's own network: opens its one door there, hands it out to the driver, then
+becomes the program.
 
-Given to an isolated interpreter as text: `python -I -S -c TEXT CHANNEL PORT PROGRAM ARGUMENT...`. A socket stays in the network that it was
+Given to an isolated interpreter as text: `python -I -S -c TEXT CHANNEL PORT PROGRAM ARGUMENT...`. A socket
+stays in the network that it was
 made in, whoever holds it, so the driver can answer there without being there. Nothing of it is left inside.
 """
 

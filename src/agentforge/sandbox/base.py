@@ -42,7 +42,8 @@ ETC_NETWORK = (
     "/etc/ssl/openssl.cnf",
 )
 
-# Who runs inside, whoever runs outside: a test must not depend on the account of the person who started the task.
+# Who runs inside, whoever runs outside: a test must not depend on the account of the person who started the
+# task.
 INSIDE_ID = 1000
 
 
@@ -59,7 +60,9 @@ class Confinement:
     env: Mapping[str, str] = field(default_factory=dict)
     """Added to the few variables every run gets. Nothing is inherited."""
     network: tuple[Destination, ...] = ()
-    """Where it may go, through a proxy of ours; nothing else of the network exists for it. Only set-up asks for any."""
+    """Where it may go, through a proxy of ours; nothing else of the network exists for it. Only set-up asks
+    for any.
+    """
     on_refusal: Callable[[str], None] = lambda _: None
     """Told afterwards of each place that it asked for and that is not in `network`."""
     timeout_s: float = 600
@@ -111,13 +114,24 @@ def toolchain_roots(prefix: str = sys.base_prefix) -> tuple[Path, ...]:
 
 
 def not_started(program: str, said: str) -> Unusable:
-    """What the walls said when the program did not begin: without the place in a shell's own script, and without its name twice."""
-    reason = re.sub(r"^\d+: (exec: )?|^\[Errno \d+\] |: b?'[^']*'$", "", said).removeprefix(f"{program}: ").rstrip(".")
-    return Unusable(f"The sandbox could not start `{program}`: {reason}.", "Check that it is installed where the run can see it.")
+    """What the walls said when the program did not begin: without the place in a shell's own script, and
+    without its name twice.
+    """
+    reason = (
+        re.sub(r"^\d+: (exec: )?|^\[Errno \d+\] |: b?'[^']*'$", "", said)
+        .removeprefix(f"{program}: ")
+        .rstrip(".")
+    )
+    return Unusable(
+        f"The sandbox could not start `{program}`: {reason}.",
+        "Check that it is installed where the run can see it.",
+    )
 
 
 def check_inside(confinement: Confinement) -> Path:
-    """The real working directory, which must be one the run can see. A path that is missing is a mistake of the caller."""
+    """The real working directory, which must be one the run can see. A path that is missing is a mistake of
+    the caller.
+    """
     for path in (*confinement.write, *confinement.read):
         if not path.exists():
             raise ValueError(f"{path} does not exist, so a run cannot be given it")

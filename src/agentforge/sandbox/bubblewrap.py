@@ -27,7 +27,13 @@ from agentforge.sandbox.base import (
     variables,
 )
 from agentforge.sandbox.gateway import way_out
-from agentforge.sandbox.limits import Limits, counts_per_namespace, limits_in_words, process_fence, under_limits
+from agentforge.sandbox.limits import (
+    Limits,
+    counts_per_namespace,
+    limits_in_words,
+    process_fence,
+    under_limits,
+)
 from agentforge.system.processes import Completed, run
 
 STAND_INS = {
@@ -37,7 +43,16 @@ STAND_INS = {
     "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
-KERNEL_FILES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/mtrr")
+KERNEL_FILES = (
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/acpi",
+    "/proc/scsi",
+    "/proc/mtrr",
+)
 NAME = "bwrap"
 COULD_NOT_START = (1, 126, 127)
 # Two of a run's own places live in memory; one of them we can bound.
@@ -59,7 +74,8 @@ class Bubblewrap:
             fds = {place: _memory_file(stack, text.encode()) for place, text in STAND_INS.items()}
             calls = (_memory_file(stack, seccomp.build()),) if seccomp.is_available() else ()
             ended, alive = _pipe(stack)
-            # The first descriptor (the lock) is held by the walls themselves, so that the program inside cannot let go of it.
+            # The first descriptor (the lock) is held by the walls themselves, so that the program inside
+            # cannot let go of it.
             held = ("--sync-fd", str(confinement.pass_fds[0])) if confinement.pass_fds else ()
             arguments = (
                 *_walls(self.executable),
@@ -73,9 +89,15 @@ class Bubblewrap:
                 "--",
             )
             done = run(
-                (*process_fence(confinement.limits.processes), self.executable, *arguments, *way.through(_limited(argv, confinement))),
+                (
+                    *process_fence(confinement.limits.processes),
+                    self.executable,
+                    *arguments,
+                    *way.through(_limited(argv, confinement)),
+                ),
                 cwd=Path("/"),
-                # Handed over as environment, not as arguments: other users can read arguments, and an index may have a password.
+                # Handed over as environment, not as arguments: other users can read arguments, and an index
+                # may have a password.
                 env=variables(confinement, "/tmp") | way.env,  # noqa: S108 - the private one inside
                 timeout_s=confinement.timeout_s,
                 pass_fds=(*fds.values(), *calls, *way.fds, alive, *confinement.pass_fds),
@@ -90,17 +112,29 @@ class Bubblewrap:
     def guarantee(self) -> dict[str, str]:
         """What the namespaces of the kernel hold."""
         return {
-            "files": "only the system's programs and the paths named for the run exist; only the named ones can be changed",
-            "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of reach",
+            "files": (
+                "only the system's programs and the paths named for the run exist; only the named "
+                "ones can be changed"
+            ),
+            "network": (
+                "none; set-up reaches the places on its list, through a proxy of ours; the "
+                "machine's own loopback is out of reach"
+            ),
             "processes": f"no other process is visible; {limits_in_words(counted=_counts())}; "
             "all of them end with the run, and with the driver",
             "capabilities": "all dropped; an ordinary user inside, who cannot make namespaces of their own"
-            + ("; dangerous system calls are refused" if seccomp.is_available() else "; system calls are not filtered here"),
+            + (
+                "; dangerous system calls are refused"
+                if seccomp.is_available()
+                else "; system calls are not filtered here"
+            ),
         }
 
 
 def _limited(argv: Sequence[str], confinement: Confinement) -> tuple[str, ...]:
-    return under_limits(NAME, argv, confinement.limits, confinement.timeout_s, count_processes=counts_per_namespace())
+    return under_limits(
+        NAME, argv, confinement.limits, confinement.timeout_s, count_processes=counts_per_namespace()
+    )
 
 
 def _counts() -> bool:
@@ -145,7 +179,8 @@ def _system(executable: str, *, network: bool) -> Iterator[str]:
         yield from ("--ro-bind-try", place, place)
     size = ("--size", str(TEMPORARY_BYTES)) if _knows(executable, "--size") else ()
     yield from ("--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/tmp", "--dir", "/tmp/home")  # noqa: S108 - inside
-    # Root inside is still the machine's root to the kernel's own files, and one of them names a program to be run outside.
+    # Root inside is still the machine's root to the kernel's own files, and one of them names a program to be
+    # run outside.
     for place in KERNEL_FILES if os.getuid() == 0 else ():
         if Path(place).exists():
             yield from ("--ro-bind", place, place)
@@ -157,7 +192,9 @@ def _stand_ins(fds: dict[str, int]) -> Iterator[str]:
 
 
 def _mounts(confinement: Confinement) -> Iterator[str]:
-    """The run's own paths, each at its real place, outer before inner, so that the inner one wins; named twice, read-only wins."""
+    """The run's own paths, each at its real place, outer before inner, so that the inner one wins; named
+    twice, read-only wins.
+    """
     given = (*toolchain_roots(), *confinement.read)
     read = {path.resolve() for path in given}
     write = {path.resolve() for path in confinement.write} - read
@@ -201,7 +238,8 @@ def _pipe(stack: ExitStack) -> tuple[int, int]:
 
 
 def _await_end(ended: int, alive: int) -> None:
-    """Wait until nothing inside is left: `bwrap` returns a moment before the kernel has ended what the program left behind.
+    """Wait until nothing inside is left: `bwrap` returns a moment before the kernel has ended what the
+    program left behind.
 
     Every process inside holds the writing end, so the reading end comes to its end with the last of them.
     """
@@ -211,5 +249,6 @@ def _await_end(ended: int, alive: int) -> None:
         if not os.read(ended, 4096):
             return
     raise Unusable(
-        "What ran in the sandbox does not end.", "Look for a process that hangs in the kernel, for example on a dead network disk."
+        "What ran in the sandbox does not end.",
+        "Look for a process that hangs in the kernel, for example on a dead network disk.",
     )

@@ -1,7 +1,10 @@
-"""The third choice of walls: a container of podman or docker, only if the user's own configuration names an engine and an image.
+"""The third choice of walls: a container of podman or docker, only if the user's own configuration names an
+engine and an image.
 
-The image gives an empty room and nothing else. The machine's own programs are laid over it read-only, at the same places, because the
-environment of a task is made from the machine's interpreter and would not start with another C library. So any image will do, an empty
+The image gives an empty room and nothing else. The machine's own programs are laid over it read-only, at the
+same places, because the
+environment of a task is made from the machine's interpreter and would not start with another C library. So
+any image will do, an empty
 one too; it is never pulled here, and no repository can name it.
 """
 
@@ -47,11 +50,20 @@ NAME = "container"
 ENGINE_FAILED = 125
 COULD_NOT_START = (126, 127)
 TEMPORARY_BYTES = 4 << 30
-# Links in most images, and nothing can be mounted on a link that leads nowhere. The time zone of a run is fixed anyway.
+# Links in most images, and nothing can be mounted on a link that leads nowhere. The time zone of a run is
+# fixed anyway.
 _ETC_LINKS = frozenset({"/etc/localtime", "/etc/os-release", "/etc/ssl/cert.pem"})
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.\-/:@]{0,254}")
-# What the engine's own program may know of the caller: how to find its service and its store. Nothing of it is passed on.
-_OF_THE_ENGINE = ("PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS")
+# What the engine's own program may know of the caller: how to find its service and its store. Nothing of it
+# is passed on.
+_OF_THE_ENGINE = (
+    "PATH",
+    "HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
+)
 _PREFIXES_OF_THE_ENGINE = ("DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_")
 # Engines and images set variables of their own. A run has a fixed list, here too.
 _SET_BY_ENGINES = ("HOSTNAME", "TERM", "container")
@@ -69,7 +81,10 @@ class ContainerSpec:
     def __post_init__(self) -> None:
         """A name that could be an option is refused."""
         if not _IMAGE.fullmatch(self.image):
-            raise UsageError(f"{self.image!r} is not the name of an image.", "Correct `container:` in your own config.yaml.")
+            raise UsageError(
+                f"{self.image!r} is not the name of an image.",
+                "Correct `container:` in your own config.yaml.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,9 @@ class Container:
     name: Literal["container"] = "container"
 
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
-        """Run `argv` in a new container where only the paths of `confinement` and the system's programs exist."""
+        """Run `argv` in a new container where only the paths of `confinement` and the system's programs
+        exist.
+        """
         check_inside(confinement)
         name = f"agentforge-{secrets.token_hex(8)}"
         with (
@@ -94,7 +111,14 @@ class Container:
             variable_file = _variable_file(Path(temporary), given)
             launched = _launched(argv, confinement, door)
             words = (
-                *("run", "--name", name, *_walls(self.spec.engine, confinement), "--env-file", str(variable_file)),
+                *(
+                    "run",
+                    "--name",
+                    name,
+                    *_walls(self.spec.engine, confinement),
+                    "--env-file",
+                    str(variable_file),
+                ),
                 *_mounts(confinement, _stand_ins(Path(temporary)), door),
                 *("--workdir", str(confinement.cwd.resolve()), "--entrypoint", "/bin/sh", self.spec.image),
                 *("-c", _BEGIN, NAME, " ".join(_foreign(self.executable, self.spec.image, given))),
@@ -124,10 +148,17 @@ class Container:
         return done
 
     def _remove(self, name: str) -> None:
-        """End everything in it. The second word waits until that is so, and also removes one that never started."""
+        """End everything in it. The second word waits until that is so, and also removes one that never
+        started.
+        """
         for words in (("kill", name), ("rm", "--force", name)):
             with contextlib.suppress(Unusable):
-                run((self.executable, *words), cwd=Path("/"), env=_engine_environment(os.environ), timeout_s=30)
+                run(
+                    (self.executable, *words),
+                    cwd=Path("/"),
+                    env=_engine_environment(os.environ),
+                    timeout_s=30,
+                )
 
     def guarantee(self) -> dict[str, str]:
         """What the engine holds."""
@@ -154,7 +185,14 @@ def find_engine(spec: ContainerSpec) -> Container | None:
 
 def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
     return (
-        *("--rm", "--pull=never", "--network=none", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"),
+        *(
+            "--rm",
+            "--pull=never",
+            "--network=none",
+            "--read-only",
+            "--cap-drop=all",
+            "--security-opt=no-new-privileges",
+        ),
         # Otherwise a machine with SELinux hides what is mounted, or marks the user's own files for containers.
         "--security-opt=label=disable",
         *("--ipc=private", "--log-driver=none"),
@@ -166,13 +204,17 @@ def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
 
 
 def _identity(engine: Engine) -> tuple[str, ...]:
-    """The caller's own number, so that what a run writes is the caller's. Without a service of root's, it must be mapped."""
+    """The caller's own number, so that what a run writes is the caller's. Without a service of root's, it
+    must be mapped.
+    """
     mapped = ("--userns=keep-id",) if engine == "podman" and os.getuid() != 0 else ()
     return (*mapped, f"--user={os.getuid()}:{os.getgid()}")
 
 
 def _launched(argv: Sequence[str], confinement: Confinement, door: Path | None) -> tuple[str, ...]:
-    """`argv`, started by a shell that limits itself, and then by a launcher that makes the door to the proxy and filters calls."""
+    """`argv`, started by a shell that limits itself, and then by a launcher that makes the door to the proxy
+    and filters calls.
+    """
     if door is not None or seccomp.is_available():
         calls = base64.b64encode(seccomp.build()).decode("ascii") if seccomp.is_available() else ""
         made = (str(door), str(PORT)) if door else ("", "0")
@@ -182,7 +224,9 @@ def _launched(argv: Sequence[str], confinement: Confinement, door: Path | None) 
 
 @contextlib.contextmanager
 def _door(way: Way, temporary: Path) -> Iterator[Path | None]:
-    """A socket in the container's view, for the one message that hands out its door: a container inherits no descriptor of ours."""
+    """A socket in the container's view, for the one message that hands out its door: a container inherits no
+    descriptor of ours.
+    """
     if way.channel is None:
         yield None
         return
@@ -212,7 +256,9 @@ def _hand_on(ear: socket.socket, channel: socket.socket) -> None:
 
 
 def _mounts(confinement: Confinement, stand_ins: Mapping[str, Path], door: Path | None) -> Iterator[str]:
-    """The machine's programs, then the run's own paths by each name they were given; named twice, read-only wins."""
+    """The machine's programs, then the run's own paths by each name they were given; named twice, read-only
+    wins.
+    """
     etc = (*ETC_ALWAYS, *(ETC_NETWORK if confinement.network else ()))
     for place in (*SYSTEM_ROOTS, *(place for place in etc if place not in _ETC_LINKS)):
         if Path(place).exists():
@@ -224,13 +270,18 @@ def _mounts(confinement: Confinement, stand_ins: Mapping[str, Path], door: Path 
     given = (*toolchain_roots(), LAUNCHER, *confinement.read)
     read = {path.resolve() for path in given}
     write = {path.resolve() for path in confinement.write} - read
-    for path in sorted(_places(shielded(write, read) | write | read, (*given, *confinement.write)), key=lambda path: len(path.parts)):
+    for path in sorted(
+        _places(shielded(write, read) | write | read, (*given, *confinement.write)),
+        key=lambda path: len(path.parts),
+    ):
         if not any(path.is_relative_to(root) for root in SYSTEM_ROOTS):
             yield _mount(path.resolve(), str(path), read_only=path.resolve() in read)
 
 
 def _places(real: Iterable[Path], given: Iterable[Path]) -> set[Path]:
-    """No link can be made in a container, so a path that was given through one is mounted at both of its names."""
+    """No link can be made in a container, so a path that was given through one is mounted at both of its
+    names.
+    """
     return {*real, *(path.absolute() for path in given)}
 
 
@@ -257,9 +308,14 @@ def _stand_ins(temporary: Path) -> dict[str, Path]:
 
 
 def _variable_file(temporary: Path, given: Mapping[str, str]) -> Path:
-    """The variables in a file of our own: other users can read arguments, and an index may have a password."""
+    """The variables in a file of our own: other users can read arguments, and an index may have a
+    password.
+    """
     if any("\n" in value for value in given.values()):
-        raise Unusable("A variable of the run holds a line break, which no container can be given.", "Use another sandbox.")
+        raise Unusable(
+            "A variable of the run holds a line break, which no container can be given.",
+            "Use another sandbox.",
+        )
     path = temporary / "variables"
     path.touch(0o600)
     path.write_text("".join(f"{name}={value}\n" for name, value in given.items()), encoding="utf-8")
@@ -268,14 +324,21 @@ def _variable_file(temporary: Path, given: Mapping[str, str]) -> Path:
 
 @functools.cache
 def _image_variables(executable: str, image: str) -> tuple[str, ...]:
-    """The names of the variables that an image sets. An image that is not here is said now, and never fetched."""
+    """The names of the variables that an image sets. An image that is not here is said now, and never
+    fetched.
+    """
     form = "{{range .Config.Env}}{{println .}}{{end}}"
     words = (executable, "image", "inspect", "--format", form, image)
     done = run(words, cwd=Path("/"), env=_engine_environment(os.environ), timeout_s=30)
     if done.code != 0:
         reason = done.err.decode(errors="replace").strip().splitlines()[-1:] or ["no reason was given"]
-        raise Unusable(f"The image {image} of the sandbox cannot be used: {reason[0]}", "Get it yourself; it is never fetched for you.")
-    return tuple(line.partition("=")[0] for line in done.out.decode(errors="replace").splitlines() if "=" in line)
+        raise Unusable(
+            f"The image {image} of the sandbox cannot be used: {reason[0]}",
+            "Get it yourself; it is never fetched for you.",
+        )
+    return tuple(
+        line.partition("=")[0] for line in done.out.decode(errors="replace").splitlines() if "=" in line
+    )
 
 
 def _foreign(executable: str, image: str, given: Mapping[str, str]) -> list[str]:
@@ -284,7 +347,11 @@ def _foreign(executable: str, image: str, given: Mapping[str, str]) -> list[str]
 
 
 def _engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name in _OF_THE_ENGINE or name.startswith(_PREFIXES_OF_THE_ENGINE)}
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in _OF_THE_ENGINE or name.startswith(_PREFIXES_OF_THE_ENGINE)
+    }
 
 
 def _refuse_failure(program: str, done: Completed) -> None:

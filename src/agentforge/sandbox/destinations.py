@@ -1,4 +1,6 @@
-"""Where a run may go on the network: names and ports as people write them, and whether a request asks for one of them."""
+"""Where a run may go on the network: names and ports as people write them, and whether a request asks for one
+of them.
+"""
 
 import ipaddress
 import re
@@ -11,7 +13,8 @@ from agentforge.core.errors import UsageError
 USUAL_PORTS = (443, 80)
 LONGEST_NAME = 253
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# Of a host that ends so, every resolver makes an address: `127.1`, `0x7f000001` and `2130706433` are all this machine.
+# Of a host that ends so, every resolver makes an address: `127.1`, `0x7f000001` and `2130706433` are all this
+# machine.
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _PORT = re.compile(r"[0-9]{1,5}")
 
@@ -25,7 +28,8 @@ class Destination:
     port: int | None = None
     """None: the usual ones, 443 and 80."""
     private: bool = False
-    """Whether it may be on this machine or on its own network. Only for places that come from the user's own configuration, or from the
+    """Whether it may be on this machine or on its own network. Only for places that come from the user's own
+    configuration, or from the
     installer itself: a name that a repository chose could be made to lead to a service of this machine."""
 
     def admits(self, host: str, port: int) -> bool:
@@ -46,7 +50,9 @@ def destination(text: str, *, private: bool = False) -> Destination:
     """`host`, `host:port`, `*.suffix` or an address, as a person writes it."""
     found = split_authority(text if not text.startswith("*.") else text[2:])
     if found is None or (text.startswith("*.") and is_address(found[0])):
-        raise UsageError(f"{text!r} is not a place on the network.", "Write `host`, `host:port` or `*.suffix`.")
+        raise UsageError(
+            f"{text!r} is not a place on the network.", "Write `host`, `host:port` or `*.suffix`."
+        )
     return Destination(f"*.{found[0]}" if text.startswith("*.") else found[0], found[1], private)
 
 
@@ -75,7 +81,9 @@ def admitted(places: Iterable[Destination], host: str, port: int) -> Destination
 
 
 def split_authority(text: str) -> tuple[str, int | None] | None:
-    """The normal host and the port of `host:port`; None if it is anything else, such as one with a user's name before it."""
+    """The normal host and the port of `host:port`; None if it is anything else, such as one with a user's
+    name before it.
+    """
     host, colon, port = text, "", ""
     if not text.endswith("]") and (":" in text):
         host, colon, port = text.rpartition(":")
@@ -86,7 +94,9 @@ def split_authority(text: str) -> tuple[str, int | None] | None:
 
 
 def normal_host(text: str) -> str | None:
-    """A host as it is compared: lower case, an address in its one spelling; None if it is no host, or one written to be misread."""
+    """A host as it is compared: lower case, an address in its one spelling; None if it is no host, or one
+    written to be misread.
+    """
     if text.startswith("[") and text.endswith("]"):
         try:
             return str(ipaddress.IPv6Address(text[1:-1])) if "%" not in text else None
@@ -114,10 +124,17 @@ def is_address(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is on the open network: not this machine, not its own network, and no disguise of one of those."""
+    """Whether an address is on the open network: not this machine, not its own network, and no disguise of
+    one of those.
+    """
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
-        disguises = (found.ipv4_mapped, found.sixtofour, found.teredo[1] if found.teredo else None, _translated(found))
+        disguises = (
+            found.ipv4_mapped,
+            found.sixtofour,
+            found.teredo[1] if found.teredo else None,
+            _translated(found),
+        )
         inner = next((each for each in disguises if each is not None), None)
         if inner is not None:
             return is_public(str(inner))

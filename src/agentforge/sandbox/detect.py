@@ -1,4 +1,6 @@
-"""How a Python project is set up and tested, found in its files and correctable in the settings. Reads only; runs nothing."""
+"""How a Python project is set up and tested, found in its files and correctable in the settings. Reads only;
+runs nothing.
+"""
 
 import posixpath
 import re
@@ -21,7 +23,16 @@ MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")
 INSTALL = ("{uv}", "pip", "install", "--python", PYTHON)
 
 LOCK_NAMES = frozenset(
-    {"pyproject.toml", "setup.py", "setup.cfg", "MANIFEST.in", "tox.ini", "noxfile.py", "Pipfile", "Pipfile.lock"}
+    {
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "MANIFEST.in",
+        "tox.ini",
+        "noxfile.py",
+        "Pipfile",
+        "Pipfile.lock",
+    }
     | {
         "uv.lock",
         "uv.toml",
@@ -37,9 +48,19 @@ LOCK_NAMES = frozenset(
 )
 # Compiled into the environment: when one changes, what was built from it is stale.
 NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
-REQUIREMENTS_TXT = re.compile(r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)")
+REQUIREMENTS_TXT = re.compile(
+    r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
+)
 FROM_TAGS = frozenset(
-    {"setuptools-scm", "hatch-vcs", "flit-scm", "versioningit", "poetry-dynamic-versioning", "uv-dynamic-versioning", "pbr"}
+    {
+        "setuptools-scm",
+        "hatch-vcs",
+        "flit-scm",
+        "versioningit",
+        "poetry-dynamic-versioning",
+        "uv-dynamic-versioning",
+        "pbr",
+    }
 )
 
 
@@ -47,7 +68,8 @@ FROM_TAGS = frozenset(
 class Plan:
     """How to make a project's environment and run its tests.
 
-    `{uv}`, `{python}` (the interpreter it is made from), `{env}` and `{tree}` are filled in when the plan is carried out.
+    `{uv}`, `{python}` (the interpreter it is made from), `{env}` and `{tree}` are filled in when the plan is
+    carried out.
     """
 
     setup: tuple[tuple[str, ...], ...]
@@ -130,14 +152,22 @@ def _pipfile(project: Project, needs: Needs) -> tuple[str, ...]:
     if "Pipfile" not in project.paths:
         needs.reasons.insert(0, "nothing says what the project needs")
         return ()
-    data = open_project(lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()).pyproject
-    wanted = tuple(requirement for part in ("packages", "dev-packages") for requirement in poetry_requirements(table(data, part)))
+    data = open_project(
+        lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()
+    ).pyproject
+    wanted = tuple(
+        requirement
+        for part in ("packages", "dev-packages")
+        for requirement in poetry_requirements(table(data, part))
+    )
     needs.note(wanted, "`Pipfile`")
     return wanted
 
 
 def _is_package(project: Project) -> bool:
-    """Whether a build backend can make a package of it. A `[project]` table without one is a list of requirements."""
+    """Whether a build backend can make a package of it. A `[project]` table without one is a list of
+    requirements.
+    """
     if project.tool("uv").get("package") is False or project.tool("poetry").get("package-mode") is False:
         return False
     described = project.setup_cfg.has_section("metadata") or project.setup_cfg.has_section("options")
@@ -146,12 +176,17 @@ def _is_package(project: Project) -> bool:
 
 def _ruff(project: Project) -> str:
     """Ruff in the version that the project's own hooks pin: another one has other rules."""
-    pinned = re.search(r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml"))
+    pinned = re.search(
+        r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml")
+    )
     return f"ruff=={pinned.group(1)}" if pinned else "ruff"
 
 
 def _version_from_tags(project: Project) -> bool:
-    build = (*strings(table(project.pyproject, "build-system").get("requires")), *strings(project.setup_py.get("setup_requires")))
+    build = (
+        *strings(table(project.pyproject, "build-system").get("requires")),
+        *strings(project.setup_py.get("setup_requires")),
+    )
     in_setup = any(key in project.setup_py for key in ("use_scm_version", "pbr"))
     pdm = project.tool("pdm", "version").get("source") == "scm"
     return in_setup or pdm or any(name_of(requirement) in FROM_TAGS for requirement in build)
@@ -159,7 +194,11 @@ def _version_from_tags(project: Project) -> bool:
 
 def _decides(path: str) -> bool:
     name = posixpath.basename(path)
-    return (path in LOCK_NAMES) or bool(REQUIREMENTS_TXT.fullmatch(path)) or (name.endswith(NATIVE) and "test" not in path)
+    return (
+        (path in LOCK_NAMES)
+        or bool(REQUIREMENTS_TXT.fullmatch(path))
+        or (name.endswith(NATIVE) and "test" not in path)
+    )
 
 
 def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
@@ -167,7 +206,10 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
     if "setup" in settings:
         commands = settings["setup"]
         if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
-            raise UsageError(f"`setup` in `{SETTINGS_FILE}` must be a list of commands.", 'Write, say, `setup: ["pip install -e ."]`.')
+            raise UsageError(
+                f"`setup` in `{SETTINGS_FILE}` must be a list of commands.",
+                'Write, say, `setup: ["pip install -e ."]`.',
+            )
         # A person's commands may call pip, so the environment gets one.
         plan = replace(
             plan,
@@ -176,7 +218,10 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
         )
     commands_by_name = settings.get("commands", {})
     if not isinstance(commands_by_name, Mapping):
-        raise UsageError(f"`commands` in `{SETTINGS_FILE}` must map names to commands.", 'Write, say, `commands: {test: "pytest -q"}`.')
+        raise UsageError(
+            f"`commands` in `{SETTINGS_FILE}` must map names to commands.",
+            'Write, say, `commands: {test: "pytest -q"}`.',
+        )
     if "test" in commands_by_name:
         plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
     python = settings.get("python", "")
@@ -190,5 +235,8 @@ def _words(command: object, key: str) -> tuple[str, ...]:
     except ValueError:
         words = ()
     if not words:
-        raise UsageError(f"`{key}` in `{SETTINGS_FILE}` is not a command: {command!r}.", "Write one command line; no shell reads it.")
+        raise UsageError(
+            f"`{key}` in `{SETTINGS_FILE}` is not a command: {command!r}.",
+            "Write one command line; no shell reads it.",
+        )
     return words

@@ -1,4 +1,5 @@
-"""A project's own environment: built once per set of lock files, outside every checkout, and read-only afterwards.
+"""A project's own environment: built once per set of lock files, outside every checkout, and read-only
+afterwards.
 
     <cache_root>/<key>/env        the virtual environment
     <cache_root>/<key>/source     a pristine checkout, from which the project is installed
@@ -32,7 +33,9 @@ FORMAT = 1  # part of the key: raised when environments of an older AgentForge m
 SETUP_TIMEOUT_S = 1800
 TAIL_LINES = 15
 CACHES = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
-BUILD_DIRECTORIES = frozenset({"build", "dist", "target", "node_modules"})  # at the top only: deeper it may be a package's name
+BUILD_DIRECTORIES = frozenset(
+    {"build", "dist", "target", "node_modules"}
+)  # at the top only: deeper it may be a package's name
 
 
 Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
@@ -52,7 +55,10 @@ class SetupFailed(Unusable):
         if refused:
             names = ", ".join(_without_port(place) for place in refused)
             tail += f"\nIt wanted to reach {names}, which is not on the list of places that set-up may reach."
-            mend = f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and start again. Else: {mend}"
+            mend = (
+                f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and "
+                f"start again. Else: {mend}"
+            )
         super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
 
@@ -91,7 +97,8 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     lock_text_hash: str,
     allow: Sequence[Destination] = (),
 ) -> Environment:
-    """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with the project's files.
+    """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with
+    the project's files.
 
     Set-up may reach the package indexes of the caller, and the places of `allow`.
     """
@@ -111,7 +118,14 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
         log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow)), told)
         generated = tuple(sorted(_files(home / "source") - before))
         made = Environment(
-            home / "env", home / "env/bin/python", home / "source", plan.import_roots, generated, key, log, interpreter.prefix
+            home / "env",
+            home / "env/bin/python",
+            home / "source",
+            plan.import_roots,
+            generated,
+            key,
+            log,
+            interpreter.prefix,
         )
         return replace(_store(home, made), toolchains=chains)
 
@@ -127,11 +141,15 @@ def lay_generated(environment: Environment, into: Path) -> None:
 
 
 def run_env(environment: Environment, tree: Path) -> dict[str, str]:
-    """The variables of a test run against `tree`: its modules come before those of the checkout that was installed."""
+    """The variables of a test run against `tree`: its modules come before those of the checkout that was
+    installed.
+    """
     variables = {
         "PATH": f"{environment.path}/bin:/usr/local/bin:/usr/bin:/bin",
         "VIRTUAL_ENV": str(environment.path),
-        "PYTHONPATH": os.pathsep.join(str(tree if root == "." else tree / root) for root in environment.import_roots),
+        "PYTHONPATH": os.pathsep.join(
+            str(tree if root == "." else tree / root) for root in environment.import_roots
+        ),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
@@ -156,7 +174,9 @@ class _Walls:
 
 
 def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> str:
-    """Run the commands of set-up in walls that show them the environment, the checkout, the package cache and the package indexes."""
+    """Run the commands of set-up in walls that show them the environment, the checkout, the package cache and
+    the package indexes.
+    """
     uv, (interpreter, chains) = find_uv(), tools
     passed = index_variables(os.environ)
     refused: list[str] = []
@@ -171,7 +191,12 @@ def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | 
         on_refusal=refused.append,
         timeout_s=SETUP_TIMEOUT_S,
     )
-    values = {"uv": str(uv), "python": str(interpreter.executable), "env": str(home / "env"), "tree": str(home / "source")}
+    values = {
+        "uv": str(uv),
+        "python": str(interpreter.executable),
+        "env": str(home / "env"),
+        "tree": str(home / "source"),
+    }
     log: list[str] = []
     for command in plan.setup:
         words = fill(command, values)
@@ -185,7 +210,9 @@ def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | 
 
 
 def _places(passed: Mapping[str, str], uv: Path, interpreter: Interpreter) -> tuple[Destination, ...]:
-    """The package indexes: those that the caller names; where no first one is named, the installers' own as well."""
+    """The package indexes: those that the caller names; where no first one is named, the installers' own as
+    well.
+    """
     named = tuple(index_places(passed))
     own = () if any(name in passed for name in FIRST_INDEX) else tuple(default_places(uv, interpreter.prefix))
     return tuple(dict.fromkeys((*named, *own)))
@@ -202,9 +229,11 @@ def _setup_variables(home: Path, uv: Path, cache: Path) -> dict[str, str]:
         "VIRTUAL_ENV": str(home / "env"),
         "UV_CACHE_DIR": str(cache),
         "UV_PYTHON_DOWNLOADS": "never",
-        # A linked file would be shared with the cache, and a build could change it for every other environment.
+        # A linked file would be shared with the cache, and a build could change it for every other
+        # environment.
         "UV_LINK_MODE": "copy",
-        # Test runs see the environment read-only, so what is not compiled now would be compiled anew by each of them.
+        # Test runs see the environment read-only, so what is not compiled now would be compiled anew by each
+        # of them.
         "UV_COMPILE_BYTECODE": "1",
         "UV_NO_PROGRESS": "1",
         "NO_COLOR": "1",
@@ -212,7 +241,9 @@ def _setup_variables(home: Path, uv: Path, cache: Path) -> dict[str, str]:
 
 
 def _version_variables(version: str | None) -> dict[str, str]:
-    """Tell every tool that would ask git for the version. Only when the project uses one: some of these reach dependencies too."""
+    """Tell every tool that would ask git for the version. Only when the project uses one: some of these reach
+    dependencies too.
+    """
     if version is None:
         return {}
     names = (
@@ -226,9 +257,19 @@ def _version_variables(version: str | None) -> dict[str, str]:
 
 
 def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> str:
-    """Everything that decides what the environment holds; not the sandbox, which only decides how safely it was made."""
+    """Everything that decides what the environment holds; not the sandbox, which only decides how safely it
+    was made.
+    """
     interpreter, chains = tools
-    parts = (FORMAT, plan.setup, plan.import_roots, version, interpreter.version, str(interpreter.executable), lock_text_hash)
+    parts = (
+        FORMAT,
+        plan.setup,
+        plan.import_roots,
+        version,
+        interpreter.version,
+        str(interpreter.executable),
+        lock_text_hash,
+    )
     return digest(json.dumps((*parts, *(str(chain.root) for chain in chains))))[:24]
 
 
@@ -284,4 +325,6 @@ def _load(home: Path) -> Environment | None:
 
 
 def _text(done: Completed) -> str:
-    return "\n".join(filter(None, (done.out.decode(errors="replace").strip(), done.err.decode(errors="replace").strip())))
+    return "\n".join(
+        filter(None, (done.out.decode(errors="replace").strip(), done.err.decode(errors="replace").strip()))
+    )

@@ -1,4 +1,6 @@
-"""The way from a run to the proxy: a door in the run's own network, or where it has none, one on this machine that asks for a secret."""
+"""The way from a run to the proxy: a door in the run's own network, or where it has none, one on this machine
+that asks for a secret.
+"""
 
 import os
 import secrets
@@ -34,12 +36,23 @@ class Way:
         return () if self.channel is None else (self.channel,)
 
     def through(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """`argv`, started by a program that makes the door first: for walls that have no launcher of ours inside."""
+        """`argv`, started by a program that makes the door first: for walls that have no launcher of ours
+        inside.
+        """
         if self.channel is None:
             return tuple(argv)
         # The interpreter beneath a virtual environment: that is the one a run can see.
         interpreter = os.path.realpath(sys.executable)
-        return (interpreter, "-I", "-S", "-c", LISTEN.read_text(encoding="utf-8"), str(self.channel), str(PORT), *argv)
+        return (
+            interpreter,
+            "-I",
+            "-S",
+            "-c",
+            LISTEN.read_text(encoding="utf-8"),
+            str(self.channel),
+            str(PORT),
+            *argv,
+        )
 
 
 @contextmanager
@@ -93,4 +106,7 @@ def _outside(proxy: Proxy, secret: str) -> Iterator[Way]:
 def _variables(address: str) -> dict[str, str]:
     """What programs read to find a proxy, and that it is meant for every host."""
     names = ("http_proxy", "https_proxy", "all_proxy")
-    return {spelling: address for name in names for spelling in (name, name.upper())} | {"no_proxy": "", "NO_PROXY": ""}
+    return {spelling: address for name in names for spelling in (name, name.upper())} | {
+        "no_proxy": "",
+        "NO_PROXY": "",
+    }

@@ -1,6 +1,8 @@
-"""What no command may change in a tree: files that run later, outside of the walls, with the rights of a person or of a server.
+"""What no command may change in a tree: files that run later, outside of the walls, with the rights of a
+person or of a server.
 
-What exists is read-only to a run. What does not exist cannot be mounted; if a run makes it all the same, it is taken away afterwards.
+What exists is read-only to a run. What does not exist cannot be mounted; if a run makes it all the same, it
+is taken away afterwards.
 """
 
 import os
@@ -15,18 +17,25 @@ from agentforge.system.mirror import kind_of, remove
 # fmt: off
 REPOSITORY = (".git", ".gitmodules", ".gitattributes", ".agentforge")
 PIPELINES = (
-    ".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", "jenkinsfile*", "azure-pipelines*.yml", "azure-pipelines*.yaml",
-    ".azure-pipelines", ".azuredevops", ".travis.yml", ".travis.yaml", ".buildkite", ".drone.yml", ".drone.yaml", ".drone.star",
-    "bitbucket-pipelines.yml", ".woodpecker*", ".forgejo", ".gitea", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".cirrus.star",
-    ".semaphore", ".teamcity", "buildspec*.yml", "cloudbuild*.yaml", "cloudbuild*.yml", ".builds", ".build.yml", ".tekton", "wercker.yml",
+    ".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".circleci", "jenkinsfile*",
+    "azure-pipelines*.yml", "azure-pipelines*.yaml",
+    ".azure-pipelines", ".azuredevops", ".travis.yml", ".travis.yaml", ".buildkite", ".drone.yml",
+    ".drone.yaml", ".drone.star",
+    "bitbucket-pipelines.yml", ".woodpecker*", ".forgejo", ".gitea", "appveyor.yml", ".appveyor.yml",
+    ".cirrus.yml", ".cirrus.star",
+    ".semaphore", ".teamcity", "buildspec*.yml", "cloudbuild*.yaml", "cloudbuild*.yml", ".builds",
+    ".build.yml", ".tekton", "wercker.yml",
     "codefresh.yml", "bitrise.yml", ".zuul.yaml", ".zuul.d", ".copr",
 )
 HOOKS = (
-    ".githooks", ".git-hooks", ".hooks", ".husky", ".huskyrc*", ".pre-commit-config.yaml", ".pre-commit-config.yml",
-    ".pre-commit-hooks.yaml", "lefthook*.yml", "lefthook*.yaml", "lefthook*.toml", "lefthook*.json", ".lefthook*", ".overcommit.yml",
+    ".githooks", ".git-hooks", ".hooks", ".husky", ".huskyrc*", ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".pre-commit-hooks.yaml", "lefthook*.yml", "lefthook*.yaml", "lefthook*.toml", "lefthook*.json",
+    ".lefthook*", ".overcommit.yml",
     ".lintstagedrc*", "lint-staged.config.*", ".simple-git-hooks.*",
 )
-EDITORS = (".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".envrc", ".tool-versions", ".mise.toml", "mise.toml", ".direnv")
+EDITORS = (".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".envrc", ".tool-versions",
+           ".mise.toml", "mise.toml", ".direnv")
 # fmt: on
 GUARDED = (*REPOSITORY, *PIPELINES, *HOOKS, *EDITORS)
 
@@ -45,10 +54,16 @@ class Guard:
         return cls(root, {name: _target(root / name) for name in _guarded(root)})
 
     def read_only(self) -> tuple[Path, ...]:
-        """What a run may read and not change. A link counts as itself and as what it leads to within the tree."""
+        """What a run may read and not change. A link counts as itself and as what it leads to within the
+        tree.
+        """
         top = self.root.resolve()
         real = {name: (self.root / name).resolve() for name in self.before}
-        return tuple(dict.fromkeys(path for path in real.values() if path.exists() and path != top and path.is_relative_to(top)))
+        return tuple(
+            dict.fromkeys(
+                path for path in real.values() if path.exists() and path != top and path.is_relative_to(top)
+            )
+        )
 
     def covers(self, path: str) -> bool:
         """Whether a path of the tree is guarded: by its name, or because a guarded link leads there."""
@@ -57,7 +72,9 @@ class Guard:
         return is_guarded(path) or any((top / path).is_relative_to(place) for place in led if place != top)
 
     def mend(self) -> tuple[str, ...]:
-        """Takes away what appeared, and puts links back that were replaced; the names that had to be mended."""
+        """Takes away what appeared, and puts links back that were replaced; the names that had to be
+        mended.
+        """
         mended = []
         for name in sorted({*_guarded(self.root), *self.before}):
             place, was = self.root / name, self.before.get(name)

@@ -1,4 +1,6 @@
-"""Where packages come from: what the user's own variables and files say, else what the installers say of themselves."""
+"""Where packages come from: what the user's own variables and files say, else what the installers say of
+themselves.
+"""
 
 import ast
 import configparser
@@ -27,8 +29,24 @@ PIP_TO_UV = {
 }
 # These would send uv elsewhere than to the environment being built, or past the proxy that set-up is given.
 NOT_PASSED = frozenset(
-    {"UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONFIG_FILE", "UV_WORKING_DIRECTORY", "UV_PROJECT"}
-    | {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "PIP_CACHE_DIR", "PIP_PROXY", "PIP_CONFIG_FILE"}
+    {
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_PYTHON",
+        "UV_SYSTEM_PYTHON",
+        "UV_CONFIG_FILE",
+        "UV_WORKING_DIRECTORY",
+        "UV_PROJECT",
+    }
+    | {
+        "PIP_TARGET",
+        "PIP_PREFIX",
+        "PIP_ROOT",
+        "PIP_USER",
+        "PIP_PYTHON",
+        "PIP_CACHE_DIR",
+        "PIP_PROXY",
+        "PIP_CONFIG_FILE",
+    }
 )
 PUBLISHING = "UV_PUBLISH_"
 """Where packages go to, and the keys for that: no business of set-up."""
@@ -38,11 +56,15 @@ _CONSTANTS = "pip/_internal/models/index.py"
 
 
 def index_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """The caller's variables that say where packages come from, pip's also in uv's words; where they say nothing, the caller's files."""
+    """The caller's variables that say where packages come from, pip's also in uv's words; where they say
+    nothing, the caller's files.
+    """
     found = {
         name: value
         for name, value in environ.items()
-        if (name.startswith(PREFIXES) or name in NAMES) and name not in NOT_PASSED and not name.startswith(PUBLISHING)
+        if (name.startswith(PREFIXES) or name in NAMES)
+        and name not in NOT_PASSED
+        and not name.startswith(PUBLISHING)
     }
     for pip, uv in PIP_TO_UV.items():
         if pip in found:
@@ -55,7 +77,9 @@ def index_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def index_places(variables: Mapping[str, str]) -> Iterator[Destination]:
-    """The places that set-up's variables name. They are the caller's own, so they may be on this machine or its network."""
+    """The places that set-up's variables name. They are the caller's own, so they may be on this machine or
+    its network.
+    """
     for value in variables.values():
         for word in re.split(r"[\s,]+", value):
             # uv's indexes may have a name: `corp=https://...`
@@ -65,7 +89,9 @@ def index_places(variables: Mapping[str, str]) -> Iterator[Destination]:
 
 
 def default_places(uv: Path, prefix: Path) -> Iterator[Destination]:
-    """Where the installers go by themselves, if nobody names an index: uv says it, and pip knows both its index and where files lie."""
+    """Where the installers go by themselves, if nobody names an index: uv says it, and pip knows both its
+    index and where files lie.
+    """
     said = run((str(uv), "pip", "install", "--help"), cwd=Path("/"), env={"NO_COLOR": "1"}, timeout_s=30)
     for address in _SAYS_DEFAULT.findall(said.out.decode(errors="replace")):
         if (place := of_address(address, private=True)) is not None:
@@ -77,7 +103,9 @@ def default_places(uv: Path, prefix: Path) -> Iterator[Destination]:
 def named_paths(variables: Mapping[str, str]) -> Iterator[Path]:
     """Files and directories that the passed variables point to: certificates, local packages."""
     for name, value in variables.items():
-        if name == "UV_CACHE_DIR" or name.endswith(("_TARGET", "_PREFIX", "_ROOT", "_CACHE_DIR", "_BUILD", "_SRC", "_LOG")):
+        if name == "UV_CACHE_DIR" or name.endswith(
+            ("_TARGET", "_PREFIX", "_ROOT", "_CACHE_DIR", "_BUILD", "_SRC", "_LOG")
+        ):
             continue
         for word in value.replace(",", " ").split():
             path = word.removeprefix("file://")
@@ -86,10 +114,16 @@ def named_paths(variables: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _from_files(environ: Mapping[str, str]) -> dict[str, str]:
-    """What `pip.conf` and `uv.toml` of the user and the machine say, as uv's variables. Only indexes on the network: no file is shown."""
+    """What `pip.conf` and `uv.toml` of the user and the machine say, as uv's variables. Only indexes on the
+    network: no file is shown.
+    """
     config = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/"), ".config"))
     merged: dict[str, list[str]] = {}
-    for path in (Path("/etc/pip.conf"), Path(environ.get("HOME", "/"), ".pip/pip.conf"), config / "pip/pip.conf"):
+    for path in (
+        Path("/etc/pip.conf"),
+        Path(environ.get("HOME", "/"), ".pip/pip.conf"),
+        config / "pip/pip.conf",
+    ):
         merged |= {name: found for name, found in _pip_file(path).items() if found}
     for path in (Path("/etc/uv/uv.toml"), config / "uv/uv.toml"):
         merged |= {name: found for name, found in _uv_file(path).items() if found}
@@ -133,7 +167,9 @@ def _pip_constants(prefix: Path) -> Iterator[str]:
         with suppress(OSError):
             yield Path(spec.origin).parents[1].joinpath(_CONSTANTS).read_text(encoding="utf-8")
     folders = (sysconfig.get_path("stdlib"), *map(str, prefix.glob("lib/python3*")))
-    places = [Path(folder, "ensurepip/_bundled") for folder in folders] + [Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or "/nowhere")]
+    places = [Path(folder, "ensurepip/_bundled") for folder in folders] + [
+        Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or "/nowhere")
+    ]
     for wheel in (wheel for place in places for wheel in sorted(place.glob("pip-*.whl"))):
         with suppress(OSError, KeyError, zipfile.BadZipFile), zipfile.ZipFile(wheel) as archive:
             yield archive.read(_CONSTANTS).decode()

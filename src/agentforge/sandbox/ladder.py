@@ -19,14 +19,17 @@ Wanted = Literal["auto", "bubblewrap", "landlock", "container", "none"]
 
 INSTALL = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
 CONFIGURE_CONTAINER = (
-    "Write `container: {engine: podman, image: NAME}` into your own config.yaml; the image must be on this machine already."
+    "Write `container: {engine: podman, image: NAME}` into your own config.yaml; the "
+    "image must be on this machine already."
 )
-# Leaves 7 if a file outside the walls can be read; tries to change it, which is looked at from outside; then writes inside.
+# Leaves 7 if a file outside the walls can be read; tries to change it, which is looked at from outside; then
+# writes inside.
 PROBE = 'if cat "$1" 2>/dev/null; then exit 7; fi; (echo changed >>"$1") 2>/dev/null; echo works >inside'
 
 
 def choose(wanted: Wanted, container: ContainerSpec | None = None) -> Sandbox:
-    """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was asked for.
+    """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was
+    asked for.
 
     `container` comes from the user's own configuration, never from a repository's.
     """
@@ -39,7 +42,9 @@ def choose(wanted: Wanted, container: ContainerSpec | None = None) -> Sandbox:
     return found
 
 
-def rungs(container: ContainerSpec | None = None) -> tuple[tuple[SandboxName, Callable[[], Sandbox | None]], ...]:
+def rungs(
+    container: ContainerSpec | None = None,
+) -> tuple[tuple[SandboxName, Callable[[], Sandbox | None]], ...]:
     """The ladder, the strongest first: how each is called, and what gives it if it works here."""
     return (
         ("bubblewrap", lambda: _bubblewrap(shutil.which("bwrap"))),
@@ -58,15 +63,24 @@ def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
     if wanted == "container" and container is not None:
         here = shutil.which(container.engine)
         return (
-            f"{container.engine} does not work here with the image {container.image}." if here else f"{container.engine} is not installed."
+            f"{container.engine} does not work here with the image {container.image}."
+            if here
+            else f"{container.engine} is not installed."
         )
-    return f"No sandbox works here: neither bubblewrap nor the kernel's Landlock{', nor the configured container' if container else ''}."
+    return (
+        "No sandbox works here: neither bubblewrap nor the kernel's "
+        f"Landlock{', nor the configured container' if container else ''}."
+    )
 
 
 def _way_out(wanted: Wanted, container: ContainerSpec | None) -> str:
     if wanted == "container" and container is None:
         return CONFIGURE_CONTAINER
-    first = f"Check that `{container.engine} image inspect {container.image}` works" if wanted == "container" and container else INSTALL
+    first = (
+        f"Check that `{container.engine} image inspect {container.image}` works"
+        if wanted == "container" and container
+        else INSTALL
+    )
     return f"{first}, or say `--sandbox none` to run without walls, on record."
 
 
@@ -83,8 +97,13 @@ def _landlock() -> Sandbox | None:
     abi = kernel_abi()
     if abi and works(with_namespaces := Landlock(abi)):
         return with_namespaces
-    # Without a network namespace a filter of calls, or a newer kernel, must cut a program off: what leaves the network open is no sandbox.
-    if abi and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available()) and works(alone := Landlock(abi, namespaces=False)):
+    # Without a network namespace a filter of calls, or a newer kernel, must cut a program off: what leaves
+    # the network open is no sandbox.
+    if (
+        abi
+        and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available())
+        and works(alone := Landlock(abi, namespaces=False))
+    ):
         return alone
     return None
 
@@ -101,7 +120,14 @@ def works(sandbox: Sandbox) -> bool:
         outside.write_text("secret\n", encoding="ascii")
         inside.mkdir()
         try:
-            done = sandbox.run(("/bin/sh", "-c", PROBE, "probe", str(outside)), Confinement(cwd=inside, write=(inside,), timeout_s=20))
+            done = sandbox.run(
+                ("/bin/sh", "-c", PROBE, "probe", str(outside)),
+                Confinement(cwd=inside, write=(inside,), timeout_s=20),
+            )
         except Unusable:
             return False
-        return done.code == 0 and outside.read_text(encoding="ascii") == "secret\n" and (inside / "inside").exists()
+        return (
+            done.code == 0
+            and outside.read_text(encoding="ascii") == "secret\n"
+            and (inside / "inside").exists()
+        )

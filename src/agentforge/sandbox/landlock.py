@@ -24,13 +24,19 @@ from agentforge.sandbox.base import (
     variables,
 )
 from agentforge.sandbox.gateway import Way, way_out
-from agentforge.sandbox.limits import FIRST_WITH_OWN_PID_MAX, counts_per_namespace, kernel_version, limits_in_words
+from agentforge.sandbox.limits import (
+    FIRST_WITH_OWN_PID_MAX,
+    counts_per_namespace,
+    kernel_version,
+    limits_in_words,
+)
 from agentforge.system.processes import Completed, run
 
 LAUNCHER = Path(__file__).with_name("_confine.py")
 LAUNCHER_FAILED = 125
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# Files stay where they are under Landlock, so there are no stand-ins: these are readable by every user anyway.
+# Files stay where they are under Landlock, so there are no stand-ins: these are readable by every user
+# anyway.
 ETC_REAL = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
 
 _CREATE_RULESET = 444
@@ -42,7 +48,12 @@ FIRST_ABI_WITH_SCOPES = 6
 def kernel_abi() -> int:
     """The version of Landlock that this kernel speaks; 0 for none."""
     libc = ctypes.CDLL(None, use_errno=True)
-    return max(0, int(libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_ASK_VERSION))))
+    return max(
+        0,
+        int(
+            libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_ASK_VERSION))
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,14 @@ class Landlock:
         ):
             Path(temporary, "home").mkdir()
             done = run(
-                (sys.executable, "-I", "-S", str(LAUNCHER), self._spec(confinement, cwd, temporary, way), *argv),
+                (
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    str(LAUNCHER),
+                    self._spec(confinement, cwd, temporary, way),
+                    *argv,
+                ),
                 cwd=Path("/"),
                 env=variables(confinement, temporary) | way.env,
                 timeout_s=confinement.timeout_s,
@@ -77,8 +95,14 @@ class Landlock:
         return replace(done, argv=tuple(argv))
 
     def _check_network(self, confinement: Confinement) -> None:
-        """Without a network of its own, a run is kept to the proxy by two things of the kernel; if one is missing it gets none."""
-        if confinement.network and not self.namespaces and (self.abi < FIRST_ABI_WITH_TCP or not seccomp.is_available()):
+        """Without a network of its own, a run is kept to the proxy by two things of the kernel; if one is
+        missing it gets none.
+        """
+        if (
+            confinement.network
+            and not self.namespaces
+            and (self.abi < FIRST_ABI_WITH_TCP or not seccomp.is_available())
+        ):
             raise Unusable(
                 "This kernel's Landlock cannot keep a run with network to the places on its list.",
                 "Install bubblewrap, or let users make namespaces, or run a kernel from 6.7 on.",
@@ -107,19 +131,28 @@ class Landlock:
         )
 
     def _calls(self, *, network: bool) -> str | None:
-        """The filter of system calls. Without a network of its own a run gets no sockets but those of this machine's files."""
+        """The filter of system calls. Without a network of its own a run gets no sockets but those of this
+        machine's files.
+        """
         if not seccomp.is_available():
             return None
         families = seccomp.ORDINARY_FAMILIES if self.namespaces else seccomp.LOCAL_FAMILIES
         alone = not self.namespaces
-        return base64.b64encode(seccomp.build(families, tcp_only=network and alone, alone=alone)).decode("ascii")
+        return base64.b64encode(seccomp.build(families, tcp_only=network and alone, alone=alone)).decode(
+            "ascii"
+        )
 
     def guarantee(self) -> dict[str, str]:
         """What holds depends on the kernel, and this says which case it is."""
         filtered = seccomp.is_available()
-        calls = "all dropped; dangerous system calls are refused" if filtered else "all dropped; system calls are not filtered here"
+        calls = (
+            "all dropped; dangerous system calls are refused"
+            if filtered
+            else "all dropped; system calls are not filtered here"
+        )
         files = (
-            f"Landlock {self.abi}: only the system's programs and the paths named for the run can be read, only the named ones changed; "
+            f"Landlock {self.abi}: only the system's programs and the paths named for the run can be "
+            "read, only the named ones changed; "
         )
         if self.namespaces:
             return {
@@ -132,7 +165,8 @@ class Landlock:
             }
         scoped = self.abi >= FIRST_ABI_WITH_SCOPES
         return {
-            "files": files + "names of other files can still be seen; new files cannot be made next to a read-only path",
+            "files": files
+            + "names of other files can still be seen; new files cannot be made next to a read-only path",
             "network": "every family is refused, loopback included; for set-up, TCP to one port is not, where a proxy of ours keeps it to "
             "its list; sockets that are files are not refused"
             if filtered

@@ -15,7 +15,9 @@ TEST_FILE_GLOBS = ("**/test_*.py", "**/*_test.py", "**/conftest.py")
 
 
 def import_roots(project: Project) -> tuple[str, ...]:
-    """The directories from which the project's modules are imported: what it declares, else `src`, else the top."""
+    """The directories from which the project's modules are imported: what it declares, else `src`, else the
+    top.
+    """
     declared = [root for root in map(_clean, _declared(project)) if _has_modules(project, root)]
     if declared:
         return tuple(dict.fromkeys(declared))
@@ -36,13 +38,19 @@ def _declared(project: Project) -> Iterator[str]:
         yield str(entry.get("from", "."))
     wheel = project.tool("hatch", "build", "targets", "wheel")
     yield from (posixpath.dirname(_clean(path)) for path in strings(wheel.get("packages")))
-    for key, tool in (("package-dir", ("pdm", "build")), ("python-source", ("maturin",)), ("module-root", ("uv", "build-backend"))):
+    for key, tool in (
+        ("package-dir", ("pdm", "build")),
+        ("python-source", ("maturin",)),
+        ("module-root", ("uv", "build-backend")),
+    ):
         if isinstance(root := project.tool(*tool).get(key), str):
             yield root
 
 
 def _package_dir(mapping: dict[str, object]) -> Iterator[str]:
-    """`{"": "lib"}` says it plainly; `{"pkg": "lib/pkg"}` says it too, if the directory keeps the package's name."""
+    """`{"": "lib"}` says it plainly; `{"pkg": "lib/pkg"}` says it too, if the directory keeps the package's
+    name.
+    """
     for package, place in mapping.items():
         if not isinstance(place, str):
             continue
@@ -68,18 +76,30 @@ def _clean(path: str) -> str:
 def _has_modules(project: Project, root: str) -> bool:
     """Whether a module or package starts in this directory."""
     prefix = "" if root == "." else f"{root}/"
-    return any(path.startswith(prefix) and path.endswith(".py") and path[len(prefix) :].count("/") <= 2 for path in project.paths)
+    return any(
+        path.startswith(prefix) and path.endswith(".py") and path[len(prefix) :].count("/") <= 2
+        for path in project.paths
+    )
 
 
 def test_paths(project: Project) -> tuple[str, ...]:
-    """Where the tests are: what pytest is told, else `tests` or `test`, else inside packages, else single files."""
+    """Where the tests are: what pytest is told, else `tests` or `test`, else inside packages, else single
+    files.
+    """
     told = [path for path in map(_clean, _told(project)) if _exists(project, path)]
     if told:
         return tuple(dict.fromkeys(told))
-    directories = {str(parent) for path in project.paths if path.endswith(".py") for parent in PurePosixPath(path).parents}
+    directories = {
+        str(parent)
+        for path in project.paths
+        if path.endswith(".py")
+        for parent in PurePosixPath(path).parents
+    }
     if top := [name for name in TEST_DIRECTORIES if name in directories]:
         return tuple(top)
-    nested = sorted(name for name in directories if posixpath.basename(name) in TEST_DIRECTORIES and _outermost(name))
+    nested = sorted(
+        name for name in directories if posixpath.basename(name) in TEST_DIRECTORIES and _outermost(name)
+    )
     if nested:
         return tuple(nested)
     return tuple(sorted(path for path in project.paths if TEST_FILE.fullmatch(posixpath.basename(path))))
@@ -115,7 +135,8 @@ def _outermost(name: str) -> bool:
 def test_globs(paths: Sequence[str]) -> tuple[str, ...]:
     """What `{tests}` stands for in the path limits of a role, given the places of the tests.
 
-    A directory that is called after tests belongs to them whole. Of any other only the files with a test's name do,
+    A directory that is called after tests belongs to them whole. Of any other only the files with a test's
+    name do,
     since code may live beside them.
     """
     globs: list[str] = []
@@ -123,7 +144,10 @@ def test_globs(paths: Sequence[str]) -> tuple[str, ...]:
         if path.endswith(".py"):
             # Tests beside the code: the file, and what a new test beside it would be called.
             folder = posixpath.dirname(path)
-            globs += (path, *(posixpath.join(folder, name) for name in ("test_*.py", "*_test.py", "conftest.py")))
+            globs += (
+                path,
+                *(posixpath.join(folder, name) for name in ("test_*.py", "*_test.py", "conftest.py")),
+            )
         elif any(part in TEST_DIRECTORIES for part in path.split("/")):
             globs.append(f"{path}/**")
         else:

@@ -1,4 +1,6 @@
-"""How much of the machine one run may use, and the words that make a shell hold it to that before it becomes the program."""
+"""How much of the machine one run may use, and the words that make a shell hold it to that before it becomes
+the program.
+"""
 
 import functools
 import math
@@ -12,7 +14,8 @@ from dataclasses import dataclass
 
 GIB = 1 << 30
 
-# Each word sets the soft and the hard limit, so nothing inside can raise it again. Units are POSIX's: blocks of 512, kibibytes, seconds.
+# Each word sets the soft and the hard limit, so nothing inside can raise it again. Units are POSIX's: blocks
+# of 512, kibibytes, seconds.
 # Shells do not agree on the letter for processes. `exec` says why it failed under the name in `$0`.
 _SET = (
     'ulimit -c 0 && ulimit -t "$1" && ulimit -d "$2" && ulimit -f "$3" && ulimit -n "$4" '
@@ -23,7 +26,9 @@ _FENCE = 'echo "$1" >/proc/sys/kernel/pid_max && shift && exec "$@"'
 FIRST_WITH_OWN_PROCESS_COUNT = (5, 14)
 """From here on the kernel counts processes per user namespace, not per user of the machine."""
 FIRST_WITH_OWN_PID_MAX = (6, 14)
-"""From here on `pid_max` belongs to the process namespace. Before, it is the machine's and must not be touched."""
+"""From here on `pid_max` belongs to the process namespace. Before, it is the machine's and must not be
+touched.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,9 @@ class Limits:
     cpu_s: int | None = None
     """Seconds of processor time for one process; None: as much as all cores can give until the time limit."""
     memory: int = 8 * GIB
-    """Bytes of private writable memory for one process. Not address space: runtimes reserve terabytes of that and use nothing of it."""
+    """Bytes of private writable memory for one process. Not address space: runtimes reserve terabytes of that
+    and use nothing of it.
+    """
     file_size: int = 4 * GIB
     """Bytes of the longest file that can be written."""
     processes: int = 4096
@@ -59,8 +66,12 @@ def _within(kind: int, value: int) -> int:
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
-def under_limits(name: str, argv: Sequence[str], limits: Limits, timeout_s: float, *, count_processes: bool) -> tuple[str, ...]:
-    """`argv`, started by a shell that limits itself first. `name` opens the line on stderr if that, or the start, fails."""
+def under_limits(
+    name: str, argv: Sequence[str], limits: Limits, timeout_s: float, *, count_processes: bool
+) -> tuple[str, ...]:
+    """`argv`, started by a shell that limits itself first. `name` opens the line on stderr if that, or the
+    start, fails.
+    """
     values = limits.numbers(timeout_s)
     words = (values["cpu"], values["data"] // 1024, values["file_size"] // 512, values["open_files"])
     processes = str(values["processes"]) if count_processes else "-"
@@ -69,7 +80,9 @@ def under_limits(name: str, argv: Sequence[str], limits: Limits, timeout_s: floa
 
 def limits_in_words(*, counted: bool) -> str:
     """For a guarantee."""
-    return f"{'their number, ' if counted else ''}memory, processor time, open files and file size are limited"
+    return (
+        f"{'their number, ' if counted else ''}memory, processor time, open files and file size are limited"
+    )
 
 
 def kernel_version() -> tuple[int, int]:
@@ -84,7 +97,8 @@ def counts_per_namespace() -> bool:
 
 
 def process_fence(limit: int) -> tuple[str, ...]:
-    """For root, whom the kernel exempts from the limit on processes: words that start a program in a process space of that size.
+    """For root, whom the kernel exempts from the limit on processes: words that start a program in a process
+    space of that size.
 
     Empty where it is not needed, or not to be had.
     """
@@ -99,5 +113,7 @@ def process_fence(limit: int) -> tuple[str, ...]:
 
 @functools.cache
 def _fence_works(words: tuple[str, ...]) -> bool:
-    done = subprocess.run((*words, "512", "/bin/true"), capture_output=True, check=False, timeout=10, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        (*words, "512", "/bin/true"), capture_output=True, check=False, timeout=10, stdin=subprocess.DEVNULL
+    )
     return done.returncode == 0

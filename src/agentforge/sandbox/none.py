@@ -33,14 +33,18 @@ class NoSandbox:
                 under_limits(NAME, argv, confinement.limits, confinement.timeout_s, count_processes=False),
                 cwd=cwd,
                 # Nothing keeps a run here to a list, so it takes the way that the user's own programs take.
-                env=variables(confinement, temporary) | (own_variables(os.environ) if confinement.network else {}),
+                env=variables(confinement, temporary)
+                | (own_variables(os.environ) if confinement.network else {}),
                 timeout_s=confinement.timeout_s,
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
             )
         if done.code in COULD_NOT_START and done.err.startswith(f"{NAME}: ".encode()):
-            raise Unusable(f"`{argv[0]}` could not be started without walls.", "Check that it is installed, and try again.")
+            raise Unusable(
+                f"`{argv[0]}` could not be started without walls.",
+                "Check that it is installed, and try again.",
+            )
         return replace(done, argv=tuple(argv))
 
     def guarantee(self) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""What walls really hold at this moment, found out by a program inside that tries to get past each of them."""
+"""What walls really hold at this moment, found out by a program inside that tries to get past each of
+them.
+"""
 
 import fcntl
 import json
@@ -17,14 +19,28 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, variables
 from agentforge.system.processes import Completed
 
-ProbeName = Literal["start", "read", "write", "network", "environment", "processes", "calls", "capabilities", "limits", "leftovers"]
-ESSENTIAL: frozenset[ProbeName] = frozenset({"start", "read", "write", "network", "environment", "capabilities"})
+ProbeName = Literal[
+    "start",
+    "read",
+    "write",
+    "network",
+    "environment",
+    "processes",
+    "calls",
+    "capabilities",
+    "limits",
+    "leftovers",
+]
+ESSENTIAL: frozenset[ProbeName] = frozenset(
+    {"start", "read", "write", "network", "environment", "capabilities"}
+)
 """Without these walls are none. The others may be weaker on a rung that says so in its guarantee."""
 _OF_SHELLS = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"})
 _TIME_S = 20
 _DYING_S = 0.5
 
-# Standard library only: it runs inside, where nothing of ours is. It never raises for a wall that holds, and tells what it could do.
+# Standard library only: it runs inside, where nothing of ours is. It never raises for a wall that holds, and
+# tells what it could do.
 _INSIDE = r"""
 import ctypes, fcntl, json, os, resource, socket, sys, time
 outside, locked, port, driver = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -164,39 +180,70 @@ class _Attack:
         # An ordinary file would do, but without namespaces nothing new can be made beside a read-only path.
         (self.room / "alive").touch()
         words = (str(self.outside), str(self.room / "locked"), str(port), str(os.getpid()))
-        return sandbox.run((str(Path(sys.executable).resolve()), "-I", "-S", "-c", _INSIDE, *words), self.confinement())
+        return sandbox.run(
+            (str(Path(sys.executable).resolve()), "-I", "-S", "-c", _INSIDE, *words), self.confinement()
+        )
 
     def judge(self, done: Completed, *, reached: bool) -> Iterator[Probe]:
         told = _told(done)
         if told is None:
             yield Probe(
-                "start", held=False, detail=f"the program inside ended with {done.code}: {done.err.decode(errors='replace')[-200:]}"
+                "start",
+                held=False,
+                detail=f"the program inside ended with {done.code}: "
+                f"{done.err.decode(errors='replace')[-200:]}",
             )
             return
         yield Probe("start", held=True, detail="a program runs inside")
-        yield _probe("read", "a file outside was read" if told["read"] is not None else "", "a file outside cannot be read")
-        changed = [path.name for path in (self.outside, self.room / "locked") if path.read_text(encoding="ascii") != self.secret]
+        yield _probe(
+            "read",
+            "a file outside was read" if told["read"] is not None else "",
+            "a file outside cannot be read",
+        )
+        changed = [
+            path.name
+            for path in (self.outside, self.room / "locked")
+            if path.read_text(encoding="ascii") != self.secret
+        ]
         changed += told["kernel"] or []
         yield _probe(
-            "write", ", ".join(f"`{name}` can be changed" for name in changed), "files outside, read-only ones and the kernel's stay"
+            "write",
+            ", ".join(f"`{name}` can be changed" for name in changed),
+            "files outside, read-only ones and the kernel's stay",
         )
         families = told["families"] or []
         through = "a server of this machine was reached" if reached or told["connect"] else ""
         through = through or (f"sockets of other families can be made: {families}" if families else "")
-        yield _probe("network", through, "this machine's loopback cannot be reached, nor any other family used")
+        yield _probe(
+            "network", through, "this machine's loopback cannot be reached, nor any other family used"
+        )
         given = {*variables(self.confinement(), ""), *_OF_SHELLS}
         foreign = sorted(set(told["environments"] or ()) - given)
         yield _probe(
-            "environment", f"{len(foreign)} variables of other programs were seen" if foreign else "", "no variable of yours is seen"
+            "environment",
+            f"{len(foreign)} variables of other programs were seen" if foreign else "",
+            "no variable of yours is seen",
         )
-        yield _probe("processes", "the driver can be signalled" if told["kill"] else "", "the driver cannot be signalled")
+        yield _probe(
+            "processes",
+            "the driver can be signalled" if told["kill"] else "",
+            "the driver cannot be signalled",
+        )
         calls = told["calls"] if told["calls"] is not None else ["unknown"]
-        yield _probe("calls", f"not refused: {', '.join(calls)}" if calls else "", "dangerous system calls are refused")
+        yield _probe(
+            "calls", f"not refused: {', '.join(calls)}" if calls else "", "dangerous system calls are refused"
+        )
         status: Mapping[str, str] = told["status"] or {}
         bare = int(status.get("CapEff", "1"), 16) == 0 and status.get("NoNewPrivs", "").strip() == "1"
-        yield _probe("capabilities", "" if bare else "rights are left, or can be gained", "none, and none to be gained")
+        yield _probe(
+            "capabilities", "" if bare else "rights are left, or can be gained", "none, and none to be gained"
+        )
         unlimited = told["limits"] if told["limits"] is not None else ["unknown"]
-        yield _probe("limits", f"not limited: {', '.join(unlimited)}" if unlimited else "", "memory, processor time, files")
+        yield _probe(
+            "limits",
+            f"not limited: {', '.join(unlimited)}" if unlimited else "",
+            "memory, processor time, files",
+        )
         left = told["stay"] is None or _is_held(self.room / "alive")
         yield _probe("leftovers", "a process outlived its run" if left else "", "nothing outlives the run")
 

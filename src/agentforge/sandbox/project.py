@@ -104,24 +104,42 @@ def _setup_keywords(source: str) -> Table:
     found: Table = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _called(node) == "setup":
-            found |= {word.arg: value for word in node.keywords if word.arg and (value := _literal(word.value, names)) is not None}
+            found |= {
+                word.arg: value
+                for word in node.keywords
+                if word.arg and (value := _literal(word.value, names)) is not None
+            }
         if isinstance(node, ast.Call) and _called(node) in {"find_packages", "find_namespace_packages"}:
-            where = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "where"), None)
+            where = (
+                node.args[0]
+                if node.args
+                else next((word.value for word in node.keywords if word.arg == "where"), None)
+            )
             found["find_packages"] = _literal(where, names) if where is not None else "."
     return found
 
 
 def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    return (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
 
 
 def _literal(node: ast.expr, names: Table) -> object:
-    """The value of a literal; of a dictionary, the entries that are literals; of a name, what it was set to."""
+    """The value of a literal; of a dictionary, the entries that are literals; of a name, what it was set
+    to.
+    """
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        return {str(key.value): _literal(value, names) for key, value in pairs if isinstance(key, ast.Constant)}
+        return {
+            str(key.value): _literal(value, names) for key, value in pairs if isinstance(key, ast.Constant)
+        }
     try:
         return cast("object", ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

@@ -1,6 +1,8 @@
-"""The one way out of a run that may use the network: a small HTTP proxy in the driver that knows where the run may go.
+"""The one way out of a run that may use the network: a small HTTP proxy in the driver that knows where the
+run may go.
 
-It carries tunnels (CONNECT) and plain requests with a whole address. Names are looked up here, once, and the address that was judged is the
+It carries tunnels (CONNECT) and plain requests with a whole address. Names are looked up here, once, and the
+address that was judged is the
 one that is connected to. What is refused is answered in one sentence and kept for the caller.
 """
 
@@ -47,8 +49,17 @@ class Proxy:
         resolver: Resolve = resolve,
         idle_s: float = IDLE_S,
     ) -> None:
-        self._allowed, self._upstreams, self._resolve, self._idle_s = tuple(allowed), upstreams or Upstreams(), resolver, idle_s
-        self._key = None if secret is None else "Basic " + base64.b64encode(f"{USER}:{secret}".encode()).decode("ascii")
+        self._allowed, self._upstreams, self._resolve, self._idle_s = (
+            tuple(allowed),
+            upstreams or Upstreams(),
+            resolver,
+            idle_s,
+        )
+        self._key = (
+            None
+            if secret is None
+            else "Basic " + base64.b64encode(f"{USER}:{secret}".encode()).decode("ascii")
+        )
         self._refused: dict[str, None] = {}
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
@@ -76,7 +87,9 @@ class Proxy:
             with suppress(OSError):  # wakes whoever waits on it
                 each.shutdown(socket.SHUT_RDWR)
         deadline = time.monotonic() + CLOSE_S
-        for thread in threads:  # one that looks up a name cannot be woken; it ends by itself and finds the proxy closed
+        for thread in (
+            threads
+        ):  # one that looks up a name cannot be woken; it ends by itself and finds the proxy closed
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _start(self, work: Callable[[socket.socket], None], subject: socket.socket) -> None:
@@ -153,7 +166,9 @@ class Proxy:
                 self._exchange(asked, client, rest, server, upstream)
 
     def _judge(self, asked: Asked) -> Asked | Bad:
-        if self._key is not None and not hmac.compare_digest((asked.field("proxy-authorization") or "").encode(), self._key.encode()):
+        if self._key is not None and not hmac.compare_digest(
+            (asked.field("proxy-authorization") or "").encode(), self._key.encode()
+        ):
             return Bad(407, "This proxy serves one run, and you are not it.")
         if admitted(self._allowed, asked.host, asked.port) is None:
             return _not_listed(asked)
@@ -177,7 +192,11 @@ class Proxy:
             return Bad(502, f"{host} cannot be found.", asked.place)
         place = admitted(self._allowed, asked.host, asked.port)
         if upstream is None and not (place and place.private) and not all(map(is_public, addresses)):
-            return Bad(403, f"{asked.host} leads to this machine or its own network, which only you can allow.", asked.place)
+            return Bad(
+                403,
+                f"{asked.host} leads to this machine or its own network, which only you can allow.",
+                asked.place,
+            )
         for address in addresses:
             try:
                 server = socket.create_connection((address, port), CONNECT_S)
@@ -186,31 +205,59 @@ class Proxy:
             if not self._keep(server):
                 break
             stack.callback(self._let_go, server)
-            # Small pieces are the beginnings of conversations: held back on both sides, each would cost a round trip.
+            # Small pieces are the beginnings of conversations: held back on both sides, each would cost a
+            # round trip.
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return server, upstream
         return Bad(502, f"{host} cannot be reached.", asked.place)
 
-    def _tunnel(self, asked: Asked, client: socket.socket, rest: bytes, server: socket.socket, upstream: Upstream | None) -> None:
+    def _tunnel(
+        self,
+        asked: Asked,
+        client: socket.socket,
+        rest: bytes,
+        server: socket.socket,
+        upstream: Upstream | None,
+    ) -> None:
         early = b""
         if upstream is not None:
             said = f"Proxy-Authorization: {upstream.authorization}\r\n" if upstream.authorization else ""
-            server.sendall(f"CONNECT {asked.place} HTTP/1.1\r\nHost: {asked.place}\r\n{said}\r\n".encode("latin-1"))
+            server.sendall(
+                f"CONNECT {asked.place} HTTP/1.1\r\nHost: {asked.place}\r\n{said}\r\n".encode("latin-1")
+            )
             read = _read_head(server, CONNECT_S)
             code = read[0].partition(b" ")[2][:3] if read else b""
             if read is None or not (code.isdigit() and code.startswith(b"2")):
                 _answer(
-                    client, Bad(502, f"The proxy of your environment did not open the way: {code.decode('ascii', 'replace') or 'silence'}.")
+                    client,
+                    Bad(
+                        502,
+                        "The proxy of your environment did not open the way: "
+                        f"{code.decode('ascii', 'replace') or 'silence'}.",
+                    ),
                 )
                 return
             early = read[1]
         client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         relay(Flow(client, server, held=rest), Flow(server, client, held=early), self._idle_s)
 
-    def _exchange(self, asked: Asked, client: socket.socket, rest: bytes, server: socket.socket, upstream: Upstream | None) -> None:
-        """One request and its answer. Beyond the body that was announced nothing of the client's is sent on."""
+    def _exchange(
+        self,
+        asked: Asked,
+        client: socket.socket,
+        rest: bytes,
+        server: socket.socket,
+        upstream: Upstream | None,
+    ) -> None:
+        """One request and its answer. Beyond the body that was announced nothing of the client's is sent
+        on.
+        """
         server.settimeout(self._idle_s)
-        server.sendall(asked.head(absolute=upstream is not None, authorization=upstream.authorization if upstream else None))
+        server.sendall(
+            asked.head(
+                absolute=upstream is not None, authorization=upstream.authorization if upstream else None
+            )
+        )
         body = rest[: asked.length]
         with suppress(OSError):  # a server may answer before it has read all; then its answer says why
             server.sendall(body)
@@ -221,7 +268,11 @@ class Proxy:
         if not first.startswith(b"HTTP/1.") or fields is None:
             _answer(client, Bad(502, f"{asked.host} gave no answer that can be passed on.", asked.place))
             return
-        kept = (f"{key}: {value}".encode("latin-1") for key, value in fields if key.lower() not in ("connection", "keep-alive", "upgrade"))
+        kept = (
+            f"{key}: {value}".encode("latin-1")
+            for key, value in fields
+            if key.lower() not in ("connection", "keep-alive", "upgrade")
+        )
         client.settimeout(self._idle_s)
         client.sendall(b"\r\n".join((first, *kept, b"Connection: close", b"", b"")) + early)
         pour(server, client, None, self._idle_s)
@@ -233,7 +284,9 @@ def _not_listed(asked: Asked) -> Bad:
 
 
 def _read_head(source: socket.socket, limit_s: float) -> tuple[bytes, bytes] | None:
-    """A head and what came behind it; empty, if it is too long; None if it does not come to its end in time."""
+    """A head and what came behind it; empty, if it is too long; None if it does not come to its end in
+    time.
+    """
     deadline, data = time.monotonic() + limit_s, bytearray()
     while END not in data:
         if len(data) > LONGEST_HEAD:
@@ -257,7 +310,8 @@ def _answer(client: socket.socket, bad: Bad) -> None:
     text = f"{bad.sentence}\n".encode("utf-8", "replace")
     asking = 'Proxy-Authenticate: Basic realm="agentforge"\r\n' if bad.status == 407 else ""
     head = (
-        f"HTTP/1.1 {bad.status} {HTTPStatus(bad.status).phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"HTTP/1.1 {bad.status} {HTTPStatus(bad.status).phrase}\r\nContent-Type: text/plain; "
+        "charset=utf-8\r\n"
         f"Content-Length: {len(text)}\r\n{asking}Connection: close\r\n\r\n"
     )
     client.settimeout(5)

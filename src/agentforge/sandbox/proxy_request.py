@@ -1,4 +1,6 @@
-"""The head of a request to the proxy: read strictly, since two readers that disagree about it are how requests are smuggled."""
+"""The head of a request to the proxy: read strictly, since two readers that disagree about it are how
+requests are smuggled.
+"""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +16,8 @@ _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]{1,8000}) HTTP/1\
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _PATH = re.compile(r"[!-~]*")
-# Between two neighbours only, by the rules of the protocol; and what would make a third party speak on the same connection.
+# Between two neighbours only, by the rules of the protocol; and what would make a third party speak on the
+# same connection.
 NOT_PASSED_ON = frozenset(
     {
         "connection",
@@ -74,9 +77,16 @@ class Asked:
     def head(self, *, absolute: bool, authorization: str | None = None) -> bytes:
         """As it is sent on: to the place itself, or as it came, to a proxy that stands before it."""
         authority = self.place.removesuffix(":80")
-        lines = [f"{self.method} {f'http://{authority}' if absolute else ''}{self.path} HTTP/1.1", f"Host: {authority}"]
+        lines = [
+            f"{self.method} {f'http://{authority}' if absolute else ''}{self.path} HTTP/1.1",
+            f"Host: {authority}",
+        ]
         named = {word.strip().lower() for word in (self.field("connection") or "").split(",")}
-        lines += (f"{key}: {value}" for key, value in self.fields if key.lower() not in NOT_PASSED_ON | (named - {"content-length"}))
+        lines += (
+            f"{key}: {value}"
+            for key, value in self.fields
+            if key.lower() not in NOT_PASSED_ON | (named - {"content-length"})
+        )
         lines += [f"Proxy-Authorization: {authorization}"] if authorization else []
         return "\r\n".join((*lines, "Connection: close", "", "")).encode("latin-1")
 
@@ -123,14 +133,23 @@ def _plain(method: str, target: str, fields: Fields) -> Asked | Bad:
         return _unreadable(authority)
     host, port = place[0], place[1] or 80
     said = _values(fields, "host")
-    if len(said) > 1 or any(split_authority(text) not in ((host, port), (host, None if port == 80 else port)) for text in said):
+    if len(said) > 1 or any(
+        split_authority(text) not in ((host, port), (host, None if port == 80 else port)) for text in said
+    ):
         return Bad(400, "The request names two hosts.", authority)
     if _values(fields, "transfer-encoding"):
         return Bad(411, "The proxy carries a body only if its length is said.", authority)
     lengths = _values(fields, "content-length")
     if len(lengths) > 1 or not all(map(_LENGTH.fullmatch, lengths)):
         return Bad(400, "The length of the body cannot be read.", authority)
-    return Asked(method, host, port, path if path.startswith("/") else f"/{path}", fields, int(lengths[0]) if lengths else 0)
+    return Asked(
+        method,
+        host,
+        port,
+        path if path.startswith("/") else f"/{path}",
+        fields,
+        int(lengths[0]) if lengths else 0,
+    )
 
 
 def _unreadable(place: str) -> Bad:

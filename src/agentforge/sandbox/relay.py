@@ -15,7 +15,9 @@ class Flow:
     source: socket.socket
     sink: socket.socket
     held: bytes = b""
-    """Read and not yet written: never more than a chunk, so a slow reader slows the writer and fills no memory."""
+    """Read and not yet written: never more than a chunk, so a slow reader slows the writer and fills no
+    memory.
+    """
     ended: bool = False
     announced: bool = False
     """Whether the sink was told that nothing more comes."""
@@ -79,7 +81,9 @@ def _step(flows: tuple[Flow, Flow], idle_s: float) -> bool:
     writers = {flow.sink: flow for flow in flows if flow.held}
     poll = select.poll()
     for each in {*readers, *writers}:
-        poll.register(each, (select.POLLIN if each in readers else 0) | (select.POLLOUT if each in writers else 0))
+        poll.register(
+            each, (select.POLLIN if each in readers else 0) | (select.POLLOUT if each in writers else 0)
+        )
     ready = poll.poll(idle_s * 1000)
     by_number = {each.fileno(): each for each in {*readers, *writers}}
     for number, event in ready:

@@ -42,7 +42,9 @@ class Needs:
 
 
 def gather(project: Project) -> Needs:
-    """Ask every source in turn. Hints of test runners are only followed as long as nothing has brought pytest."""
+    """Ask every source in turn. Hints of test runners are only followed as long as nothing has brought
+    pytest.
+    """
     needs = Needs()
     _extras(project, needs)
     _groups(project, needs)
@@ -66,9 +68,14 @@ def name_of(requirement: str) -> str:
 
 def extras_of(project: Project) -> dict[str, tuple[str, ...]]:
     """Every extra the project declares, with its requirements."""
-    found = {name: strings(value) for name, value in table(project.pyproject, "project", "optional-dependencies").items()}
+    found = {
+        name: strings(value)
+        for name, value in table(project.pyproject, "project", "optional-dependencies").items()
+    }
     found |= {name: strings(value) for name, value in project.tool("poetry", "extras").items()}
-    found |= {name: strings(value) for name, value in project.tool("flit", "metadata", "requires-extra").items()}
+    found |= {
+        name: strings(value) for name, value in project.tool("flit", "metadata", "requires-extra").items()
+    }
     if project.setup_cfg.has_section("options.extras_require"):
         found |= {name: lines(value) for name, value in project.setup_cfg["options.extras_require"].items()}
     return found | {name: strings(value) for name, value in table(project.setup_py, "extras_require").items()}
@@ -79,7 +86,10 @@ def _extras(project: Project, needs: Needs) -> None:
         if normal(name) in NAMES:
             needs.extras.append(name)
             needs.note(requirements, f"extra `{name}`")
-    for value in (project.setup_py.get("tests_require"), project.setup_cfg.get("options", "tests_require", fallback="")):
+    for value in (
+        project.setup_py.get("tests_require"),
+        project.setup_cfg.get("options", "tests_require", fallback=""),
+    ):
         old_style = lines(value) if isinstance(value, str) else strings(value)
         if old_style:
             needs.requirements += old_style
@@ -111,14 +121,20 @@ def _tool_groups(project: Project, needs: Needs) -> None:
     poetry = {name: table(value, "dependencies") for name, value in project.tool("poetry", "group").items()}
     poetry["dev"] = poetry.get("dev", {}) | project.tool("poetry", "dev-dependencies")
     _take(needs, "poetry group", {name: tuple(poetry_requirements(group)) for name, group in poetry.items()})
-    _take(needs, "pdm group", {name: strings(value) for name, value in project.tool("pdm", "dev-dependencies").items()})
+    _take(
+        needs,
+        "pdm group",
+        {name: strings(value) for name, value in project.tool("pdm", "dev-dependencies").items()},
+    )
     _take(needs, "uv group", {"dev": strings(project.tool("uv").get("dev-dependencies"))})
     for name in HATCH_ENVIRONMENTS:
         environment = project.tool("hatch", "envs", name)
         wanted = (*strings(environment.get("dependencies")), *strings(environment.get("extra-dependencies")))
         if any("pytest" in requirement or "coverage" in requirement for requirement in wanted):
             needs.requirements += (requirement for requirement in wanted if "{" not in requirement)
-            needs.extras += (extra for extra in strings(environment.get("features")) if extra not in needs.extras)
+            needs.extras += (
+                extra for extra in strings(environment.get("features")) if extra not in needs.extras
+            )
             needs.note(wanted, f"hatch environment `{name}`")
 
 
@@ -126,14 +142,22 @@ def _take(needs: Needs, kind: str, groups: dict[str, tuple[str, ...]]) -> None:
     for name, requirements in groups.items():
         if normal(name) in NAMES and requirements:
             # Editable neighbours and paths belong to the tool that wrote them.
-            plain = [requirement for requirement in requirements if not requirement.startswith(("-", ".", "/"))]
+            plain = [
+                requirement for requirement in requirements if not requirement.startswith(("-", ".", "/"))
+            ]
             needs.requirements += plain
             needs.note(plain, f"{kind} `{name}`")
 
 
 def _requirement_files(project: Project, needs: Needs) -> None:
-    kinds = {path: found.group("kind") for path in sorted(project.paths) if (found := REQUIREMENT_FILE.fullmatch(path))}
-    for_tests = [path for path, kind in kinds.items() if (kind or "").startswith("test") or path.startswith("test")]
+    kinds = {
+        path: found.group("kind")
+        for path in sorted(project.paths)
+        if (found := REQUIREMENT_FILE.fullmatch(path))
+    }
+    for_tests = [
+        path for path, kind in kinds.items() if (kind or "").startswith("test") or path.startswith("test")
+    ]
     for_development = [path for path, kind in kinds.items() if (kind or "").startswith("dev")]
     for path in for_tests or for_development:
         needs.files.append(path)
@@ -141,16 +165,25 @@ def _requirement_files(project: Project, needs: Needs) -> None:
 
 
 def _tox(project: Project, needs: Needs) -> None:
-    sections = (project.tox_ini["testenv"] if project.tox_ini.has_section("testenv") else {}, project.tool("tox", "env_run_base"))
+    sections = (
+        project.tox_ini["testenv"] if project.tox_ini.has_section("testenv") else {},
+        project.tool("tox", "env_run_base"),
+    )
     for section in sections:
         deps = section.get("deps", "")
         wanted = lines(deps) if isinstance(deps, str) else strings(deps)
         for line in wanted:
             _tox_line(project, needs, line.replace("{toxinidir}/", "").replace("{tox_root}/", ""))
         known = extras_of(project)
-        needs.extras += (name for name in strings(section.get("extras", "")) if name in known and name not in needs.extras)
+        needs.extras += (
+            name for name in strings(section.get("extras", "")) if name in known and name not in needs.extras
+        )
         groups = table(project.pyproject, "dependency-groups")
-        needs.groups += (name for name in strings(section.get("dependency_groups", "")) if name in groups and name not in needs.groups)
+        needs.groups += (
+            name
+            for name in strings(section.get("dependency_groups", ""))
+            if name in groups and name not in needs.groups
+        )
         if wanted:
             needs.reasons.append("`deps` of tox")
 
@@ -179,7 +212,11 @@ def _nox(project: Project, needs: Needs) -> None:
     calls = (node for session in sessions for node in ast.walk(session) if isinstance(node, ast.Call))
     for call in calls:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "install":
-            words = [argument.value for argument in call.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+            words = [
+                argument.value
+                for argument in call.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            ]
             _nox_words(project, needs, words)
 
 
@@ -191,7 +228,9 @@ def _nox_words(project: Project, needs: Needs, words: list[str]) -> None:
             needs.files.append(word)
             needs.note(lines(project.text(word)), "`session.install` of nox")
         elif found := re.fullmatch(r"(?:-e)?\.\[(.+)\]", word):
-            needs.extras += (name for name in found.group(1).split(",") if name in known and name not in needs.extras)
+            needs.extras += (
+                name for name in found.group(1).split(",") if name in known and name not in needs.extras
+            )
         elif not word.startswith(("-", ".", "/")) and word not in after_r:
             needs.requirements.append(word)
             needs.note([word], "`session.install` of nox")

@@ -1,7 +1,10 @@
-"""The filter of system calls: a small program for the kernel, built here, that refuses what no build and no test needs.
+"""The filter of system calls: a small program for the kernel, built here, that refuses what no build and no
+test needs.
 
-Refused calls fail as they fail for a user without rights, so programs take their ordinary way around. A call that enters through another
-architecture's door (32 bit, x32) ends the process: there the numbers mean other calls, and no list would hold.
+Refused calls fail as they fail for a user without rights, so programs take their ordinary way around. A call
+that enters through another
+architecture's door (32 bit, x32) ends the process: there the numbers mean other calls, and no list would
+hold.
 """
 
 import ctypes
@@ -18,19 +21,29 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they stand in the kernel'
 _X32 = 0x40000000
 
 NEW_NAMESPACES = 0x7E020000
-"""The flags of `clone` and `unshare` that ask for a namespace: mounts, control groups, names, ipc, users, processes, network."""
+"""The flags of `clone` and `unshare` that ask for a namespace: mounts, control groups, names, ipc, users,
+processes, network.
+"""
 _NEW_TIME = 0x80  # a flag of `unshare` alone; for `clone` these bits are a signal
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_SET_USER = 0o4000  # such a file, left in a writable directory, would lend the rights of its owner to whoever starts it outside
+# such a file, left in a writable directory, would lend the rights of its owner to whoever starts it outside
+_SET_USER = 0o4000
 _SAME_PERSONALITY = 0xFFFFFFFF
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 ORDINARY_FAMILIES = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
-"""Those that a network namespace confines. Others, such as the one between a virtual machine and its host, it does not."""
+"""Those that a network namespace confines. Others, such as the one between a virtual machine and its host, it
+does not.
+"""
 LOCAL_FAMILIES = (AF_UNIX,)
 _KIND, _STREAM = 0xF, 1  # the bits of a socket's type that say its kind, and the kind that TCP is
-_TCP = (0, 6)  # the protocols of a stream that are TCP; others would be streams that Landlock does not look at
-_FAST_OPEN = 0x20000000  # a flag that sends without connecting first, so that no rule about connecting is asked
+_TCP = (
+    0,
+    6,
+)  # the protocols of a stream that are TCP; others would be streams that Landlock does not look at
+_FAST_OPEN = (
+    0x20000000  # a flag that sends without connecting first, so that no rule about connecting is asked
+)
 
 # By name: the numbers on x86_64 and aarch64; None where the call does not exist.
 _REFUSED: dict[str, tuple[int | None, int | None]] = {
@@ -93,7 +106,8 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "adjtimex": (159, 171),
 }
 
-# Refused where a run has no namespaces: what is shared by all programs of a user, and would be the machine's own.
+# Refused where a run has no namespaces: what is shared by all programs of a user, and would be the machine's
+# own.
 _SHARED: dict[str, tuple[int, int]] = {
     "shmget": (29, 194),
     "shmat": (30, 196),
@@ -111,7 +125,8 @@ _SHARED: dict[str, tuple[int, int]] = {
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
 }
-# The same, but for a process itself: the numbers, and the place of the other's number among the arguments. A limit on another's processor
+# The same, but for a process itself: the numbers, and the place of the other's number among the arguments. A
+# limit on another's processor
 # time is a signal by another name.
 _OF_OTHERS: dict[str, tuple[int, int, int]] = {
     "prlimit64": (302, 261, 0),
@@ -148,40 +163,77 @@ class Machine:
 
 MACHINES = {
     "x86_64": Machine(
-        0xC000003E, 0, 56, 435, 272, 16, 135, (41, 53), ((90, 1), (91, 1), (268, 2), (452, 2)), 50, ((44, 3), (46, 2), (307, 3)), x32=True
+        0xC000003E,
+        0,
+        56,
+        435,
+        272,
+        16,
+        135,
+        (41, 53),
+        ((90, 1), (91, 1), (268, 2), (452, 2)),
+        50,
+        ((44, 3), (46, 2), (307, 3)),
+        x32=True,
     ),
-    "aarch64": Machine(0xC00000B7, 1, 220, 435, 97, 29, 92, (198, 199), ((52, 1), (53, 2), (452, 2)), 201, ((206, 3), (211, 2), (269, 3))),
+    "aarch64": Machine(
+        0xC00000B7,
+        1,
+        220,
+        435,
+        97,
+        29,
+        92,
+        (198, 199),
+        ((52, 1), (53, 2), (452, 2)),
+        201,
+        ((206, 3), (211, 2), (269, 3)),
+    ),
 }
 
 
 def refused_calls(machine: str) -> dict[str, int]:
     """The calls that always fail here, with their numbers."""
     known = MACHINES[machine]
-    return {name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None}
+    return {
+        name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None
+    }
 
 
 @functools.cache
 def is_available(machine: str | None = None) -> bool:
     """Whether this kernel takes filters, and we know its calls."""
-    if (machine or os.uname().machine) not in MACHINES or struct.calcsize("P") != 8:  # a 32 bit program has the wrong door itself
+    if (machine or os.uname().machine) not in MACHINES or struct.calcsize(
+        "P"
+    ) != 8:  # a 32 bit program has the wrong door itself
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     number = 317 if os.uname().machine == "x86_64" else 277  # the call `seccomp`
     action = ctypes.c_uint32(_KILL)
-    return int(libc.syscall(ctypes.c_long(number), ctypes.c_ulong(2), ctypes.c_ulong(0), ctypes.byref(action))) == 0
+    return (
+        int(libc.syscall(ctypes.c_long(number), ctypes.c_ulong(2), ctypes.c_ulong(0), ctypes.byref(action)))
+        == 0
+    )
 
 
 @functools.cache
 def build(
-    families: tuple[int, ...] = ORDINARY_FAMILIES, machine: str | None = None, *, tcp_only: bool = False, alone: bool = False
+    families: tuple[int, ...] = ORDINARY_FAMILIES,
+    machine: str | None = None,
+    *,
+    tcp_only: bool = False,
+    alone: bool = False,
 ) -> bytes:
     """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made.
 
-    `tcp_only` adds those of TCP over IPv4, that can connect and not listen: where a rule about connecting keeps them in. `alone` is for
+    `tcp_only` adds those of TCP over IPv4, that can connect and not listen: where a rule about connecting
+    keeps them in. `alone` is for
     runs without namespaces: shared memory and the limits of other processes are refused, too.
     """
     known = MACHINES[machine or os.uname().machine]
-    return b"".join((*_opening(known), *(_alone(known) if alone else ()), *_program(known, families, tcp_only=tcp_only)))
+    return b"".join(
+        (*_opening(known), *(_alone(known) if alone else ()), *_program(known, families, tcp_only=tcp_only))
+    )
 
 
 def _opening(known: Machine) -> Iterator[bytes]:
@@ -203,16 +255,26 @@ def _alone(known: Machine) -> Iterator[bytes]:
 
 
 def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
-    for number in sorted({column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}):
+    for number in sorted(
+        {column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}
+    ):
         yield from _for_call(number, _fail(_EPERM))
     # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
     yield from _for_call(known.clone3, _fail(_ENOSYS))
-    yield from _for_call(known.clone, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES, 0, 1), _fail(_EPERM), _pass())
-    yield from _for_call(known.unshare, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES | _NEW_TIME, 0, 1), _fail(_EPERM), _pass())
+    yield from _for_call(
+        known.clone, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES, 0, 1), _fail(_EPERM), _pass()
+    )
+    yield from _for_call(
+        known.unshare, _argument(0), _step(_ANY_BIT, NEW_NAMESPACES | _NEW_TIME, 0, 1), _fail(_EPERM), _pass()
+    )
     yield from _for_call(known.ioctl, _argument(1), *_except((_TIOCSTI, _TIOCLINUX), _fail(_EPERM)), _pass())
-    yield from _for_call(known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM))
+    yield from _for_call(
+        known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM)
+    )
     for number, place in known.chmod:
-        yield from _for_call(number, _argument(place), _step(_ANY_BIT, _SET_USER, 0, 1), _fail(_EPERM), _pass())
+        yield from _for_call(
+            number, _argument(place), _step(_ANY_BIT, _SET_USER, 0, 1), _fail(_EPERM), _pass()
+        )
     if tcp_only:
         yield from _tcp_calls(known, families)
     for number in known.socket:
@@ -224,10 +286,20 @@ def _tcp_calls(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
     """A socket of TCP that takes no way around the rules about connecting."""
     yield from _for_call(known.listen, _fail(_EPERM))
     for number, place in known.send:
-        yield from _for_call(number, _argument(place), _step(_ANY_BIT, _FAST_OPEN, 0, 1), _fail(_EPERM), _pass())
+        yield from _for_call(
+            number, _argument(place), _step(_ANY_BIT, _FAST_OPEN, 0, 1), _fail(_EPERM), _pass()
+        )
     wrong = _fail(_EAFNOSUPPORT)
     local = (_argument(0), *_except(families, _pass()), _step(_EQUAL, AF_INET, 1, 0), wrong)
-    stream = (_argument(1), _step(_AND, _KIND), _step(_EQUAL, _STREAM, 1, 0), wrong, _argument(2), *_except(_TCP, _pass()), wrong)
+    stream = (
+        _argument(1),
+        _step(_AND, _KIND),
+        _step(_EQUAL, _STREAM, 1, 0),
+        wrong,
+        _argument(2),
+        *_except(_TCP, _pass()),
+        wrong,
+    )
     yield from _for_call(known.socket[0], *local, *stream)
 
 
@@ -244,7 +316,9 @@ def _except(values: tuple[int, ...], outcome: bytes) -> Iterator[bytes]:
 
 
 def _argument(index: int) -> bytes:
-    """The lower half of an argument: the kernel itself looks at no more of these, whatever the upper half says."""
+    """The lower half of an argument: the kernel itself looks at no more of these, whatever the upper half
+    says.
+    """
     return _step(_LOAD, _ARGUMENTS + 8 * index)
 
 

@@ -1,6 +1,8 @@
-"""Toolchains that people keep in their home: what a project asks for, and which of it is installed, so that a run can see just that.
+"""Toolchains that people keep in their home: what a project asks for, and which of it is installed, so that a
+run can see just that.
 
-A version manager keeps every version of everything. A run gets one directory per tool that the project's own files ask for, read-only;
+A version manager keeps every version of everything. A run gets one directory per tool that the project's own
+files ask for, read-only;
 never a whole home, and nothing that holds credentials. Versions are found by looking; no program is started.
 """
 
@@ -33,12 +35,34 @@ VERSION_FILES = {
 ALIASES = {"nodejs": "node", "golang": "go"}
 _SAFE = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}")
 _NUMBERS = re.compile(r"\d+")
-# Files that hold a password or a token, where tools keep them beside their programs; and directories that are never shown.
+# Files that hold a password or a token, where tools keep them beside their programs; and directories that are
+# never shown.
 SECRET_FILES = frozenset(
-    {"npmrc", ".npmrc", ".yarnrc.yml", ".netrc", ".pypirc", "pip.conf", "credentials", "credentials.toml", ".git-credentials"}
+    {
+        "npmrc",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".netrc",
+        ".pypirc",
+        "pip.conf",
+        "credentials",
+        "credentials.toml",
+        ".git-credentials",
+    }
 )
 SECRET_DIRECTORIES = frozenset(
-    {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".password-store", ".agentforge", "keyrings"}
+    {
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".azure",
+        ".kube",
+        ".docker",
+        ".config",
+        ".password-store",
+        ".agentforge",
+        "keyrings",
+    }
 )
 _PACKAGES = frozenset({"node_modules", "site-packages", "target", "vendor"})
 _DEPTH, _LONGEST = 3, 65536
@@ -108,7 +132,11 @@ def _near_files(top: Path) -> list[str]:
     for place, names, files in os.walk(top):
         inner = Path(place).relative_to(top)
         found += ((inner / name).as_posix() for name in files)
-        names[:] = [name for name in names if not name.startswith(".") and name not in _PACKAGES] if len(inner.parts) + 1 < _DEPTH else []
+        names[:] = (
+            [name for name in names if not name.startswith(".") and name not in _PACKAGES]
+            if len(inner.parts) + 1 < _DEPTH
+            else []
+        )
     return found
 
 
@@ -148,19 +176,25 @@ def find_toolchains(needs: Iterable[Need], environ: Mapping[str, str], home: Pat
     found = []
     for need in needs:
         candidates = (manager(need, environ, home) for manager in _MANAGERS.get(need.tool, _ANY))
-        if chain := next((chain for one in candidates if one and (chain := _shown(need.tool, one, home))), None):
+        if chain := next(
+            (chain for one in candidates if one and (chain := _shown(need.tool, one, home))), None
+        ):
             found.append(chain)
     return tuple(found)
 
 
 def with_toolchains(variables: Mapping[str, str], chains: Sequence[Toolchain]) -> dict[str, str]:
-    """The variables of a run with those of its toolchains: their programs are found after the environment's and before the system's."""
+    """The variables of a run with those of its toolchains: their programs are found after the environment's
+    and before the system's.
+    """
     found = dict(variables)
     for chain in chains:
         found |= dict(chain.variables)
     words = variables["PATH"].split(":")
     at = next((at for at, word in enumerate(words) if word == "/usr/local/bin"), len(words))
-    found["PATH"] = ":".join((*words[:at], *(str(path) for chain in chains for path in chain.programs), *words[at:]))
+    found["PATH"] = ":".join(
+        (*words[:at], *(str(path) for chain in chains for path in chain.programs), *words[at:])
+    )
     return found
 
 
@@ -170,7 +204,9 @@ def readable(chains: Iterable[Toolchain]) -> tuple[Path, ...]:
 
 
 def all_needs() -> tuple[Need, ...]:
-    """Every language that we know of, in the version that is used by default: for a person who asks what is here."""
+    """Every language that we know of, in the version that is used by default: for a person who asks what is
+    here.
+    """
     return tuple(Need(tool) for tool in sorted(MARKERS))
 
 
@@ -179,7 +215,12 @@ def _shown(tool: str, found: _Found, home: Path) -> Toolchain | None:
     real = found.root.resolve()
     if real in (home.resolve(), *home.resolve().parents) or SECRET_DIRECTORIES & set(real.parts):
         return None
-    read = [path for root in (found.root, *found.more) if not _is_system(root.resolve()) for path in without_secrets(root)]
+    read = [
+        path
+        for root in (found.root, *found.more)
+        if not _is_system(root.resolve())
+        for path in without_secrets(root)
+    ]
     programs = tuple(path for path in (found.root / "bin", *found.more) if path.is_dir())
     return Toolchain(tool, found.root, tuple(read), programs, found.variables) if programs else None
 
@@ -187,8 +228,12 @@ def _shown(tool: str, found: _Found, home: Path) -> Toolchain | None:
 def without_secrets(root: Path) -> Iterator[Path]:
     """The directory as a whole; if a file of it holds credentials, what is beside that."""
     for suspect in ("", "etc"):
-        if (root / suspect).is_dir() and any(path.name in SECRET_FILES for path in (root / suspect).iterdir()):
-            yield from sorted(path for path in root.iterdir() if path.name not in SECRET_FILES and path.name != suspect)
+        if (root / suspect).is_dir() and any(
+            path.name in SECRET_FILES for path in (root / suspect).iterdir()
+        ):
+            yield from sorted(
+                path for path in root.iterdir() if path.name not in SECRET_FILES and path.name != suspect
+            )
             return
     yield root
 
@@ -204,13 +249,19 @@ def _place(environ: Mapping[str, str], variable: str, usual: Path) -> Path:
 
 
 def pick(versions: Path, wanted: str, prefixes: tuple[str, ...] = ("",)) -> Path | None:
-    """The installed version that is wanted, or the newest of its line; with nothing wanted the newest of all."""
+    """The installed version that is wanted, or the newest of its line; with nothing wanted the newest of
+    all.
+    """
     if not versions.is_dir() or (wanted and not _SAFE.fullmatch(wanted)):
         return None
     known = [path for path in versions.iterdir() if path.is_dir()]
     for prefix in prefixes:
         exact = f"{prefix}{wanted}"
-        line = [path for path in known if path.name == exact or path.name.startswith((f"{exact}.", f"{exact}-") if wanted else prefix)]
+        line = [
+            path
+            for path in known
+            if path.name == exact or path.name.startswith((f"{exact}.", f"{exact}-") if wanted else prefix)
+        ]
         if line:
             return max(line, key=lambda path: (path.name == exact, _order(path.name)))
     return None
@@ -238,7 +289,11 @@ def _uv(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
 def _nvm(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
     root = _place(environ, "NVM_DIR", home / ".nvm")
     alias = root / "alias/default"
-    usual = alias.read_text(encoding="utf-8", errors="replace").strip().removeprefix("v") if alias.is_file() else ""
+    usual = (
+        alias.read_text(encoding="utf-8", errors="replace").strip().removeprefix("v")
+        if alias.is_file()
+        else ""
+    )
     found = pick(root / "versions/node", need.version, ("v", "")) if need.version else None
     found = (
         found
@@ -249,11 +304,19 @@ def _nvm(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
 
 
 def _rustup(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
-    """The toolchain itself, not rustup's stand-ins, which want to write. Of cargo's home only the programs: beside them lie tokens."""
+    """The toolchain itself, not rustup's stand-ins, which want to write. Of cargo's home only the programs:
+    beside them lie tokens.
+    """
     root = _place(environ, "RUSTUP_HOME", home / ".rustup")
     settings = root / "settings.toml"
-    usual = _toml(settings.read_text(encoding="utf-8", errors="replace")).get("default_toolchain") if settings.is_file() else ""
-    found = pick(root / "toolchains", need.version or str(usual or "stable")) or pick(root / "toolchains", "stable")
+    usual = (
+        _toml(settings.read_text(encoding="utf-8", errors="replace")).get("default_toolchain")
+        if settings.is_file()
+        else ""
+    )
+    found = pick(root / "toolchains", need.version or str(usual or "stable")) or pick(
+        root / "toolchains", "stable"
+    )
     if found is None:
         return None
     programs = _place(environ, "CARGO_HOME", home / ".cargo") / "bin"
@@ -272,13 +335,17 @@ def _java_home(need: Need, environ: Mapping[str, str], home: Path) -> _Found | N
     said = environ.get("JAVA_HOME", "")
     versions = _place(environ, "SDKMAN_DIR", home / ".sdkman") / "candidates/java"
     current = versions / "current"
-    found = Path(said) if said.startswith("/") else current if current.is_dir() else pick(versions, need.version)
+    found = (
+        Path(said) if said.startswith("/") else current if current.is_dir() else pick(versions, need.version)
+    )
     return _Found(found.resolve(), (("JAVA_HOME", str(found.resolve())),)) if found else None
 
 
 def _asdf(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:
     names = {"node": "nodejs", "go": "golang"}
-    return _installed(_place(environ, "ASDF_DATA_DIR", home / ".asdf"), names.get(need.tool, need.tool), need.version)
+    return _installed(
+        _place(environ, "ASDF_DATA_DIR", home / ".asdf"), names.get(need.tool, need.tool), need.version
+    )
 
 
 def _mise(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None:

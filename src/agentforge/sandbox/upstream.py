@@ -1,4 +1,6 @@
-"""The proxies of the user's own environment: our proxy goes through them where the user's programs would, and keeps their passwords."""
+"""The proxies of the user's own environment: our proxy goes through them where the user's programs would, and
+keeps their passwords.
+"""
 
 import base64
 import ipaddress
@@ -32,7 +34,9 @@ class Upstreams:
     exempt: tuple[str, ...] = ()
 
     def for_host(self, scheme: Scheme, host: str) -> Upstream | None:
-        """The proxy on the way to a normal host. To this machine there is none: a proxy elsewhere would look on its own."""
+        """The proxy on the way to a normal host. To this machine there is none: a proxy elsewhere would look
+        on its own.
+        """
         if _is_here(host) or any(_covers(word, host) for word in self.exempt):
             return None
         return self.http if scheme == "http" else self.https
@@ -70,7 +74,11 @@ def _upstream(address: str) -> Upstream | None:
     if not host:
         raise Unusable("The address of a proxy in your environment cannot be read.", mend)
     if parts.scheme != "http":
-        raise Unusable(f"The proxy of your environment speaks {parts.scheme}, and set-up can only go through one that speaks http.", mend)
+        raise Unusable(
+            f"The proxy of your environment speaks {parts.scheme}, and set-up can only go through one "
+            "that speaks http.",
+            mend,
+        )
     known = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     secret = None if parts.username is None else "Basic " + base64.b64encode(known.encode()).decode("ascii")
     return Upstream(host, port or 80, secret)
@@ -83,7 +91,9 @@ def _is_here(host: str) -> bool:
 
 
 def _covers(word: str, host: str) -> bool:
-    """Whether a word of `NO_PROXY` means this host: a name and all below it, an address, or a whole network."""
+    """Whether a word of `NO_PROXY` means this host: a name and all below it, an address, or a whole
+    network.
+    """
     if word == "*":
         return True
     if is_address(host):

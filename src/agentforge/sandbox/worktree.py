@@ -1,7 +1,10 @@
-"""A task's two checkouts, outside the user's: the worktree where a role works and the pristine one where verdicts run.
+"""A task's two checkouts, outside the user's: the worktree where a role works and the pristine one where
+verdicts run.
 
-Neither is a linked worktree of the user's repository. Our git calls name the user's object store, a private index and the
-directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code that runs there finds a
+Neither is a linked worktree of the user's repository. Our git calls name the user's object store, a private
+index and the
+directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code that runs there
+finds a
 repository and none of the user's.
 """
 
@@ -67,10 +70,13 @@ class Workspace:
         salvage, left = "", self._left_at()
         if left is not None and self.worktree.is_dir():
             found = self._write(left or tree)
-            recorded = found == left and (keep_difference or found == self._stands_at)  # the work of an attempt that failed
+            recorded = found == left and (
+                keep_difference or found == self._stands_at
+            )  # the work of an attempt that failed
             if found != tree and not recorded:
                 if keep_difference and left:
-                    # Not marked as ours: until it is on record, a driver that starts again must find it as a person's.
+                    # Not marked as ours: until it is on record, a driver that starts again must find it as a
+                    # person's.
                     self._stands_at = found
                     return Stood(found, human=True)
                 salvage = self._salvage(found)
@@ -88,7 +94,9 @@ class Workspace:
         return tree
 
     def ignored(self, tree: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of `paths` that exist in the worktree and yet are not in `tree`: ignored, so not part of the work."""
+        """Those of `paths` that exist in the worktree and yet are not in `tree`: ignored, so not part of the
+        work.
+        """
         there = [path for path in paths if (self.worktree / path).exists()]
         if not there:
             return ()
@@ -113,7 +121,9 @@ class Workspace:
     # -------------------------------------------------------------- objects and refs
 
     def keep(self, tree: str, *commits: str) -> None:
-        """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree, and these commits, in use."""
+        """A commit chain under the task's ref, so that `gc --prune=now` finds every recorded tree, and these
+        commits, in use.
+        """
         ref = f"{self.ref}/steps"
         if self._kept is None and (found := self.git.read_ref(ref)) is not None:
             self._kept = (found, self.git.tree_of(found))
@@ -126,7 +136,9 @@ class Workspace:
         self._kept = (commit, tree)
 
     def keep_base(self, commit: str) -> None:
-        """Holds the base, wherever the user's branches go; refuses where the task's own branch could never be made."""
+        """Holds the base, wherever the user's branches go; refuses where the task's own branch could never be
+        made.
+        """
         if self._base == commit:
             return
         parent = self.branch.rpartition("/")[0]
@@ -137,7 +149,9 @@ class Workspace:
         self.git.update_ref(f"{self.ref}/base", commit)
         self._base = commit
 
-    def commit(self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR) -> str:
+    def commit(
+        self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR
+    ) -> str:
         """A commit that is the same whenever it is repeated."""
         return self.git.commit_tree(tree, [parent], message, date, author)
 
@@ -146,13 +160,17 @@ class Workspace:
         self.git.update_ref(self.branch, commit)
 
     def describe_version(self, base_commit: str) -> str | None:
-        """A version derived from the nearest tag, for projects that ask git for theirs; the same for the whole task."""
+        """A version derived from the nearest tag, for projects that ask git for theirs; the same for the
+        whole task.
+        """
         if base_commit not in self._versions:
             self._versions[base_commit] = self._describe(base_commit)
         return self._versions[base_commit]
 
     def _describe(self, base_commit: str) -> str | None:
-        found = self.git.run("describe", "--tags", "--long", "--match", "*[0-9].*[0-9]*", base_commit, check=False)
+        found = self.git.run(
+            "describe", "--tags", "--long", "--match", "*[0-9].*[0-9]*", base_commit, check=False
+        )
         words = found.out.decode("utf-8", "replace").strip()
         if found.code != 0 or words.count("-") < 2:
             return None
@@ -172,7 +190,9 @@ class Workspace:
         return self.root / f"{name}.index"
 
     def _left_at(self) -> str | None:
-        """The tree we left the worktree at: None if it never stood, empty if a reset was cut off, which is nobody's work."""
+        """The tree we left the worktree at: None if it never stood, empty if a reset was cut off, which is
+        nobody's work.
+        """
         place = self.root / "stands-at"
         return place.read_text() if place.exists() else None
 
@@ -183,7 +203,9 @@ class Workspace:
             (self.root / "stands-at").write_text(tree)
 
     def _write(self, expected: str | None) -> str:
-        """The worktree as a tree. An index that is lost, or names objects which garbage collection took, is made anew from `expected`."""
+        """The worktree as a tree. An index that is lost, or names objects which garbage collection took, is
+        made anew from `expected`.
+        """
         index = self._index("worktree")
         self._indexes.pop("worktree", None)
         try:
@@ -214,7 +236,10 @@ class Workspace:
     def _salvage(self, tree: str) -> str:
         number = len(self.git.refs(f"{self.ref}/salvage")) + 1
         ref = f"{self.ref}/salvage/{number}"
-        self.git.update_ref(ref, self.git.commit_tree(tree, [], f"found in the worktree of {self.task_id}\n", FIXED_DATE, AUTHOR))
+        self.git.update_ref(
+            ref,
+            self.git.commit_tree(tree, [], f"found in the worktree of {self.task_id}\n", FIXED_DATE, AUTHOR),
+        )
         return ref
 
     def _stand_in(self, directory: Path, base_commit: str) -> None:
@@ -227,8 +252,11 @@ class Workspace:
             scratch = self.root / f"{directory.name}.stand-in"
             with disk_errors():
                 shutil.rmtree(scratch, ignore_errors=True)
-                # What set-up may write is its own to the last byte; runs find both checkouts of a task read-only.
-                shutil.copytree(pattern, scratch, copy_function=_link if directory.parent == self.root else shutil.copy2)
+                # What set-up may write is its own to the last byte; runs find both checkouts of a task
+                # read-only.
+                shutil.copytree(
+                    pattern, scratch, copy_function=_link if directory.parent == self.root else shutil.copy2
+                )
                 remove(directory, ".git", ())
                 scratch.rename(directory / ".git")
 
@@ -242,9 +270,12 @@ class Workspace:
             (scratch / "config").write_text(_CONFIG if len(base_commit) == 40 else _CONFIG_SHA256)
             (scratch / "shallow").write_text(f"{base_commit}\n")
             (scratch / "refs/heads/main").write_text(f"{base_commit}\n")
-        # The objects are copied by name: a fetch would ask the user's settings, and leave the way to the repository behind.
+        # The objects are copied by name: a fetch would ask the user's settings, and leave the way to the
+        # repository behind.
         wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
-        self.git.run("pack-objects", "-q", "--revs", "--window=0", str(scratch / "objects/pack/pack"), input=wanted)
+        self.git.run(
+            "pack-objects", "-q", "--revs", "--window=0", str(scratch / "objects/pack/pack"), input=wanted
+        )
         self.git.run("read-tree", base_commit, index=scratch / "index", work_tree=scratch)
         if version := self.describe_version(base_commit):
             self._tag(scratch, version.partition("+")[0])
@@ -259,7 +290,12 @@ class Workspace:
             "GIT_DIR": str(repository),
         }
         words = ("tag", name, "HEAD")
-        done = processes.run(["git", "-c", "core.logAllRefUpdates=false", *words], cwd=self.root, env=environment, timeout_s=600)
+        done = processes.run(
+            ["git", "-c", "core.logAllRefUpdates=false", *words],
+            cwd=self.root,
+            env=environment,
+            timeout_s=600,
+        )
         if done.code != 0:
             raise failure(done, words)
 

@@ -1,6 +1,8 @@
-"""Every yes of a person to one call, in the user's own directory: appended, never changed, and the oldest forgotten.
+"""Every yes of a person to one call, in the user's own directory: appended, never changed, and the oldest
+forgotten.
 
-Two things are read from it. A call that the journal says was allowed is allowed only if this says so too: a journal lies in the
+Two things are read from it. A call that the journal says was allowed is allowed only if this says so too: a
+journal lies in the
 repository, and a repository can bring one along. And after equal ones a grant can be proposed.
 """
 
@@ -56,7 +58,9 @@ def record_approval(path: Path, approved: Approved) -> None:
 
 
 def read_approvals(path: Path) -> tuple[Approved, ...]:
-    """Every yes, oldest first. A line that cannot be read is no yes; nor is any of a file that others can write."""
+    """Every yes, oldest first. A line that cannot be read is no yes; nor is any of a file that others can
+    write.
+    """
     try:
         data = _bytes(path)
     except UsageError:
@@ -67,16 +71,22 @@ def read_approvals(path: Path) -> tuple[Approved, ...]:
 
 def approved_calls(path: Path, project: str, task: str) -> frozenset[str]:
     """The calls of one task that a person on this machine allowed."""
-    return frozenset(item.call for item in read_approvals(path) if item.approval.project == project and item.task == task)
+    return frozenset(
+        item.call for item in read_approvals(path) if item.approval.project == project and item.task == task
+    )
 
 
 def _bytes(path: Path) -> bytes:
     try:
         return read_own(path) or b""
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}).", "Make it yours alone, or remove it.") from None
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}).", "Make it yours alone, or remove it."
+        ) from None
     except UsageError as error:
-        raise UsageError(f"{path} does not count: {error.sentence.rstrip('.')}.", "Mend or remove it, then try again.") from None
+        raise UsageError(
+            f"{path} does not count: {error.sentence.rstrip('.')}.", "Mend or remove it, then try again."
+        ) from None
 
 
 def _latest(lines: Iterable[bytes]) -> Iterable[bytes]:

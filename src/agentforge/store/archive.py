@@ -24,15 +24,21 @@ _TREES = "trees"
 
 
 def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> str:
-    """Save a task's files, and the trees and commits in `keep`, under the task's ref; the same task makes the same commit."""
+    """Save a task's files, and the trees and commits in `keep`, under the task's ref; the same task makes the
+    same commit.
+    """
     with disk_errors():
         # The journal is read first: what it names is on disk before it, so the rest can only hold more.
         journal = complete(files.journal.read_bytes())
         others = list(_others(files))
     last = json.loads(journal[journal.rfind(b"\n- ") + 3 :])
-    blobs = _hash_files(git, {path.relative_to(files.root).as_posix(): path for path in others}, {files.journal.name: journal})
+    blobs = _hash_files(
+        git, {path.relative_to(files.root).as_posix(): path for path in others}, {files.journal.name: journal}
+    )
     kinds = {oid: _kind(git, oid) for oid in dict.fromkeys(keep.values())}
-    trees = {f"{_TREES}/{plain_name(name)}": ("40000", oid) for name, oid in keep.items() if kinds[oid] == "tree"}
+    trees = {
+        f"{_TREES}/{plain_name(name)}": ("40000", oid) for name, oid in keep.items() if kinds[oid] == "tree"
+    }
     root = git.make_tree({**{f"{_FILES}/{path}": ("100644", oid) for path, oid in blobs.items()}, **trees})
     parents = [oid for oid in dict.fromkeys(keep.values()) if kinds[oid] == "commit"]
     message = f"{task_id}: the task so far\n\n{TRAILER}: {last['hash']}\n"
@@ -42,7 +48,9 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
 
 
 def restore(git: Git, task_id: str, files: TaskFiles) -> bool:
-    """Put the saved files of a task back whose journal is gone; False if there is nothing to do or nothing saved."""
+    """Put the saved files of a task back whose journal is gone; False if there is nothing to do or nothing
+    saved.
+    """
     if files.journal.exists():
         return False
     commit = git.read_ref(_ref(task_id))
@@ -76,11 +84,15 @@ def _ref(task_id: str) -> str:
 
 
 def _others(files: TaskFiles) -> Iterator[Path]:
-    """What is worth saving beside the journal: not the lock, the views or messages, no long outputs, nothing half written."""
+    """What is worth saving beside the journal: not the lock, the views or messages, no long outputs, nothing
+    half written.
+    """
     left_out = {files.journal, files.lock, files.state, files.working_memory}
     folders = {files.inbox, files.root / "outputs"}
     for path in sorted(files.root.rglob("*")):
-        ours = not path.name.startswith(".") and path not in left_out and not folders.intersection(path.parents)
+        ours = (
+            not path.name.startswith(".") and path not in left_out and not folders.intersection(path.parents)
+        )
         if ours and path.is_file() and not path.is_symlink():
             yield path
 

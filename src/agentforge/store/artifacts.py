@@ -14,18 +14,24 @@ from agentforge.system.canon import digest_value
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
 
 
-def write_version(files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
+def write_version(
+    files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]
+) -> ArtifactRef:
     """Put one version in place. Safe to repeat; whether a version may still change is the caller's affair."""
     return _write(files.version(phase, contract, version), contract, phase, version, value)
 
 
-def write_final(files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
+def write_final(
+    files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]
+) -> ArtifactRef:
     """Put the accepted one in place under its own name; the version that was handed in stays as it was."""
     return _write(files.final(phase, contract), contract, phase, version, value)
 
 
 def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:
-    """The artifact a reference names, from its version or, where that is gone, from the final. Other content is refused."""
+    """The artifact a reference names, from its version or, where that is gone, from the final. Other content
+    is refused.
+    """
     path = files.version(ref.phase, ref.contract, ref.version)
     for place in (path, files.final(ref.phase, ref.contract)):
         value = _load(place)
@@ -34,7 +40,8 @@ def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:
     problem = "was changed" if path.exists() else "is missing"
     raise Unusable(
         f"The artifact {path} {problem}; the journal knows it by hash {ref.hash[:12]}.",
-        f"Move {files.root} away; `agentforge continue {files.task_id}` then restores the last accepted stage.",
+        f"Move {files.root} away; `agentforge continue {files.task_id}` then restores the last accepted "
+        "stage.",
     )
 
 
@@ -62,7 +69,11 @@ def write_inputs(files: TaskFiles, create: Create, started_at: str, engine: str)
         "limits": encode(create.budget),
         "triage": list(create.triage),
     }
-    request: dict[str, Json] = {"task_id": create.task_id, "received_at": started_at, "request": create.request}
+    request: dict[str, Json] = {
+        "task_id": create.task_id,
+        "received_at": started_at,
+        "request": create.request,
+    }
     for path, value in ((files.task, task), (files.original_request, request)):
         create_exclusive(path, spell_document(value))
 

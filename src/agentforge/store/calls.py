@@ -24,7 +24,9 @@ from agentforge.store.journal import read_lines
 from agentforge.store.lines import Line
 
 CallState = Literal["reserved", "settled", "lost", "failed"]
-"""`reserved`: under way, or nobody knows; `lost`: may be on the provider's bill, at most its reservation; `failed`: costs nothing."""
+"""`reserved`: under way, or nobody knows; `lost`: may be on the provider's bill, at most its reservation;
+`failed`: costs nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,9 @@ class _Reader:
             case TaskCreated():
                 self._task, self._lane = event.task_id, event.pipeline.lane
                 self._lines = {each.lane: each for each in (event.pipeline, *event.higher)}
-                self._priced = {"": event.price is not None} | {each.tier: each.price is not None for each in event.prices}
+                self._priced = {"": event.price is not None} | {
+                    each.tier: each.price is not None for each in event.prices
+                }
             case LaneRaised(lane):
                 self._lane = lane
             case StageEntered(stage) if not event.seat:
@@ -118,7 +122,12 @@ class _Reader:
             case AskLost(key, reserved):
                 self._end(key, self._lost(key, reserved))
             case AskFailed(key, _, _, unaccounted) | AskPromoted(key, unaccounted):
-                self._end(key, self._lost(key, unaccounted) if unaccounted.calls else {"state": "failed", "micro_usd": 0})
+                self._end(
+                    key,
+                    self._lost(key, unaccounted)
+                    if unaccounted.calls
+                    else {"state": "failed", "micro_usd": 0},
+                )
             case Discarded(key, cost):
                 if key in self._open:
                     done = {"state": "settled", "tokens": cost.tokens, "micro_usd": cost.micro_usd}
@@ -130,7 +139,9 @@ class _Reader:
         number = next(self._numbers)
         self._open[event.key] = number
         role = self._role(event.seat)
-        base = Call(self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model)
+        base = Call(
+            self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model
+        )
         priced = self._priced.get(event.tier, self._priced.get("", False))
         self.calls[number] = replace(base, reserved=event.reserved, priced=priced, delivery=event.delivery)
 
@@ -145,12 +156,17 @@ class _Reader:
 
     def _lost(self, key: str, reserved: Amount) -> dict[str, object]:
         priced = key in self._open and self.calls[self._open[key]].priced
-        return {"state": "lost", "tokens": reserved.tokens, "micro_usd": reserved.micro_usd if priced else None}
+        return {
+            "state": "lost",
+            "tokens": reserved.tokens,
+            "micro_usd": reserved.micro_usd if priced else None,
+        }
 
     def _end(self, key: str, fields: dict[str, object]) -> None:
         number = self._open.pop(key, None)
         if number is not None:
-            self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]  # fields of `Call`, by name
+            # fields of `Call`, by name
+            self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]
 
 
 def _answered(event: AskAnswered) -> dict[str, object]:

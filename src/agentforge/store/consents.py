@@ -1,4 +1,5 @@
-"""The tools of repositories that a person has looked at and agreed to: by project and by the hash of what is declared.
+"""The tools of repositories that a person has looked at and agreed to: by project and by the hash of what is
+declared.
 
 The file is the user's own. One that cannot be read, or that others could have written, holds no consent.
 """
@@ -26,7 +27,9 @@ def consents_file(home: Home) -> Path:
 
 
 def consented(home: Home, project: str, digest: str) -> bool:
-    """Whether a person agreed to this very content in this project. `project` is the real path of the checkout."""
+    """Whether a person agreed to this very content in this project. `project` is the real path of the
+    checkout.
+    """
     try:
         entries = _read(consents_file(home))
     except UsageError:
@@ -56,13 +59,19 @@ def _read(path: Path) -> list[dict[str, str]]:
         problem = f"cannot be read ({error.strerror})"
     except UsageError as error:
         problem = f"is damaged ({error.sentence.rstrip('.')})"
-    raise UsageError(f"{path} {problem}; no consent counts until it is mended.", "Mend or remove the file, then try again.")
+    raise UsageError(
+        f"{path} {problem}; no consent counts until it is mended.", "Mend or remove the file, then try again."
+    )
 
 
 def _entries(document: Any) -> list[dict[str, str]]:  # noqa: ANN401  a document is any YAML
     if document is None:
         return []
-    if not isinstance(document, dict) or set(document) != {"consents"} or not isinstance(document["consents"], list):
+    if (
+        not isinstance(document, dict)
+        or set(document) != {"consents"}
+        or not isinstance(document["consents"], list)
+    ):
         raise UsageError("it is a mapping with one key, `consents`, which is a list")
     for number, entry in enumerate(document["consents"], 1):
         if (

@@ -1,4 +1,6 @@
-"""The cap of a day: the most that all tasks of a user may use together. Pure; the ledger asks it inside of a transaction."""
+"""The cap of a day: the most that all tasks of a user may use together. Pure; the ledger asks it inside of a
+transaction.
+"""
 
 from dataclasses import dataclass
 
@@ -28,7 +30,8 @@ def refusal(call: Call, cap: DayCap, used: Amount) -> Refusal | None:
     """Why the call may not be sent beside all that is `used` on its day; None: it fits."""
     if cap.tokens is not None and used.tokens + call.reserved.tokens > cap.tokens:
         return Refusal(
-            f"The cap of the day is {cap.tokens:,} tokens: {used.tokens:,} are used or set aside, and the next call may take "
+            f"The cap of the day is {cap.tokens:,} tokens: {used.tokens:,} are used or set aside, and "
+            "the next call may take "
             f"{call.reserved.tokens:,}."
         )
     if cap.micro_usd is None:
@@ -37,7 +40,8 @@ def refusal(call: Call, cap: DayCap, used: Amount) -> Refusal | None:
         return Refusal(f"There is a cap of dollars for the day, and nobody knows the price of {call.model}.")
     if used.micro_usd + call.reserved.micro_usd > cap.micro_usd:
         return Refusal(
-            f"The cap of the day is {_usd(cap.micro_usd)}: {_usd(used.micro_usd)} are spent or set aside, and the next call may cost "
+            f"The cap of the day is {_usd(cap.micro_usd)}: {_usd(used.micro_usd)} are spent or set "
+            "aside, and the next call may cost "
             f"{_usd(call.reserved.micro_usd)}."
         )
     return None

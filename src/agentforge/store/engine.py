@@ -30,7 +30,10 @@ def read_engine(files: TaskFiles) -> Driven:
         if value.get("engine") == name:
             return Driven(name, str(value.get("host") or ""))
     if "engine" in value:
-        raise UsageError(f"{files.task_id} is driven by {value['engine']!r}, which this version does not know.", "Use a newer one.")
+        raise UsageError(
+            f"{files.task_id} is driven by {value['engine']!r}, which this version does not know.",
+            "Use a newer one.",
+        )
     return Driven()
 
 

@@ -1,6 +1,8 @@
-"""What a person has allowed in advance: by project, tool, and the first words of a command or a pattern of paths, until a time.
+"""What a person has allowed in advance: by project, tool, and the first words of a command or a pattern of
+paths, until a time.
 
-The file is the user's own. One that cannot be read, or that others could have written, grants nothing: the answer is no grants and one
+The file is the user's own. One that cannot be read, or that others could have written, grants nothing: the
+answer is no grants and one
 sentence that says why.
 """
 
@@ -86,14 +88,22 @@ def read_grants(path: Path) -> Grants:
     except OSError as error:
         return Grants((), f"{path} cannot be read ({error.strerror}); no grant counts until it can.")
     except UsageError as error:
-        return Grants((), f"{path} is damaged ({error.sentence.rstrip('.')}); no grant counts until it is mended.")
+        return Grants(
+            (), f"{path} is damaged ({error.sentence.rstrip('.')}); no grant counts until it is mended."
+        )
 
 
 def add_grant(path: Path, grant: Grant, now: datetime) -> Grant:
     """Write one more grant; the answer has its id. A damaged file is left as it is, and refused."""
     moment(grant.expires)
     whole = {**asdict(grant), "created": stamp(now), "id": ""}
-    made = Grant(**{**whole, "command": grant.command, "id": f"grant-{digest_value({**whole, 'command': list(grant.command)})[:10]}"})
+    made = Grant(
+        **{
+            **whole,
+            "command": grant.command,
+            "id": f"grant-{digest_value({**whole, 'command': list(grant.command)})[:10]}",
+        }
+    )
     if moment(made.expires) <= now:
         raise UsageError(f"A grant that ended at {made.expires} would allow nothing.", "Give it a later end.")
     with locked(path):
@@ -107,23 +117,44 @@ def revoke_grant(path: Path, identity: str) -> Grant:
     """Take one grant away: its id, or an unambiguous beginning of it."""
     with locked(path):
         known = _usable(path)
-        found = [grant for grant in known if identity and (grant.id == identity or grant.id.startswith(identity))]
+        found = [
+            grant for grant in known if identity and (grant.id == identity or grant.id.startswith(identity))
+        ]
         if len(found) != 1:
-            problem = f"{len(found)} grants begin with {identity!r}." if found else f"There is no grant {identity!r}."
+            problem = (
+                f"{len(found)} grants begin with {identity!r}."
+                if found
+                else f"There is no grant {identity!r}."
+            )
             raise UsageError(problem, "`agentforge permissions list` shows them.")
         _write(path, tuple(grant for grant in known if grant is not found[0]))
     return found[0]
 
 
 def proposals(approvals: Sequence[Approval], grants: Sequence[Grant], now: datetime) -> tuple[Grant, ...]:
-    """Grants that a person may want, after three equal approvals. Nothing is added, and none is wider than the call that was approved."""
+    """Grants that a person may want, after three equal approvals. Nothing is added, and none is wider than
+    the call that was approved.
+    """
     counted = Counter(each for each in approvals if each.command or each.path)
-    have = {(grant.project, grant.tool, grant.command, grant.path) for grant in grants if moment(grant.expires) > now}
+    have = {
+        (grant.project, grant.tool, grant.command, grant.path)
+        for grant in grants
+        if moment(grant.expires) > now
+    }
     expires = stamp(now + timedelta(days=PROPOSED_DAYS))
     return tuple(
-        Grant(each.project, each.tool, expires, each.command, exact=bool(each.command), path=each.path, risk=each.risk)
+        Grant(
+            each.project,
+            each.tool,
+            expires,
+            each.command,
+            exact=bool(each.command),
+            path=each.path,
+            risk=each.risk,
+        )
         for each, times in counted.items()
-        if times >= APPROVALS_BEFORE_PROPOSAL and (each.project, each.tool, each.command, each.path) not in have
+        if times >= APPROVALS_BEFORE_PROPOSAL
+        and (each.project, each.tool, each.command, each.path) not in have
     )
 
 
@@ -138,7 +169,11 @@ def moment(text: str) -> datetime:
 def _grants(document: Any) -> tuple[Grant, ...]:  # noqa: ANN401  a document is any YAML
     if document is None:
         return ()
-    if not isinstance(document, dict) or set(document) != {"grants"} or not isinstance(document["grants"], list):
+    if (
+        not isinstance(document, dict)
+        or set(document) != {"grants"}
+        or not isinstance(document["grants"], list)
+    ):
         raise UsageError("it is a mapping with one key, `grants`, which is a list")
     found = tuple(_grant(entry, number) for number, entry in enumerate(document["grants"], 1))
     if len({grant.id for grant in found}) != len(found):
@@ -178,8 +213,16 @@ def _usable(path: Path) -> tuple[Grant, ...]:
 
 def _write(path: Path, grants: Sequence[Grant]) -> None:
     """The whole file at once, readable by its owner alone from its first byte."""
-    entries = [{key: value for key, value in asdict(grant).items() if value not in ("", (), False)} for grant in grants]
+    entries = [
+        {key: value for key, value in asdict(grant).items() if value not in ("", (), False)}
+        for grant in grants
+    ]
     data = strict_yaml.dump(
-        {"grants": [{**entry, **({"command": list(entry["command"])} if "command" in entry else {})} for entry in entries]}
+        {
+            "grants": [
+                {**entry, **({"command": list(entry["command"])} if "command" in entry else {})}
+                for entry in entries
+            ]
+        }
     )
     replace_own(path, data.encode())

@@ -47,7 +47,9 @@ def send(files: TaskFiles, message: Message, identity: str, times: Seen | None =
 
 
 def receive(files: TaskFiles, seen: Callable[[str], bool], report: Callable[[str], None]) -> list[Received]:
-    """Messages whose keys are not `seen`, oldest first. What cannot be read is reported and moved aside. Consumed files stay."""
+    """Messages whose keys are not `seen`, oldest first. What cannot be read is reported and moved aside.
+    Consumed files stay.
+    """
     found: list[tuple[int, str, Received]] = []
     for name in _names(files):
         identity = name.removesuffix(_SUFFIX)
@@ -76,7 +78,11 @@ def refuse(files: TaskFiles, key: str) -> None:
 
 def _names(files: TaskFiles) -> list[str]:
     try:
-        return [path.name for path in files.inbox.iterdir() if path.name.endswith(_SUFFIX) and not path.name.startswith(".")]
+        return [
+            path.name
+            for path in files.inbox.iterdir()
+            if path.name.endswith(_SUFFIX) and not path.name.startswith(".")
+        ]
     except (FileNotFoundError, NotADirectoryError):
         return []
 

@@ -1,4 +1,6 @@
-"""The index of all tasks of a user: SQLite, rebuilt from the journals whenever it is stale, damaged or gone."""
+"""The index of all tasks of a user: SQLite, rebuilt from the journals whenever it is stale, damaged or
+gone.
+"""
 
 import contextlib
 import os
@@ -52,7 +54,9 @@ _DELETE = "DELETE FROM tasks WHERE repo = ? AND task_id = ?"
 
 
 class Index:
-    """An index that never fails a task: what SQLite cannot do is noticed, and the journals are read instead."""
+    """An index that never fails a task: what SQLite cannot do is noticed, and the journals are read
+    instead.
+    """
 
     def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
         self._path = path
@@ -69,7 +73,9 @@ class Index:
         self._save([_row(str(repo), journal.state, journal.times, info)], [])
 
     def rows(self, repo: Path | None = None) -> list[Row]:
-        """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as its journal."""
+        """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as
+        its journal.
+        """
         known = {(row.repo, row.task_id): row for row in self._load()}
         repos = {row.repo for row in known.values()} if repo is None else {str(repo)}
         found: list[Row] = []
@@ -77,7 +83,10 @@ class Index:
         for name in sorted(repos):
             for files, info in _journals(Project(Path(name))):
                 row = known.pop((name, files.task_id), None)
-                if row is None or (row.journal_size, row.journal_mtime_ns) != (info.st_size, info.st_mtime_ns):
+                if row is None or (row.journal_size, row.journal_mtime_ns) != (
+                    info.st_size,
+                    info.st_mtime_ns,
+                ):
                     row = _read(name, files, info)
                     changed.append(row)
                 found.append(row)
@@ -95,7 +104,9 @@ class Index:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _load(self) -> list[Row]:
@@ -117,7 +128,10 @@ class Index:
                 if self._connection is None:
                     self._connection = _connect(self._path)
                 return work(self._connection)
-            except (sqlite3.OperationalError, UnicodeEncodeError) as error:  # locked, read-only, full: the next time may be better
+            except (
+                sqlite3.OperationalError,
+                UnicodeEncodeError,
+            ) as error:  # locked, read-only, full: the next time may be better
                 self.close()
                 self._notice(f"The index {self._path} was not used: {error}.")
             except sqlite3.DatabaseError as error:
@@ -168,7 +182,21 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:
     try:
         journal = Journal.open(files, utc_now, write=False)
     except UserError as error:
-        return Row(repo, files.task_id, "unreadable", "failed", "", "", 0, 0, 0, error.sentence, "", info.st_size, info.st_mtime_ns)
+        return Row(
+            repo,
+            files.task_id,
+            "unreadable",
+            "failed",
+            "",
+            "",
+            0,
+            0,
+            0,
+            error.sentence,
+            "",
+            info.st_size,
+            info.st_mtime_ns,
+        )
     return _row(repo, journal.state, journal.times, info)
 
 

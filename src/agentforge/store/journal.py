@@ -19,7 +19,16 @@ from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import Line, complete, is_readable, parse_lines, parse_more, readable, spell_header, spell_line
+from agentforge.store.lines import (
+    Line,
+    complete,
+    is_readable,
+    parse_lines,
+    parse_more,
+    readable,
+    spell_header,
+    spell_line,
+)
 from agentforge.store.times import Clock, Times, stamp
 from agentforge.store.upcast import VERSION
 from agentforge.system.canon import digest
@@ -30,7 +39,9 @@ Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None
 
 
 def read_lines(path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> list[Line]:
-    """Every complete line of a journal, checked against the chain, with the kinds of events that are wanted."""
+    """Every complete line of a journal, checked against the chain, with the kinds of events that are
+    wanted.
+    """
     return list(parse_lines(complete(_read(path)), path, wanted))
 
 
@@ -80,7 +91,9 @@ class Journal:
         return journal
 
     def known(self, key: str) -> bool:
-        """Whether the outcome with this key is on record. A discarded one is not: its effect may be owed again."""
+        """Whether the outcome with this key is on record. A discarded one is not: its effect may be owed
+        again.
+        """
         return key in self._keys
 
     def advance(self, key: str, given: Input) -> tuple[Effect, ...]:
@@ -116,7 +129,9 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _replay(self, data: bytes) -> None:
@@ -124,11 +139,14 @@ class Journal:
             try:
                 state, _ = _fold(self.state, line.events)
             except StateInvalid as error:
-                raise Unusable(f"{self.files.journal}: entry {line.seq} does not follow from those before it: {error}") from error
+                raise Unusable(
+                    f"{self.files.journal}: entry {line.seq} does not follow from those before it: {error}"
+                ) from error
             self._take(line.body["hash"], line.key, line.timestamp, line.events, state)
         if not self.length:
             raise Unusable(
-                f"{self.files.journal} holds no task.", "Move the file away, then `agentforge continue` restores what was saved."
+                f"{self.files.journal} holds no task.",
+                "Move the file away, then `agentforge continue` restores what was saved.",
             )
         self.size = len(data)
 
@@ -155,11 +173,14 @@ class Journal:
         try:
             append_durable(fd, line)
         except BaseException as error:
-            # Whatever part of the line is there, it was never decided. If the cut fails too, a part without its newline does not count.
+            # Whatever part of the line is there, it was never decided. If the cut fails too, a part without
+            # its newline does not count.
             with contextlib.suppress(OSError):
                 os.ftruncate(fd, self.size)
             sentence = (
-                error.sentence if isinstance(error, Unusable) else f"The journal of {self.files.task_id} could not be written: {error}."
+                error.sentence
+                if isinstance(error, Unusable)
+                else f"The journal of {self.files.task_id} could not be written: {error}."
             )
             self._broken = Unusable(sentence, error.next_step if isinstance(error, Unusable) else self._go_on)
             if isinstance(error, OSError):
@@ -167,7 +188,9 @@ class Journal:
             raise
 
     def _check_file(self, fd: int) -> None:
-        """The path must still be this file, as long as we left it: nobody reads what is written to a removed one."""
+        """The path must still be this file, as long as we left it: nobody reads what is written to a removed
+        one.
+        """
         ours = os.fstat(fd)
         try:
             there = self.files.journal.stat()
@@ -175,11 +198,14 @@ class Journal:
             there = None
         if there is None or not os.path.samestat(ours, there):
             self._broken = Unusable(
-                "The task's files were removed while it ran.", f"{self._go_on[:-1]} restores them from the last accepted stage."
+                "The task's files were removed while it ran.",
+                f"{self._go_on[:-1]} restores them from the last accepted stage.",
             )
             raise self._broken
         if ours.st_size != self.size:
-            self._broken = Unusable(f"Something else wrote to {self.files.journal}.", f"{self._go_on[:-1]} reads it again.")
+            self._broken = Unusable(
+                f"Something else wrote to {self.files.journal}.", f"{self._go_on[:-1]} reads it again."
+            )
             raise self._broken
 
     @property
@@ -187,22 +213,34 @@ class Journal:
         return f"`agentforge continue {self.files.task_id}`."
 
 
-def _body(state: State, decision: Decision, seq: int, timestamp: str, key: str) -> tuple[dict[str, Json], tuple[Event, ...], State]:
+def _body(
+    state: State, decision: Decision, seq: int, timestamp: str, key: str
+) -> tuple[dict[str, Json], tuple[Event, ...], State]:
     """The line's object without its hashes, the events as a reader will see them, and where they lead."""
     events = decision.events
     recorded: list[Json] = [event_to_json(event) for event in events]
     if not is_readable(recorded):
-        # A replay must find what was decided on, so the events become what can be written before the state follows them.
+        # A replay must find what was decided on, so the events become what can be written before the state
+        # follows them.
         recorded = [readable(event) for event in recorded]
         events = tuple(event_from_json(event) for event in recorded if isinstance(event, dict))
     after, closing = _fold(state, events)
     why = str(readable(decision.why))
-    head: dict[str, Json] = {"seq": seq, "timestamp": timestamp, "key": key, "why": why, "v": VERSION, "events": recorded}
+    head: dict[str, Json] = {
+        "seq": seq,
+        "timestamp": timestamp,
+        "key": key,
+        "why": why,
+        "v": VERSION,
+        "events": recorded,
+    }
     return {**head, **step_entry(closing, events)}, events, after
 
 
 def _fold(state: State, events: tuple[Event, ...]) -> tuple[State, State]:
-    """The state after the events, and the one that the step among them closed in: the entry of the step describes that."""
+    """The state after the events, and the one that the step among them closed in: the entry of the step
+    describes that.
+    """
     closing: State | None = None
     for event in events:
         if closing is None and isinstance(event, StepClosed):

@@ -1,4 +1,6 @@
-"""The system's keychain, where there is one: of macOS, Windows, GNOME or KDE. No other: some backends keep secrets in a readable file."""
+"""The system's keychain, where there is one: of macOS, Windows, GNOME or KDE. No other: some backends keep
+secrets in a readable file.
+"""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -8,11 +10,15 @@ if TYPE_CHECKING:
 
 SERVICE = "agentforge"
 """The name under which it keeps our keys."""
-_TRUSTED = tuple(f"keyring.backends.{name}" for name in ("macOS", "Windows", "SecretService", "libsecret", "kwallet"))
+_TRUSTED = tuple(
+    f"keyring.backends.{name}" for name in ("macOS", "Windows", "SecretService", "libsecret", "kwallet")
+)
 
 
 class SystemKeychain:
-    """Whatever is wrong with it, from no service to a locked one, it has no key. Loading it takes a second: made when first asked."""
+    """Whatever is wrong with it, from no service to a locked one, it has no key. Loading it takes a second:
+    made when first asked.
+    """
 
     def get(self, name: str) -> str | None:
         """The key of that name."""
@@ -57,7 +63,9 @@ def system_keychain() -> SystemKeychain | None:
 
 
 def trusted_backend() -> "KeyringBackend | None":
-    """The backend that this machine prefers, if it is one that encrypts; of several in a row, the first such."""
+    """The backend that this machine prefers, if it is one that encrypts; of several in a row, the first
+    such.
+    """
     import keyring  # noqa: PLC0415 - as above
 
     chosen = keyring.get_keyring()

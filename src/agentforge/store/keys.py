@@ -1,4 +1,5 @@
-"""A person's keys for model providers: from the environment, a file of their own, or the system's keychain. Never from a repository.
+"""A person's keys for model providers: from the environment, a file of their own, or the system's keychain.
+Never from a repository.
 
 Every key that is found is told to the redactor, so that no text we write can hold it.
 """
@@ -82,7 +83,9 @@ class KeyStore:
         return cls(keys_file(home), environ, system_keychain())
 
     def find(self, provider: str, variable: str | None) -> Key | None:
-        """The key for a provider: of the variable in the environment, else of the file, else of the keychain."""
+        """The key for a provider: of the variable in the environment, else of the file, else of the
+        keychain.
+        """
         given = (self._environ.get(variable) or "").strip() if variable else ""
         if given:
             return _told(Key(given, "environment"))
@@ -142,12 +145,17 @@ class KeyStore:
         if data is None:
             return _File()
         if stat.S_IMODE(self._path.lstat().st_mode) & 0o077:
-            raise UsageError(f"{self._path} is not used: others on this machine can read it.", f"{advice}, and renew the keys in it.")
+            raise UsageError(
+                f"{self._path} is not used: others on this machine can read it.",
+                f"{advice}, and renew the keys in it.",
+            )
         return _parsed(data, self._path)
 
     def _write(self, file: _File) -> None:
         document = {"keys": dict(sorted(file.keys.items())), "keychain": sorted(file.keychain)}
-        replace_own(self._path, strict_yaml.dump({name: value for name, value in document.items() if value}).encode())
+        replace_own(
+            self._path, strict_yaml.dump({name: value for name, value in document.items() if value}).encode()
+        )
 
 
 def checked(text: str) -> str:
@@ -156,7 +164,9 @@ def checked(text: str) -> str:
     if not text:
         raise UsageError("There is no key in what was given.")
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise UsageError("What was given holds a character that no key has.", "Copy the key whole, and nothing else.")
+        raise UsageError(
+            "What was given holds a character that no key has.", "Copy the key whole, and nothing else."
+        )
     return text
 
 
@@ -169,7 +179,11 @@ def _parsed(data: bytes, path: Path) -> _File:
     document = {} if document is None else document
     if isinstance(document, dict) and set(document) <= {"keys", "keychain"}:
         keys, keychain = document.get("keys", {}), document.get("keychain", [])
-        if isinstance(keys, dict) and isinstance(keychain, list) and all(isinstance(text, str) for text in keys.values()):
+        if (
+            isinstance(keys, dict)
+            and isinstance(keychain, list)
+            and all(isinstance(text, str) for text in keys.values())
+        ):
             return _File({name: checked(str(text)) for name, text in keys.items()}, tuple(map(str, keychain)))
     raise UsageError(f"{path} is not used: it is no mapping such as `keys: {{openai: …}}`.")
 

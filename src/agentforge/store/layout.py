@@ -218,15 +218,23 @@ def find_task(tasks: Path, given: str, archived: Iterable[str] = ()) -> str:
     names = sorted({*on_disk, *archived})
     if given in names:
         return given
-    found = [name for name in names if given and (name.startswith(given) or name.removeprefix("task-").startswith(given))]
+    found = [
+        name
+        for name in names
+        if given and (name.startswith(given) or name.removeprefix("task-").startswith(given))
+    ]
     if len(found) == 1:
         return found[0]
     if found:
         shown = ", ".join(found[:_CANDIDATES_SHOWN]) + (", …" if len(found) > _CANDIDATES_SHOWN else "")
-        raise UsageError(f"{given!r} is the beginning of {len(found)} tasks: {shown}.", "Write more of the name.")
+        raise UsageError(
+            f"{given!r} is the beginning of {len(found)} tasks: {shown}.", "Write more of the name."
+        )
     raise UsageError(f"No task here is called {given!r}.", "`agentforge status` lists the tasks.")
 
 
 def _ascii(text: str) -> str:
-    plain: str = unicodedata.normalize("NFKD", text.casefold().translate(_SPELLED)).encode("ascii", "ignore").decode()
+    plain: str = (
+        unicodedata.normalize("NFKD", text.casefold().translate(_SPELLED)).encode("ascii", "ignore").decode()
+    )
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"['`]", "", plain)).strip("-")

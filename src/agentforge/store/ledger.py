@@ -66,7 +66,9 @@ def ledger_file(home: Home) -> Path:
 class Ledger:
     """The ledger, open. Usable from every thread; each operation is one transaction."""
 
-    def __init__(self, path: Path, repos: Callable[[], Iterable[Path]], notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, repos: Callable[[], Iterable[Path]], notice: Callable[[str], None]
+    ) -> None:
         self._path = path
         self._repos = repos
         """The checkouts whose journals a new ledger is built from."""
@@ -102,7 +104,15 @@ class Ledger:
     def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> None:
         """An answer came: what it cost takes the place of what was set aside. `call` is the one that was reserved."""
         tokens = usage.input_tokens + usage.output_tokens
-        counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.written_tokens, tokens, micro_usd, delivery)
+        counts = (
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.written_tokens,
+            tokens,
+            micro_usd,
+            delivery,
+        )
         names = "input_tokens = ?, output_tokens = ?, cached_tokens = ?, written_tokens = ?, tokens = ?, micro_usd = ?, delivery = ?"
         self._end(call, f"state = 'settled', {names}", counts)
 
@@ -143,7 +153,8 @@ class Ledger:
             FROM calls WHERE repo = ? AND state IN ('settled', 'lost') GROUP BY task ORDER BY max(id)"""
         rows = self._try(lambda database: database.execute(query, (str(repo),)).fetchall()) or []
         return tuple(
-            TaskTotal(task, lane, calls, tokens, None if unknown else money or 0) for task, lane, calls, tokens, unknown, money, _ in rows
+            TaskTotal(task, lane, calls, tokens, None if unknown else money or 0)
+            for task, lane, calls, tokens, unknown, money, _ in rows
         )
 
     def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - the router's port
@@ -152,7 +163,12 @@ class Ledger:
 
     def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
         """Usable replies and calls, by tier and model."""
-        rows = self._try(lambda database: database.execute("SELECT tier, spec, good, calls FROM outcomes").fetchall()) or []
+        rows = (
+            self._try(
+                lambda database: database.execute("SELECT tier, spec, good, calls FROM outcomes").fetchall()
+            )
+            or []
+        )
         return {(tier, spec): (good, calls) for tier, spec, good, calls in rows}
 
     def close(self) -> None:
@@ -165,7 +181,9 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _end(self, call: Call, changes: str, values: tuple[object, ...]) -> None:
@@ -224,7 +242,9 @@ class Ledger:
             self.close()
         if self._connection is None:
             with locked(self._path):  # SQLite does not wait for another process that makes the same new file
-                self._connection = sqlite3.connect(self._path, timeout=_WAIT_S, check_same_thread=False, isolation_level=None)
+                self._connection = sqlite3.connect(
+                    self._path, timeout=_WAIT_S, check_same_thread=False, isolation_level=None
+                )
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")
             self._inode = _inode(self._path)
@@ -256,7 +276,9 @@ class Ledger:
 
     def _unusable(self, why: str) -> Unusable:
         advice = "Make room or mend the file's permissions; a damaged file may be removed, it is built again."
-        return Unusable(f"The ledger {self._path} cannot be used ({why}), so the cap of the day cannot be kept.", advice)
+        return Unusable(
+            f"The ledger {self._path} cannot be used ({why}), so the cap of the day cannot be kept.", advice
+        )
 
 
 def _used(database: sqlite3.Connection, day: str) -> Amount:
@@ -272,7 +294,8 @@ def _count(database: sqlite3.Connection, tier: str, spec: str, good: int, calls:
 
 def _bring_in_line(database: sqlite3.Connection, call: Call) -> None:
     known = database.execute(
-        "SELECT id, state FROM calls WHERE repo = ? AND task = ? AND key = ? ORDER BY id DESC LIMIT 1", (call.repo, call.task, call.key)
+        "SELECT id, state FROM calls WHERE repo = ? AND task = ? AND key = ? ORDER BY id DESC LIMIT 1",
+        (call.repo, call.task, call.key),
     ).fetchone()
     if known is not None and (known[1] != "reserved" or call.state == "reserved"):
         return
@@ -282,8 +305,24 @@ def _bring_in_line(database: sqlite3.Connection, call: Call) -> None:
 
 
 def _row(call: Call) -> tuple[object, ...]:
-    names = (call.repo, call.task, call.key, call.day, call.lane, call.stage, call.role, call.tier, call.model, call.delivery)
-    usage = (call.usage.input_tokens, call.usage.output_tokens, call.usage.cached_tokens, call.usage.written_tokens)
+    names = (
+        call.repo,
+        call.task,
+        call.key,
+        call.day,
+        call.lane,
+        call.stage,
+        call.role,
+        call.tier,
+        call.model,
+        call.delivery,
+    )
+    usage = (
+        call.usage.input_tokens,
+        call.usage.output_tokens,
+        call.usage.cached_tokens,
+        call.usage.written_tokens,
+    )
     money = call.reserved.micro_usd if call.priced else None
     return (*names, call.reserved.tokens, money, call.state, *usage, call.tokens, call.micro_usd)
 

@@ -1,4 +1,5 @@
-"""The text of a journal: one YAML document with a header, and below it one JSON object per line, chained by hashes.
+"""The text of a journal: one YAML document with a header, and below it one JSON object per line, chained by
+hashes.
 
     task_id: …                                      the first line's `prev` is the hash of the header
     actions:
@@ -90,11 +91,16 @@ def spell_document(value: Json) -> bytes:
 def spell_header(task_id: str, request: str, started_at: str) -> bytes:
     """The header, up to where lines begin."""
     values: tuple[Json, ...] = (task_id, str(readable(request)), started_at, FORMAT)
-    return "".join(f"{key}: {quote(value)}\n" for key, value in zip(_HEADER_KEYS, values, strict=True)).encode() + _LIST
+    return (
+        "".join(f"{key}: {quote(value)}\n" for key, value in zip(_HEADER_KEYS, values, strict=True)).encode()
+        + _LIST
+    )
 
 
 def spell_line(body: Mapping[str, Json], prev: str) -> tuple[bytes, str]:
-    """The bytes of a line, and its hash. The keys keep their order, so that a person reads the number and the reason first."""
+    """The bytes of a line, and its hash. The keys keep their order, so that a person reads the number and the
+    reason first.
+    """
     parts = [quote(key).encode() + b":" + canonical(value) for key, value in {**body, "prev": prev}.items()]
     text = b"{" + b",".join(parts)
     found = digest(prev.encode() + text + b"}")
@@ -107,7 +113,8 @@ def complete(data: bytes) -> bytes:
 
 
 def parse_lines(data: bytes, path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> Iterator[Line]:
-    """The lines of a journal's complete part, each checked against the chain. Damage is named by file and line.
+    """The lines of a journal's complete part, each checked against the chain. Damage is named by file and
+    line.
 
     Reading an event takes longer than all the rest: who needs a few kinds of them says which.
     """
@@ -163,13 +170,18 @@ def _events(body: dict[str, Any], path: Path, number: int, wanted: Container[str
     try:
         recorded = [upcast(body["v"], event) for event in body["events"]]
         # A kind that nobody knows must not be passed over: it may mean anything.
-        return tuple(event_from_json(event) for event in recorded if event["type"] in wanted or event["type"] not in EVENT_TYPES)
+        return tuple(
+            event_from_json(event)
+            for event in recorded
+            if event["type"] in wanted or event["type"] not in EVENT_TYPES
+        )
     except TooNew as error:
         _too_new(path, number, str(error))
     except KeyError as error:
         _too_new(path, number, f"{error} is not known")
     except ValueError as error:
-        # The hash is right, so the bytes are as they were written: by a program that knows more than this one.
+        # The hash is right, so the bytes are as they were written: by a program that knows more than this
+        # one.
         _too_new(path, number, str(error))
 
 
@@ -181,4 +193,7 @@ def _damaged(path: Path, number: int, what: str) -> NoReturn:
 
 
 def _too_new(path: Path, number: int, what: str) -> NoReturn:
-    raise Unusable(f"{path}, line {number}, was written by a newer version of AgentForge ({what}).", "Upgrade AgentForge, then try again.")
+    raise Unusable(
+        f"{path}, line {number}, was written by a newer version of AgentForge ({what}).",
+        "Upgrade AgentForge, then try again.",
+    )

@@ -1,4 +1,6 @@
-"""The driver's lock: one driver per task. Its children inherit it, so that a new driver starts only when they are gone too."""
+"""The driver's lock: one driver per task. Its children inherit it, so that a new driver starts only when they
+are gone too.
+"""
 
 import fcntl
 import os
@@ -22,7 +24,9 @@ class LockTaken(PolicyError):
 
 
 class DriverLock:
-    """An exclusive `flock` on the task's lock file, held while the context is open. Give `fd` to every child process."""
+    """An exclusive `flock` on the task's lock file, held while the context is open. Give `fd` to every child
+    process.
+    """
 
     def __init__(self, path: Path, clock: Clock = utc_now) -> None:
         self._path = path
@@ -45,7 +49,9 @@ class DriverLock:
         self._fd = fd
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         # Closed, not unlocked: unlocking would also free it of children that still hold it.
         os.close(self.fd)
         self._fd = None
@@ -81,13 +87,20 @@ class DriverLock:
 
 
 def _is_alive(holder: str) -> bool:
-    """Whether the process that wrote the lock file still runs; one that was killed and not yet reaped does not."""
+    """Whether the process that wrote the lock file still runs; one that was killed and not yet reaped does
+    not.
+    """
     found = _HOLDER.fullmatch(holder)
     if found is None:
         return False
     try:
         os.kill(int(found[1]), 0)
-        state = Path(f"/proc/{found[1]}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+        state = (
+            Path(f"/proc/{found[1]}/stat")
+            .read_text(encoding="utf-8", errors="replace")
+            .rpartition(")")[2]
+            .split()[0]
+        )
     except ProcessLookupError:
         return False
     except OSError:

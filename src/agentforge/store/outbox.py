@@ -1,7 +1,9 @@
-"""The user's outbox: requests that wait for a batch, the batches they are in, and the results until somebody has taken them.
+"""The user's outbox: requests that wait for a batch, the batches they are in, and the results until somebody
+has taken them.
 
 ~/.agentforge/batches/<box>/         what may share a batch: one provider, model and credential
-    requests/<id>.json               on disk before anything is submitted; removed when its task has the answer on record
+    requests/<id>.json               on disk before anything is submitted; removed when its task has the
+    answer on record
     sent/<name>.json                 the intent with its ids, then the ticket, then the end
     results/<name>.jsonl             one line per request, written once
     lock                             held by whoever talks to the provider
@@ -98,7 +100,9 @@ class Box:
         """Puts a request in; False if it is there already. It is on the disk when this returns."""
         with disk_errors():
             self._make(self.root / "requests")
-        return create_exclusive(self._request(waiting.id), _spelled(replace(waiting, size=len(body)), body.encode()))
+        return create_exclusive(
+            self._request(waiting.id), _spelled(replace(waiting, size=len(body)), body.encode())
+        )
 
     def request(self, identity: str) -> Waiting | None:
         """The request, if somebody still waits for it."""
@@ -119,7 +123,9 @@ class Box:
     def again(self, identity: str) -> None:
         """Its batch did not answer it: it waits for another one."""
         if (item := self.request(identity)) is not None and (body := self.body(identity)):
-            write_atomic(self._request(identity), _spelled(replace(item, tries=item.tries + 1), body.encode()))
+            write_atomic(
+                self._request(identity), _spelled(replace(item, tries=item.tries + 1), body.encode())
+            )
 
     def forget(self, identity: str) -> None:
         """Nobody waits for it: what comes for it is not taken."""
@@ -174,7 +180,9 @@ class Box:
         self.write(replace(sent, ended=True))
 
     def result(self, sent: Sent, identity: str) -> dict[str, Any] | None:
-        """What came for a request; None if its batch is not over, or has nothing for it. The first line counts."""
+        """What came for a request; None if its batch is not over, or has nothing for it. The first line
+        counts.
+        """
         start = b'{"id": "' + identity.encode() + b'"'
         try:
             with (self.root / "results" / f"{sent.name}.jsonl").open("rb") as file:
@@ -216,7 +224,9 @@ class Outbox:
 
     def boxes(self) -> list[Box]:
         """Those that there are."""
-        places = sorted(place for place in self.root.iterdir() if place.is_dir()) if self.root.is_dir() else []
+        places = (
+            sorted(place for place in self.root.iterdir() if place.is_dir()) if self.root.is_dir() else []
+        )
         return [Box(place, self.now_ms) for place in places]
 
     def find(self, identity: str) -> Box | None:

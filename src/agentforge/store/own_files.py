@@ -1,4 +1,6 @@
-"""Files of the user's own that decide what is allowed: believed only if nobody else could have written them, and private."""
+"""Files of the user's own that decide what is allowed: believed only if nobody else could have written them,
+and private.
+"""
 
 import fcntl
 import os

@@ -1,6 +1,7 @@
 """The pack: contexts, replies and results of all steps in one append-only file, addressed by content.
 
-A block is a header (magic, SHA-256 of the content, compressed length, checksum of the header) and the compressed content.
+A block is a header (magic, SHA-256 of the content, compressed length, checksum of the header) and the
+compressed content.
 What is put twice is stored once. A torn tail is invisible to readers, and cut by the next writer.
 """
 
@@ -76,7 +77,9 @@ class Pack:
         return value
 
     def put_blocks(self, blocks: Iterable[tuple[str, str]]) -> str:
-        """A list of named texts, each its own block: what did not change since the last step costs nothing."""
+        """A list of named texts, each its own block: what did not change since the last step costs
+        nothing.
+        """
         return self.put_json({"blocks": [[name, self.put(text)] for name, text in blocks]})
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
@@ -104,7 +107,9 @@ class Pack:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _find(self, name: str) -> _Block:

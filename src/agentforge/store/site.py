@@ -1,4 +1,6 @@
-"""A repository as AgentForge sees it: its git, its tasks, the user's directory. Light enough for commands that only look."""
+"""A repository as AgentForge sees it: its git, its tasks, the user's directory. Light enough for commands
+that only look.
+"""
 
 import os
 from collections.abc import Mapping
@@ -35,12 +37,18 @@ class Site:
         return cls(git, Project(git.top), Home(home_path()))
 
     def find(self, given: str | None) -> TaskFiles:
-        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored from its ref."""
+        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored
+        from its ref.
+        """
         archived = archive.archived_tasks(self.git)
         if given is None:
-            known = sorted({*filter(self._is_ours, archived), *(path.name for path in self.project.tasks.glob("task-*"))})
+            known = sorted(
+                {*filter(self._is_ours, archived), *(path.name for path in self.project.tasks.glob("task-*"))}
+            )
             if not known:
-                raise UsageError("There is no task in this repository yet.", 'Start one with `agentforge start "…"`.')
+                raise UsageError(
+                    "There is no task in this repository yet.", 'Start one with `agentforge start "…"`.'
+                )
             given = max(known, key=self._age)
         files = self.project.task(find_task(self.project.tasks, given, archived))
         if not files.journal.exists():
@@ -49,7 +57,11 @@ class Site:
 
     def restore_archived(self) -> list[str]:
         """Puts back the tasks that `git clean` took and git still knows; returns their names."""
-        gone = [name for name in archive.archived_tasks(self.git) if self._is_ours(name) and not self.project.task(name).journal.exists()]
+        gone = [
+            name
+            for name in archive.archived_tasks(self.git)
+            if self._is_ours(name) and not self.project.task(name).journal.exists()
+        ]
         return [name for name in gone if archive.restore(self.git, name, self.project.task(name))]
 
     def _is_ours(self, task_id: str) -> bool:

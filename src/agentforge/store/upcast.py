@@ -1,4 +1,6 @@
-"""Old journals stay readable: one pure function per old version of the events, applied one after the other on reading."""
+"""Old journals stay readable: one pure function per old version of the events, applied one after the other on
+reading.
+"""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -20,7 +22,9 @@ class TooNew(ValueError):
     """The event's version is not known here."""
 
 
-def upcast(version: int, event: Recorded, upgrades: Mapping[int, Upgrade] = UPGRADES, target: int = VERSION) -> Recorded:
+def upcast(
+    version: int, event: Recorded, upgrades: Mapping[int, Upgrade] = UPGRADES, target: int = VERSION
+) -> Recorded:
     """The event as `target` would have recorded it. A version beyond `target` raises `TooNew`."""
     if version > target:
         raise TooNew(f"events of version {version}; this program knows {target}")

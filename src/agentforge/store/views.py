@@ -1,4 +1,6 @@
-"""What people read of a task: made from the journal, never read back by the program, deletable at any time."""
+"""What people read of a task: made from the journal, never read back by the program, deletable at any
+time.
+"""
 
 import contextlib
 import secrets
@@ -65,7 +67,8 @@ def plan(state: State) -> tuple[Planned, ...]:
     run = state.run if state.run is not None and state.run.point != "deliver" else None
     here = len(stages) if run is None else state.pipeline.index(run.name)
     done = {
-        item.stage: Planned(item.stage, "done", item.commit, item.finals, item.skipped) for item in state.accepted
+        item.stage: Planned(item.stage, "done", item.commit, item.finals, item.skipped)
+        for item in state.accepted
     }  # one that was revised is accepted again
     makers = {(ref.contract, ref.phase): (item.stage, ref) for item in state.accepted for ref in item.finals}
 
@@ -97,7 +100,10 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
         _replace(files.state, spell_document(state_view(files, state, head, length, times)))
         _replace(files.working_memory, spell_document(memory_view(state, head, length)))
         for escalation in state.escalations:
-            _update(files.escalation(escalation.id), spell_document(escalation_view(files, state, escalation, times)))
+            _update(
+                files.escalation(escalation.id),
+                spell_document(escalation_view(files, state, escalation, times)),
+            )
 
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
@@ -118,10 +124,14 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
         "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd),
         "unpriced_calls": state.unpriced,
         "journal": {"length": length, "head": head},
-        "success_criteria": [state.request] if wanted is None else _criteria(files, wanted) or [state.request],
+        "success_criteria": [state.request]
+        if wanted is None
+        else _criteria(files, wanted) or [state.request],
         "pipeline": _pipeline(state, times),
         "external_inputs": {},
-        "escalations": [{"id": item.id, "kind": item.kind, "open": item.answer is None} for item in state.escalations],
+        "escalations": [
+            {"id": item.id, "kind": item.kind, "open": item.answer is None} for item in state.escalations
+        ],
         "failure": state.failure or None,
         "delivered": None if state.delivered is None else encode(state.delivered),
         "continuation": {
@@ -184,12 +194,17 @@ def escalation_view(files: TaskFiles, state: State, escalation: Escalation, time
 
 def reports(state: State, escalation: Escalation) -> tuple[FailureReport, ...]:
     """What failed before a question: what it brought along, else the last two attempts of its stage."""
-    return escalation.reports or tuple(report for report in state.failures if report.stage == escalation.stage)[-2:]
+    return (
+        escalation.reports
+        or tuple(report for report in state.failures if report.stage == escalation.stage)[-2:]
+    )
 
 
 def asking(state: State, escalation: Escalation) -> StageRun | None:
     """The run that a question came from, as far as it is still under way."""
-    found = next((item for item in state.seats if escalation.seat and item.seat == escalation.seat), state.run)
+    found = next(
+        (item for item in state.seats if escalation.seat and item.seat == escalation.seat), state.run
+    )
     return found if found is not None and found.label == escalation.stage else None
 
 
@@ -231,7 +246,10 @@ def _understanding(files: TaskFiles, state: State, escalation: Escalation) -> Js
         "budget": {
             "calls": {"used": used.calls, "cap": cap.calls},
             "tokens": {"used": used.tokens, "cap": cap.tokens},
-            "usd": {"used": dollars(used.micro_usd), "cap": None if cap.micro_usd is None else dollars(cap.micro_usd)},
+            "usd": {
+                "used": dollars(used.micro_usd),
+                "cap": None if cap.micro_usd is None else dollars(cap.micro_usd),
+            },
         },
     }
 
@@ -251,7 +269,11 @@ def _branch(state: State) -> Json:
 
 
 def _outcome(state: State) -> Json:
-    return {"completed": "success", "failed": "failed", "cancelled": "aborted"}[state.status] if state.status in TERMINAL else None
+    return (
+        {"completed": "success", "failed": "failed", "cancelled": "aborted"}[state.status]
+        if state.status in TERMINAL
+        else None
+    )
 
 
 def _pipeline(state: State, times: Times) -> Json:
@@ -275,15 +297,25 @@ def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
     skipped: dict[str, Json] = {"skipped": item.skipped} if item.skipped else {}
     finals: list[Json] = [final_name(ref) for ref in item.artifacts]
     if item.progress == "done":
-        return {"status": "completed", "artifacts": finals, "commit": item.commit, "completed_at": completed_at, **skipped}
+        return {
+            "status": "completed",
+            "artifacts": finals,
+            "commit": item.commit,
+            "completed_at": completed_at,
+            **skipped,
+        }
     if item.progress == "covered":
         return {"status": "completed", "artifacts": finals, "made_by": [*item.by]}
     if item.progress == "left" or state.run is None:
         return {"status": "pending"}
     run, stage = state.run, state.stage
     status = "failed" if state.status == "failed" else north_star_word(state)
-    drafts: list[Json] = [f"artifacts/phases/{ref.phase}/{ref.contract}_v{ref.version}.yaml" for ref in run.drafts]
-    seats: dict[str, Json] = {seat.seat: {"handed_in": seat.point == "given", "steps": seat.steps} for seat in state.seats}
+    drafts: list[Json] = [
+        f"artifacts/phases/{ref.phase}/{ref.contract}_v{ref.version}.yaml" for ref in run.drafts
+    ]
+    seats: dict[str, Json] = {
+        seat.seat: {"handed_in": seat.point == "given", "steps": seat.steps} for seat in state.seats
+    }
     reviewers: dict[str, Json] = {"reviewers": seats} if seats else {}
     known: dict[str, Json] = {
         "status": status,
@@ -304,7 +336,9 @@ def _criteria(files: TaskFiles, ref: ArtifactRef) -> list[Json]:
 
 @lru_cache(maxsize=8)
 def _read_specification(files: TaskFiles, ref: ArtifactRef) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Title, requirements and criteria; read once per specification, whose content cannot change under its hash."""
+    """Title, requirements and criteria; read once per specification, whose content cannot change under its
+    hash.
+    """
     document = read(files, ref)
     found = document.get("requirements")
     items = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,7 +1,9 @@
 """What a person said when they started a task: what is allowed, how strictly, and with which walls.
 
-It lies in the user's own directory, by repository and task. A repository can bring a journal along, and no journal can say what a person
-allowed. Where it is missing nothing is allowed beforehand; where it is damaged, or others could have written it, everything is asked.
+It lies in the user's own directory, by repository and task. A repository can bring a journal along, and no
+journal can say what a person
+allowed. Where it is missing nothing is allowed beforehand; where it is damaged, or others could have written
+it, everything is asked.
 """
 
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ class Wishes:
     yes: bool = False
     """What would be asked is allowed, unless it is critical."""
     sandbox: str = ""
-    """`none`, where a person may say so and did. The walls that stand are on record; that there may be none is not."""
+    """`none`, where a person may say so and did. The walls that stand are on record; that there may be none
+    is not.
+    """
     marker: str = ""
     """Of the task that this was said about: a journal that only has its name is another one."""
 
@@ -51,7 +55,9 @@ def wishes_file(home: Home, repo: Path, task_id: str) -> Path:
 
 
 def read_wishes(path: Path) -> Said:
-    """What was said. If anything is wrong with the file, a sentence, and as strict as can be: it may have said so."""
+    """What was said. If anything is wrong with the file, a sentence, and as strict as can be: it may have
+    said so.
+    """
     try:
         data = read_own(path)
         return Said(Wishes() if data is None else _wishes(strict_yaml.load(data.decode("utf-8"), path.name)))
@@ -61,7 +67,10 @@ def read_wishes(path: Path) -> Said:
         problem = f"cannot be read ({error.strerror})"
     except UsageError as error:
         problem = f"is damaged ({error.sentence.rstrip('.')})"
-    return Said(Wishes(strict=True), f"{path} {problem}; until you say it again with flags of `agentforge continue`, all is asked.")
+    return Said(
+        Wishes(strict=True),
+        f"{path} {problem}; until you say it again with flags of `agentforge continue`, all is asked.",
+    )
 
 
 def write_wishes(path: Path, wishes: Wishes) -> None:

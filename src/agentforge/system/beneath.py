@@ -1,7 +1,10 @@
-"""Files under a root, reached without following one link: what a rule was asked about is what is read or written.
+"""Files under a root, reached without following one link: what a rule was asked about is what is read or
+written.
 
-`resolve_inside` says which real path a name means, and rules are asked about that path. Between the question and the use somebody may put
-a link there. So every use opens exactly the real path, from a descriptor of the root, and a link on the way is refused by the kernel:
+`resolve_inside` says which real path a name means, and rules are asked about that path. Between the question
+and the use somebody may put
+a link there. So every use opens exactly the real path, from a descriptor of the root, and a link on the way
+is refused by the kernel:
 `openat2` where there is one, else a walk of directory descriptors.
 """
 
@@ -27,7 +30,9 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """Not blocking: a pipe in the tree must not hold us up before we see that it is one."""
 
 Opener: TypeAlias = Callable[[int, str, int, int], int]
-"""From a descriptor of the root, a path beneath it, flags and a mode to a descriptor. Follows no link, at any place."""
+"""From a descriptor of the root, a path beneath it, flags and a mode to a descriptor. Follows no link, at any
+place.
+"""
 
 
 class _How(ctypes.Structure):
@@ -43,16 +48,28 @@ class Content(NamedTuple):
 
 @cache
 def by_kernel() -> Opener | None:
-    """The kernel's own way to stay beneath a directory; None where it has none, or a filter refuses the call."""
+    """The kernel's own way to stay beneath a directory; None where it has none, or a filter refuses the
+    call.
+    """
     if not sys.platform.startswith("linux"):
         return None
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
 
     def opener(top: int, relative: str, flags: int, mode: int) -> int:
-        how = _How(flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _NO_MAGICLINKS | _NO_SYMLINKS | _BENEATH)
+        how = _How(
+            flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _NO_MAGICLINKS | _NO_SYMLINKS | _BENEATH
+        )
         name = ctypes.c_char_p(os.fsencode(relative))
-        found = int(call(ctypes.c_long(_OPENAT2), ctypes.c_int(top), name, ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how))))
+        found = int(
+            call(
+                ctypes.c_long(_OPENAT2),
+                ctypes.c_int(top),
+                name,
+                ctypes.byref(how),
+                ctypes.c_size_t(ctypes.sizeof(how)),
+            )
+        )
         if found < 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), relative)
@@ -69,7 +86,9 @@ def by_kernel() -> Opener | None:
 
 
 def by_walking(top: int, relative: str, flags: int, mode: int) -> int:
-    """The same in steps: one directory after the other, each opened from the one before, none of them by a link."""
+    """The same in steps: one directory after the other, each opened from the one before, none of them by a
+    link.
+    """
     *folders, name = _parts(relative) or ["."]
     here = os.dup(top)
     try:
@@ -83,7 +102,9 @@ def by_walking(top: int, relative: str, flags: int, mode: int) -> int:
 
 
 def open_beneath(root: Path, relative: str, flags: int, mode: int = 0o666) -> int:
-    """A descriptor of the file at a real path under the root. A link anywhere on the way is a mistake of path."""
+    """A descriptor of the file at a real path under the root. A link anywhere on the way is a mistake of
+    path.
+    """
     top = os.open(os.path.realpath(root), _DIRECTORY)
     try:
         return _open_from(top, relative, flags, mode)
@@ -96,12 +117,16 @@ def _open_from(top: int, relative: str, flags: int, mode: int = 0o666) -> int:
         return (by_kernel() or by_walking)(top, "/".join(_parts(relative)) or ".", flags, mode)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EXDEV, errno.ENOTDIR):
-            raise _refusal(relative, "goes through a link, or through a file as if it were a directory") from None
+            raise _refusal(
+                relative, "goes through a link, or through a file as if it were a directory"
+            ) from None
         raise
 
 
 def read_beneath(root: Path, relative: str, limit: int) -> bytes:
-    """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are more."""
+    """The bytes of a regular file, at most `limit` and one more, by which the caller sees that there are
+    more.
+    """
     with reading_beneath(root) as read:
         return read(relative, limit)
 
@@ -139,7 +164,9 @@ def state_beneath(root: Path, relative: str) -> os.stat_result | None:
 
 
 def replace_beneath(root: Path, relative: str, content: Content) -> None:
-    """Put a whole file at a real path; missing directories are made. A link that lies there is replaced, never followed."""
+    """Put a whole file at a real path; missing directories are made. A link that lies there is replaced,
+    never followed.
+    """
     make_folders(root, relative)
     staged = _stage(root, relative, content)
     try:
@@ -186,7 +213,8 @@ def make_folders(root: Path, relative: str) -> list[str]:
 def change_all(root: Path, removed: Collection[str], written: Mapping[str, Content]) -> None:
     """Remove files and write others: all of it, or none of it when anything fails on the way.
 
-    New content is complete beside its place before the first old file moves, so that a full disk is met while nothing has changed; old
+    New content is complete beside its place before the first old file moves, so that a full disk is met while
+    nothing has changed; old
     files step aside under another name and come back if a later step fails.
     """
     with contextlib.ExitStack() as undo:
@@ -256,7 +284,9 @@ def _drop_folder(root: Path, relative: str) -> None:
 
 
 def _parts(relative: str) -> list[str]:
-    """The names of a real path. What is not one has not passed `resolve_inside`, so it is refused here too."""
+    """The names of a real path. What is not one has not passed `resolve_inside`, so it is refused here
+    too.
+    """
     parts = [part for part in relative.split("/") if part not in ("", ".")]
     if relative.startswith("/") or ".." in parts or "\0" in relative:
         raise _refusal(relative, "is not a plain path under the repository")

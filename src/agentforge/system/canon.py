@@ -10,14 +10,17 @@ import re
 from agentforge.core.reply import Json
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-# YAML readers refuse these raw, or take them for a line break (U+0085, U+2028, U+2029); as `\uXXXX` JSON and YAML agree on them.
+# YAML readers refuse these raw, or take them for a line break (U+0085, U+2028, U+2029); as `\uXXXX` JSON and
+# YAML agree on them.
 _UNREADABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def canonical(value: Json) -> bytes:
-    """Sorted keys, no blanks, UTF-8. A float, or anything else that JSON cannot hold exactly, is a `TypeError` naming its path.
+    """Sorted keys, no blanks, UTF-8. A float, or anything else that JSON cannot hold exactly, is a
+    `TypeError` naming its path.
 
-    Two things stay JSON only: a lone surrogate (some YAML readers refuse it in any form) and a key over 1,000 characters.
+    Two things stay JSON only: a lone surrogate (some YAML readers refuse it in any form) and a key over 1,000
+    characters.
     """
     _refuse_inexact(value, "$")
     return quote(value).encode()

@@ -1,6 +1,8 @@
-"""Long words that only chance can have written: a secret whose form nobody knows. Redaction takes them out last.
+"""Long words that only chance can have written: a secret whose form nobody knows. Redaction takes them out
+last.
 
-Hashes, ids, versions, names and encoded text are long, too. They are told apart by their alphabet, by how often it changes between
+Hashes, ids, versions, names and encoded text are long, too. They are told apart by their alphabet, by how
+often it changes between
 capitals, small letters and digits, and by what they decode to.
 """
 
@@ -21,12 +23,28 @@ _FEWEST = 3
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=."
 _MAP = bytes(120 if byte in _WORD else 32 for byte in range(256))
 _LONG = b"x" * SHORTEST
-_BEFORE_DATA = ("base64,", "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha384:", "sha512:", "h1:", "#", "@", "&", "%")
+_BEFORE_DATA = (
+    "base64,",
+    "sha1-",
+    "sha256-",
+    "sha384-",
+    "sha512-",
+    "sha1:",
+    "sha256:",
+    "sha384:",
+    "sha512:",
+    "h1:",
+    "#",
+    "@",
+    "&",
+    "%",
+)
 
 
 def take_out(text: str) -> tuple[str, int]:
     """The text with every such word as `[REDACTED:random]`, and how many there were."""
-    # One byte for each character, so that places are the same. Bytes are mapped and searched far quicker than a pattern is tried.
+    # One byte for each character, so that places are the same. Bytes are mapped and searched far quicker than
+    # a pattern is tried.
     mapped = text.encode("latin-1", "replace").translate(_MAP)
     pieces: list[str] = []
     done = count = 0
@@ -45,12 +63,18 @@ def take_out(text: str) -> tuple[str, int]:
 
 def is_random(word: str) -> bool:
     """Whether nobody chose these letters."""
-    kinds = [0 if letter.isdigit() else 1 if letter.isupper() else 2 if letter.islower() else 3 for letter in word]
+    kinds = [
+        0 if letter.isdigit() else 1 if letter.isupper() else 2 if letter.islower() else 3 for letter in word
+    ]
     if min(kinds.count(kind) for kind in (0, 1, 2)) < _FEWEST or any(letter in "+/=." for letter in word):
         return False
     # A sign that joins words changes nothing.
     changes = sum(one != other and 3 not in (one, other) for one, other in itertools.pairwise(kinds))
-    return changes * 100 >= _ENOUGH_CHANGES * (len(word) - 1) and bits(word) >= _ENOUGH_BITS and not _decodes(word)
+    return (
+        changes * 100 >= _ENOUGH_CHANGES * (len(word) - 1)
+        and bits(word) >= _ENOUGH_BITS
+        and not _decodes(word)
+    )
 
 
 def bits(value: str) -> float:
@@ -68,15 +92,22 @@ def _is_data(text: str, start: int, end: int) -> bool:
     """Whether it is marked as data or a hash, or is one line of a block of them."""
     if text[max(0, start - 8) : start].endswith(_BEFORE_DATA) or text[start : start + 3].lower() == "sha":
         return True
-    above, below = text[max(0, start - 120) : start].rstrip("\"' \t"), text[end : end + 120].lstrip("\"',\\ \t")
-    return _is_line_of_data(above[:-1].rpartition("\n")[2] if above.endswith("\n") else "") or _is_line_of_data(
-        below[1:].partition("\n")[0] if below.startswith("\n") else ""
+    above, below = (
+        text[max(0, start - 120) : start].rstrip("\"' \t"),
+        text[end : end + 120].lstrip("\"',\\ \t"),
     )
+    return _is_line_of_data(
+        above[:-1].rpartition("\n")[2] if above.endswith("\n") else ""
+    ) or _is_line_of_data(below[1:].partition("\n")[0] if below.startswith("\n") else "")
 
 
 def _is_line_of_data(line: str) -> bool:
     word = line.strip("\"',\\ \t\r")
-    return len(word) >= SHORTEST and word.isascii() and word.replace("+", "").replace("/", "").rstrip("=").isalnum()
+    return (
+        len(word) >= SHORTEST
+        and word.isascii()
+        and word.replace("+", "").replace("/", "").rstrip("=").isalnum()
+    )
 
 
 def _decodes(word: str) -> bool:

@@ -1,4 +1,6 @@
-"""Files that are whole or not there, disks that fail in one sentence, and paths that stay inside their root."""
+"""Files that are whole or not there, disks that fail in one sentence, and paths that stay inside their
+root.
+"""
 
 import contextlib
 import errno
@@ -51,15 +53,21 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
 
 
 def make_own_directory(path: Path, mode: int = 0o777) -> None:
-    """A directory below the user's own one, with those above it; one that cannot be made is said in one sentence."""
+    """A directory below the user's own one, with those above it; one that cannot be made is said in one
+    sentence.
+    """
     try:
         path.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
-        raise disk_trouble(error) or Unusable(f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory.") from error
+        raise disk_trouble(error) or Unusable(
+            f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory."
+        ) from error
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of it."""
+    """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of
+    it.
+    """
     with disk_errors():
         temporary = _write_beside(path, data)
         try:
@@ -87,7 +95,9 @@ def create_exclusive(path: Path, data: bytes) -> bool:
 
 
 def append_durable(fd: int, data: bytes) -> None:
-    """Write all of `data` and have it on the disk, or raise; what a failed call leaves behind has to be cut by its reader."""
+    """Write all of `data` and have it on the disk, or raise; what a failed call leaves behind has to be cut
+    by its reader.
+    """
     with disk_errors():
         rest = memoryview(data)
         while rest:
@@ -96,7 +106,9 @@ def append_durable(fd: int, data: bytes) -> None:
 
 
 def resolve_inside(root: Path, relative: str) -> Path:
-    """The real path of a repository-relative one. What leaves `root`, by `..` or by a link, or enters `.git`, is a model's mistake."""
+    """The real path of a repository-relative one. What leaves `root`, by `..` or by a link, or enters `.git`,
+    is a model's mistake.
+    """
     if "\0" in relative:
         raise _refusal(relative, "holds a NUL character")
     if relative.startswith(("/", "~")):

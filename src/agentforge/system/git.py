@@ -17,12 +17,30 @@ from agentforge.system.files import disk_errors
 from agentforge.system.git_call import GitCall, failure
 from agentforge.system.git_objects import is_id
 from agentforge.system.git_open import find
-from agentforge.system.mirror import GITLINK, has_crlf, is_excluded, kind_of, make_writable, own_index, parents_of, remove, stays
+from agentforge.system.mirror import (
+    GITLINK,
+    has_crlf,
+    is_excluded,
+    kind_of,
+    make_writable,
+    own_index,
+    parents_of,
+    remove,
+    stays,
+)
 from agentforge.system.tree_objects import mktree_input
 
 _OUR_REFS = ("refs/agentforge/", "refs/heads/agentforge/")
 _STALE_LOCK_S = 1.0
-_DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
+_DIFF = (
+    "diff-tree",
+    "-r",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=none",
+)
 
 T = TypeVar("T")
 
@@ -72,14 +90,19 @@ class Git(GitCall):
         """The commit that is checked out."""
         commit = self.find("HEAD^{commit}")
         if commit is None:
-            raise UsageError(f"The repository at {self.top} has no commits yet.", "Make a first commit, then try again.")
+            raise UsageError(
+                f"The repository at {self.top} has no commits yet.", "Make a first commit, then try again."
+            )
         return commit.oid
 
     def resolve(self, rev: str) -> str:
         """The commit that a name, an abbreviation or an expression means."""
         commit = None if rev.startswith("-") or "\0" in rev else self.find(f"{rev}^{{commit}}")
         if commit is None:
-            raise UsageError(f"`{rev}` is not a commit of the repository at {self.top}.", "`git log --oneline --all` lists what there is.")
+            raise UsageError(
+                f"`{rev}` is not a commit of the repository at {self.top}.",
+                "`git log --oneline --all` lists what there is.",
+            )
         return commit.oid
 
     def tree_of(self, commit: str) -> str:
@@ -98,13 +121,21 @@ class Git(GitCall):
         completed = self.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
         return os.fsdecode(completed.out).strip() if completed.code == 0 else None
 
-    def commit_tree(self, tree: str, parents: Sequence[str], message: str, date: str, author: tuple[str, str]) -> str:
+    def commit_tree(
+        self, tree: str, parents: Sequence[str], message: str, date: str, author: tuple[str, str]
+    ) -> str:
         """A commit of a tree. The same arguments make the same id, on every machine."""
         name, email = author
         values = {"NAME": name, "EMAIL": email, "DATE": _stamp(date)}
-        who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in values.items()}
+        who = {
+            f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in values.items()
+        }
         above = [part for parent in parents for part in ("-p", parent)]
-        return self.run("commit-tree", tree, *above, "-F", "-", input=message.encode(), env=who).out.decode().strip()
+        return (
+            self.run("commit-tree", tree, *above, "-F", "-", input=message.encode(), env=who)
+            .out.decode()
+            .strip()
+        )
 
     def update_ref(self, ref: str, new: str, old: str | None = None) -> None:
         """Move a ref. With `old` only from there; an empty `old` means that it must not exist yet."""
@@ -123,7 +154,9 @@ class Git(GitCall):
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Every ref at or below a prefix, with what it points to."""
-        listed = os.fsdecode(self.run("for-each-ref", "--format=%(objectname) %(refname)", prefix.rstrip("/")).out)
+        listed = os.fsdecode(
+            self.run("for-each-ref", "--format=%(objectname) %(refname)", prefix.rstrip("/")).out
+        )
         return {name: oid for oid, _, name in (line.partition(" ") for line in listed.splitlines())}
 
     # Trees and blobs
@@ -153,16 +186,29 @@ class Git(GitCall):
             self.run("read-tree", base_tree, index=index, work_tree=self.git_dir)
             if lines:
                 given = os.fsencode("".join(lines))
-                self.run("update-index", "-z", "--add", "--replace", "--index-info", index=index, work_tree=self.git_dir, input=given)
+                self.run(
+                    "update-index",
+                    "-z",
+                    "--add",
+                    "--replace",
+                    "--index-info",
+                    index=index,
+                    work_tree=self.git_dir,
+                    input=given,
+                )
             # In a partial clone most blobs are elsewhere; the ones named here were looked up above.
             return self.text("write-tree", "--missing-ok", index=index, work_tree=self.git_dir)
 
     def make_tree(self, entries: Mapping[str, tuple[str, str]]) -> str:
-        """A tree of (mode, id) by path, at least one, in one call; an entry with the mode of a tree is that whole tree."""
+        """A tree of (mode, id) by path, at least one, in one call; an entry with the mode of a tree is that
+        whole tree.
+        """
         given, oids = mktree_input(entries)
         written = self.text("mktree", "-z", "--batch", input=given).split()
         if written != oids:
-            raise Unusable(f"`git mktree` wrote {written[-1:]} and not {oids[-1]} in the repository at {self.top}.")
+            raise Unusable(
+                f"`git mktree` wrote {written[-1:]} and not {oids[-1]} in the repository at {self.top}."
+            )
         return oids[-1]
 
     # Differences: computed beside the checkout, so that its attributes have no say
@@ -185,7 +231,9 @@ class Git(GitCall):
         return list(self._lasting((*_DIFF, "-z", "--numstat", a, b), _counts, [a, b]))
 
     def _lasting(self, args: Sequence[str], read: Callable[[bytes], T], names: Sequence[str]) -> T:
-        """What a call says that depends on nothing but these objects: asked once, if they are named by their ids."""
+        """What a call says that depends on nothing but these objects: asked once, if they are named by their
+        ids.
+        """
 
         def ask() -> tuple[T, int]:
             out = self.run(*args, work_tree=self.git_dir).out
@@ -195,15 +243,22 @@ class Git(GitCall):
 
     # Worktrees of ours
 
-    def checkout_tree(self, tree: str, work_tree: Path, index: Path, exclude: Sequence[str] = (), *, again: bool = False) -> None:
-        """Make `work_tree` hold exactly `tree`, ignored files gone too; `.git` at its top and the paths in `exclude` stay.
+    def checkout_tree(
+        self, tree: str, work_tree: Path, index: Path, exclude: Sequence[str] = (), *, again: bool = False
+    ) -> None:
+        """Make `work_tree` hold exactly `tree`, ignored files gone too; `.git` at its top and the paths in
+        `exclude` stay.
 
         With `again`, the index was made for this tree, and only the files are looked at.
         """
         with disk_errors():
             work_tree.mkdir(parents=True, exist_ok=True)
             own_index(index)
-        if not again and self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree, check=False).code != 0:
+        if (
+            not again
+            and self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree, check=False).code
+            != 0
+        ):
             index.unlink(missing_ok=True)  # it may be broken; all that is in it is in the tree
             self.run("read-tree", "--reset", tree, index=index, work_tree=work_tree)
         others = self.run("ls-files", "-z", "--others", "--directory", index=index, work_tree=work_tree)
@@ -218,15 +273,31 @@ class Git(GitCall):
     def write_tree(self, work_tree: Path, index: Path, exclude: Sequence[str] = ()) -> str:
         """Record what `work_tree` holds.
 
-        New files count unless a `.gitignore` in the worktree names them; no ignore file of the user has a say. Repositories inside
+        New files count unless a `.gitignore` in the worktree names them; no ignore file of the user has a
+        say. Repositories inside
         of the worktree are no part of it, and submodules keep their commit, checked out or not.
         """
         with disk_errors():
             own_index(index)
-        listing = ("ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-per-directory=.gitignore")
-        found = {record[2:]: record[0] for record in _records(self.run(*listing, index=index, work_tree=work_tree).out)}
+        listing = (
+            "ls-files",
+            "-z",
+            "-t",
+            "--modified",
+            "--deleted",
+            "--others",
+            "--exclude-per-directory=.gitignore",
+        )
+        found = {
+            record[2:]: record[0]
+            for record in _records(self.run(*listing, index=index, work_tree=work_tree).out)
+        }
         new = {path for path, tag in found.items() if tag == "?" and not path.endswith("/")}
-        old = [path for path, tag in found.items() if tag != "?" and not any(parent in new for parent in parents_of(path))]
+        old = [
+            path
+            for path, tag in found.items()
+            if tag != "?" and not any(parent in new for parent in parents_of(path))
+        ]
         touched = [path for path in (*old, *sorted(new)) if not is_excluded(path, exclude)]
         self._update_index(touched, work_tree, index)
         return self.text("write-tree", index=index, work_tree=work_tree)
@@ -239,7 +310,9 @@ class Git(GitCall):
             content = path.read_bytes() if path.exists() else b""
             if pattern.encode() not in content.splitlines():
                 with path.open("ab") as file:
-                    file.write((b"\n" if content and not content.endswith(b"\n") else b"") + pattern.encode() + b"\n")
+                    file.write(
+                        (b"\n" if content and not content.endswith(b"\n") else b"") + pattern.encode() + b"\n"
+                    )
 
     def _require(self, oids: Sequence[str]) -> None:
         if oids:
@@ -256,20 +329,41 @@ class Git(GitCall):
             raise failure(completed, args)
 
     def _break_lock(self, ref: str) -> bool:
-        """Remove the lock that a killed git left on a ref of ours. Nobody else writes those, and we hold the task's lock."""
+        """Remove the lock that a killed git left on a ref of ours. Nobody else writes those, and we hold the
+        task's lock.
+        """
         lock = self.git_dir / f"{ref}.lock"
-        if not ref.startswith(_OUR_REFS) or not lock.exists() or time.time() - lock.stat().st_mtime < _STALE_LOCK_S:
+        if (
+            not ref.startswith(_OUR_REFS)
+            or not lock.exists()
+            or time.time() - lock.stat().st_mtime < _STALE_LOCK_S
+        ):
             return False
         lock.unlink(missing_ok=True)
         return True
 
     def _update_index(self, touched: Sequence[str], work_tree: Path, index: Path) -> None:
         kinds = {path: kind_of(work_tree / path) for path in touched}
-        if any(kind in ("missing", "directory") or (kind == "file" and has_crlf(work_tree / path)) for path, kind in kinds.items()):
+        if any(
+            kind in ("missing", "directory") or (kind == "file" and has_crlf(work_tree / path))
+            for path, kind in kinds.items()
+        ):
             staged = self._staged(work_tree, index)
-            kinds = {path: kind for path, kind in kinds.items() if not stays(work_tree / path, kind, staged.get(path))}
+            kinds = {
+                path: kind
+                for path, kind in kinds.items()
+                if not stays(work_tree / path, kind, staged.get(path))
+            }
         if unknown := [path for path, kind in kinds.items() if kind == "special"]:
-            self.run("update-index", "-z", "--force-remove", "--stdin", index=index, work_tree=work_tree, input=_stdin(unknown))
+            self.run(
+                "update-index",
+                "-z",
+                "--force-remove",
+                "--stdin",
+                index=index,
+                work_tree=work_tree,
+                input=_stdin(unknown),
+            )
         if known := [path for path, kind in kinds.items() if kind != "special"]:
             update = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
             self.run(*update, index=index, work_tree=work_tree, input=_stdin(known))

@@ -1,4 +1,6 @@
-"""How git is called: the same whatever the user, the machine or the repository configured, and with no way to run their code."""
+"""How git is called: the same whatever the user, the machine or the repository configured, and with no way to
+run their code.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,7 +27,8 @@ _ALWAYS = (
     "maintenance.auto=false",
     "core.quotePath=false",
     "protocol.ext.allow=never",
-    # Beyond hooks and signing: settings that would change a tree, an exit code or a file outside of the private index.
+    # Beyond hooks and signing: settings that would change a tree, an exit code or a file outside of the
+    # private index.
     "core.eol=lf",
     "core.safecrlf=false",
     "core.splitIndex=false",
@@ -43,7 +46,8 @@ _PRIVATE_INDEX = (
     "index.sparse=false",
 )
 
-# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is, and how a partial clone fetches.
+# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is, and how a
+# partial clone fetches.
 _KEPT = frozenset(
     {
         "GIT_CEILING_DIRECTORIES",
@@ -92,7 +96,8 @@ def invoke(
         input=stdin,
         pass_fds=pass_fds,
         output_limit=_OUTPUT_LIMIT,
-        # A call that inherits the task's lock may outlive a killed parent: the next driver waits for it, and no lock file stays behind.
+        # A call that inherits the task's lock may outlive a killed parent: the next driver waits for it, and
+        # no lock file stays behind.
         die_with_parent=not pass_fds,
     )
     if completed.timed_out:
@@ -107,7 +112,9 @@ def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
 
 
 def _environment(place: Mapping[str, str]) -> dict[str, str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT}
+    inherited = {
+        key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT
+    }
     return {**inherited, **_ENV, **place}
 
 
@@ -118,10 +125,16 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
     for line in fatal or lines:
         if trouble := disk_trouble(line.partition(": ")[2] or line):
             return trouble
-    said = (fatal or lines or [f"it ended with code {completed.code}"])[0].removeprefix("fatal: ").removeprefix("error: ").rstrip(".")
+    said = (
+        (fatal or lines or [f"it ended with code {completed.code}"])[0]
+        .removeprefix("fatal: ")
+        .removeprefix("error: ")
+        .rstrip(".")
+    )
     if any("promisor remote" in line for line in lines):
         return Unusable(
-            f"This is a partial clone, and its remote did not send what is missing: {said}.", "Make the remote reachable, and go on."
+            f"This is a partial clone, and its remote did not send what is missing: {said}.",
+            "Make the remote reachable, and go on.",
         )
     return Unusable(f"`git {args[0]}` failed: {said}.")
 
@@ -144,7 +157,9 @@ class GitCall:
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
     def find(self, name: str) -> Found | None:
-        """The object that a name or an expression means, read by the process that stays open; None if there is none."""
+        """The object that a name or an expression means, read by the process that stays open; None if there
+        is none.
+        """
         if "\n" in name:
             named = self.run("rev-parse", "--verify", "--quiet", name, check=False)
             return self.find(named.out.decode().strip()) if named.code == 0 else None
@@ -166,7 +181,9 @@ class GitCall:
         env: Mapping[str, str] | None = None,
         check: bool = True,
     ) -> Completed:
-        """One call; with `check` a failed one raises `Unusable`. With `index`, that file stands in for the checkout's own index."""
+        """One call; with `check` a failed one raises `Unusable`. With `index`, that file stands in for the
+        checkout's own index.
+        """
         place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(work_tree or self.top)}
         if index is not None:
             place["GIT_INDEX_FILE"] = str(index)
@@ -182,6 +199,12 @@ class GitCall:
             raise failure(completed, args)
         return completed
 
-    def text(self, *args: str, index: Path | None = None, work_tree: Path | None = None, input: bytes = b"") -> str:  # noqa: A002
+    def text(
+        self,
+        *args: str,
+        index: Path | None = None,
+        work_tree: Path | None = None,
+        input: bytes = b"",  # noqa: A002
+    ) -> str:
         """The output of a call that succeeds, stripped."""
         return os.fsdecode(self.run(*args, index=index, work_tree=work_tree, input=input).out).strip()

@@ -1,4 +1,6 @@
-"""What git can tell without a process per question: objects never change, so one reader stays open and answers are kept."""
+"""What git can tell without a process per question: objects never change, so one reader stays open and
+answers are kept.
+"""
 
 import contextlib
 import os
@@ -30,7 +32,9 @@ class Found(NamedTuple):
 
 
 class ReaderLost(Exception):
-    """The reader ended or fell silent: whoever asked does it in a process of its own, which says what is wrong."""
+    """The reader ended or fell silent: whoever asked does it in a process of its own, which says what is
+    wrong.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ def parse(out: bytes) -> Found | None:
 
 
 class Reader:
-    """One `git cat-file --batch` that stays open. It only reads, holds no lock, and ends when our end of its pipe is closed.
+    """One `git cat-file --batch` that stays open. It only reads, holds no lock, and ends when our end of its
+    pipe is closed.
 
     So it is gone soon after a driver that was killed, and a new driver does not wait for it.
     """
@@ -177,7 +182,9 @@ class Known:
     _mine: threading.Lock = field(default_factory=threading.Lock)
 
     def once(self, key: Hashable, find: Callable[[], tuple[T, int]]) -> T:
-        """The answer to a question; `find` says it, and about how large it is. One that is huge is not kept."""
+        """The answer to a question; `find` says it, and about how large it is. One that is huge is not
+        kept.
+        """
         known = self._answers.get(key)
         if known is not None:
             value: T = known.value  # type: ignore[assignment]  # a key belongs to one kind of question

@@ -35,9 +35,14 @@ def find(path: Path) -> Found:
     if completed.code != 0:
         raise _refusal(path, completed, answers)
     if len(answers) != 4:
-        raise UsageError(f"The path {str(path)!r} holds a line break, and git tells paths apart by those.", "Rename the directory.")
+        raise UsageError(
+            f"The path {str(path)!r} holds a line break, and git tells paths apart by those.",
+            "Rename the directory.",
+        )
     _, common, own, top = answers
-    return Found(top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path))
+    return Found(
+        top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
+    )
 
 
 def _refuse_old_git(path: Path) -> None:
@@ -53,24 +58,43 @@ def _refuse_old_git(path: Path) -> None:
 def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageError:
     if answers:
         if answers[0] == "true":
-            return UsageError(f"{path} is a bare repository, without files to work on.", "Clone it, and run in the clone.")
+            return UsageError(
+                f"{path} is a bare repository, without files to work on.", "Clone it, and run in the clone."
+            )
         return UsageError(f"{path} is inside of a `.git` directory.", "Run in the checkout itself.")
     said = completed.err.decode(errors="replace")
     if "not a git repository" in said:
-        return UsageError(f"{path} is not in a git repository.", "Run in a checkout, or make one with `git init` and a first commit.")
+        return UsageError(
+            f"{path} is not in a git repository.",
+            "Run in a checkout, or make one with `git init` and a first commit.",
+        )
     if "dubious ownership" in said or "unsafe repository" in said:
         command = re.search(r"git config --global --add safe\.directory .+", said)
         advice = command[0].strip() if command else f"git config --global --add safe.directory {path}"
-        return UsageError(f"The repository at {path} belongs to another user, so git refuses it.", f"If you trust it, run `{advice}`.")
-    return UsageError(f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}")
+        return UsageError(
+            f"The repository at {path} belongs to another user, so git refuses it.",
+            f"If you trust it, run `{advice}`.",
+        )
+    return UsageError(
+        f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}"
+    )
 
 
 def _without_filters(path: Path) -> tuple[str, ...]:
-    """Settings that empty every configured filter driver: a filter is a program of the user's, and large-file pointers stay pointers."""
+    """Settings that empty every configured filter driver: a filter is a program of the user's, and large-file
+    pointers stay pointers.
+    """
     listed = invoke(("config", "-z", "--name-only", "--get-regexp", r"^filter\."), cwd=path)
     keys = os.fsdecode(listed.out).split("\0")
     drivers = sorted({key.rpartition(".")[0] for key in keys if key.count(".") > 1})
     for driver in drivers:
         if "=" in driver:
-            raise UsageError(f"The git setting `{driver}` has `=` in its name and cannot be switched off.", "Rename that filter.")
-    return tuple(f"{driver}.{setting}" for driver in drivers for setting in ("clean=", "smudge=", "process=", "required=false"))
+            raise UsageError(
+                f"The git setting `{driver}` has `=` in its name and cannot be switched off.",
+                "Rename that filter.",
+            )
+    return tuple(
+        f"{driver}.{setting}"
+        for driver in drivers
+        for setting in ("clean=", "smudge=", "process=", "required=false")
+    )

@@ -1,6 +1,8 @@
-"""The secrets that this process holds itself, word for word: whatever they look like, no text that is redacted keeps one.
+"""The secrets that this process holds itself, word for word: whatever they look like, no text that is
+redacted keeps one.
 
-A process has one such set, because a secret is one wherever its text turns up. A key of a few plain letters, as servers of one's own are
+A process has one such set, because a secret is one wherever its text turns up. A key of a few plain letters,
+as servers of one's own are
 often given, is no secret that could be told from ordinary words, and is left alone.
 """
 
@@ -13,14 +15,18 @@ from urllib.parse import quote
 
 _SHORTEST = 8
 _SHORTEST_WORD = 12
-_PLACEHOLDERS = frozenset({"sk-no-key-required", "token-abc123", "not-needed", "no-key-required", "no-key-needed", "your-api-key"})
+_PLACEHOLDERS = frozenset(
+    {"sk-no-key-required", "token-abc123", "not-needed", "no-key-required", "no-key-needed", "your-api-key"}
+)
 
 _lock = threading.Lock()
 _spellings: tuple[str, ...] = ()
 
 
 def remember(secret: str) -> None:
-    """From now on this text is taken out wherever text is redacted, also as JSON, a page, an address or a header would spell it."""
+    """From now on this text is taken out wherever text is redacted, also as JSON, a page, an address or a
+    header would spell it.
+    """
     global _spellings  # noqa: PLW0603 - the one set of the process; readers see the old tuple or the new one
     if not _is_one(secret):
         return
@@ -47,7 +53,8 @@ def _spelled(secret: str) -> Iterator[str]:
     yield from (json.dumps(text)[1:-1] for text in once)
     yield from (html.escape(secret), quote(secret, safe=""), quote(secret), raw.hex(), raw.hex().upper())
     for before in range(3):
-        # In base64 a text has three spellings, by its place in the whole; the characters at its ends belong to its neighbours too.
+        # In base64 a text has three spellings, by its place in the whole; the characters at its ends belong
+        # to its neighbours too.
         first, last = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
         yield base64.b64encode(b"\0" * before + raw).decode()[first:last]
         yield base64.urlsafe_b64encode(b"\0" * before + raw).decode()[first:last]

@@ -72,13 +72,16 @@ def make_writable(root: Path) -> None:
     while waiting:
         directory = waiting.pop()
         directory.chmod(directory.stat().st_mode | stat.S_IRWXU)
-        waiting += [Path(entry.path) for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]
+        waiting += [
+            Path(entry.path) for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)
+        ]
 
 
 def stays(path: Path, kind: Kind, staged: tuple[str, str] | None) -> bool:
     """Whether a path that git takes for changed is as it was.
 
-    That is a submodule that is not checked out, or a file that nobody touched, but whose line ends attributes would rewrite.
+    That is a submodule that is not checked out, or a file that nobody touched, but whose line ends attributes
+    would rewrite.
     """
     if staged is None:
         return False

@@ -1,4 +1,6 @@
-"""Child processes: never a shell, bounded in time and output, gone with all of their own children when we are done with them."""
+"""Child processes: never a shell, bounded in time and output, gone with all of their own children when we are
+done with them.
+"""
 
 import contextlib
 import ctypes
@@ -24,7 +26,9 @@ _LAST_WORDS_S = 1.0
 _CHUNK = 65536
 
 Tee: TypeAlias = Callable[[int, bytes], None]
-"""Is handed each piece of output as it comes, with the number of its stream: 1 or 2. It must not take long: nobody reads on meanwhile."""
+"""Is handed each piece of output as it comes, with the number of its stream: 1 or 2. It must not take long:
+nobody reads on meanwhile.
+"""
 
 # The one mutable state of this layer: a Ctrl-C must find every running child, whoever started it.
 _running: dict[int, tuple[int, ...]] = {}
@@ -62,8 +66,10 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
 ) -> Completed:
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
-    `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut; `tee` sees all of it.
-    A child that dies with its parent costs a full fork; a short one that holds the parent's lock may be let finish instead.
+    `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
+    `tee` sees all of it.
+    A child that dies with its parent costs a full fork; a short one that holds the parent's lock may be let
+    finish instead.
     """
     started = time.monotonic()
     before_exec = _die_with(os.getpid()) if die_with_parent else None
@@ -92,7 +98,9 @@ def kill_all() -> None:
 
 
 def kill_holding(fd: int) -> None:
-    """Kill the children that were given this descriptor, each with its group: where several tasks are driven, those of one."""
+    """Kill the children that were given this descriptor, each with its group: where several tasks are driven,
+    those of one.
+    """
     with _lock:
         for pid, fds in _running.items():
             if fd in fds:
@@ -162,7 +170,9 @@ def _die_with(parent: int) -> Callable[[], None]:
 
 
 def ends_with_us() -> Callable[[], None]:
-    """For a child that is started by hand, as its `preexec_fn`: it is killed when the thread that started it is gone."""
+    """For a child that is started by hand, as its `preexec_fn`: it is killed when the thread that started it
+    is gone.
+    """
     return _die_with(os.getpid())
 
 
@@ -195,13 +205,19 @@ def _start(
         if isinstance(error, FileNotFoundError) and not cwd.is_dir():
             raise Unusable(f"The directory {cwd} does not exist.") from error
         # A directory on PATH that may not be entered turns "not found" into "not permitted".
-        hidden = isinstance(error, PermissionError) and "/" not in argv[0] and shutil.which(argv[0], path=env.get("PATH")) is None
+        hidden = (
+            isinstance(error, PermissionError)
+            and "/" not in argv[0]
+            and shutil.which(argv[0], path=env.get("PATH")) is None
+        )
         if hidden or isinstance(error, FileNotFoundError):
             raise Unusable(f"`{argv[0]}` is not installed.", "Install it, and try again.") from error
         raise Unusable(f"`{argv[0]}` could not be started: {error}.") from error
 
 
-def _converse(child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _Bounded, deadline: float | None) -> bool:
+def _converse(
+    child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _Bounded, deadline: float | None
+) -> bool:
     """Feed and read the child until it ended and its pipes are closed; True if the time was up before."""
     rest = memoryview(data)
     timed_out, give_up = False, math.inf
@@ -234,7 +250,9 @@ def _converse(child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _
                 return timed_out
 
 
-def _register(child: subprocess.Popen[bytes], selector: selectors.BaseSelector, out: _Bounded, err: _Bounded) -> dict[int, IO[bytes]]:
+def _register(
+    child: subprocess.Popen[bytes], selector: selectors.BaseSelector, out: _Bounded, err: _Bounded
+) -> dict[int, IO[bytes]]:
     """Watch the child's pipes; the answer is those that are open, by number."""
     pipes: dict[int, IO[bytes]] = {}
     for stream, sink in ((child.stdout, out), (child.stderr, err)):
@@ -275,7 +293,9 @@ def _feed(fd: int, rest: memoryview) -> memoryview:
 
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
-    """Whether the child ended, without reaping it: until then nobody else can get its number, and its group can be killed safely."""
+    """Whether the child ended, without reaping it: until then nobody else can get its number, and its group
+    can be killed safely.
+    """
     return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

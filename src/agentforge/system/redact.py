@@ -1,7 +1,10 @@
-"""Secrets out of text, before it is sent, hashed or stored. What is one by its form, by its name and its looks, or by sheer chance, goes.
+"""Secrets out of text, before it is sent, hashed or stored. What is one by its form, by its name and its
+looks, or by sheer chance, goes.
 
-Every pattern begins with one of a few literal texts. Those are searched, which is quick; the pattern is tried only where one was found.
-Every pattern is bounded or possessive, so time grows with the length of the text and nothing else. What a replacement leaves matches
+Every pattern begins with one of a few literal texts. Those are searched, which is quick; the pattern is tried
+only where one was found.
+Every pattern is bounded or possessive, so time grows with the length of the text and nothing else. What a
+replacement leaves matches
 no pattern, so a second pass changes nothing.
 """
 
@@ -15,7 +18,20 @@ _EDGE = r"(?<![A-Za-z0-9])"
 
 # Services whose tokens are a name and then chance.
 _SERVICES = (
-    *("dop_v1_", "doo_v1_", "dor_v1_", "shpat_", "shpss_", "shpca_", "lin_api_", "gsk_", "pplx-", "xai-", "rubygems_", "NRAK-"),
+    *(
+        "dop_v1_",
+        "doo_v1_",
+        "dor_v1_",
+        "shpat_",
+        "shpss_",
+        "shpca_",
+        "lin_api_",
+        "gsk_",
+        "pplx-",
+        "xai-",
+        "rubygems_",
+        "NRAK-",
+    ),
     *("PMAK-", "figd_", "tskey-", "ATATT3", "sntrys_", "sbp_", "glsa_", "nvapi-"),
 )
 
@@ -28,13 +44,25 @@ _TOKENS = {
         ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-"),
         _EDGE + r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat)-[A-Za-z0-9_.-]{20,}+",
     ),
-    "slack_token": (("xox", "xapp-"), _EDGE + r"(?:xox[abeoprs]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{20,}+)"),
-    "slack_webhook": (("https://hooks.slack.com/",), r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}+"),
+    "slack_token": (
+        ("xox", "xapp-"),
+        _EDGE + r"(?:xox[abeoprs]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{20,}+)",
+    ),
+    "slack_webhook": (
+        ("https://hooks.slack.com/",),
+        r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}+",
+    ),
     "anthropic_key": (("sk-ant-",), _EDGE + r"sk-ant-[A-Za-z0-9_-]{20,}+"),
     "openai_key": (("sk-",), _EDGE + r"sk-[A-Za-z0-9_-]{20,}+"),
     "google_key": (("AIza", "ya29."), _EDGE + r"(?:AIza[A-Za-z0-9_-]{35,}+|ya29\.[A-Za-z0-9_-]{20,}+)"),
-    "stripe_key": (("sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"), _EDGE + r"(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}+"),
-    "registry_token": (("npm_", "pypi-AgE"), _EDGE + r"(?:npm_[A-Za-z0-9]{36,}+|pypi-AgE[A-Za-z0-9_-]{40,}+)"),
+    "stripe_key": (
+        ("sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"),
+        _EDGE + r"(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}+",
+    ),
+    "registry_token": (
+        ("npm_", "pypi-AgE"),
+        _EDGE + r"(?:npm_[A-Za-z0-9]{36,}+|pypi-AgE[A-Za-z0-9_-]{40,}+)",
+    ),
     "huggingface_token": (("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}+"),
     "docker_token": (("dckr_pat_", "dckr_oat_"), _EDGE + r"dckr_[po]at_[A-Za-z0-9_-]{16,}+"),
     "sendgrid_key": (("SG.",), _EDGE + r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![A-Za-z0-9_-])"),
@@ -47,12 +75,14 @@ _TOKENS = {
     "jwt": (("eyJ",), _EDGE + r"eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"),
 }
 
-# Between the lines of a key there are line breaks, also written out, and the quotes and signs that join pieces of text in code.
+# Between the lines of a key there are line breaks, also written out, and the quotes and signs that join
+# pieces of text in code.
 # (Atomic groups: before 3.11.5 a possessive repetition of a group that half matches eats that half.)
 _JOIN = r"(?>(?:\s|\\[nrt]|[\"'+,|>#*()])*)"
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    rf"(?>(?:{_JOIN}(?:[A-Za-z0-9+/]{{16,}}+={{0,2}}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n\\]{{0,200}}))+)"
+    rf"(?>(?:{_JOIN}(?:[A-Za-z0-9+/]{{16,}}+={{0,2}}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): "
+    r"[^\n\\]{0,200}))+)"
     rf"(?:{_JOIN}=?[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?"
     rf"(?:{_JOIN}-----END [A-Z0-9 ]{{0,60}}-----)?"
 )
@@ -84,12 +114,14 @@ _NAMED = (
     r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^&*-]{16,400}+)(?=\s|[,;}]|\\[nr]|$))"
 )
 
-# Of a password also a short value counts, where it stands as in settings, data and command lines. A literal that code assigns stays to be
+# Of a password also a short value counts, where it stands as in settings, data and command lines. A literal
+# that code assigns stays to be
 # seen: whoever works on the code must see it, and the scan for weak spots tells of it.
 _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _LETTERS = r"A-Za-z0-9!@#%^*_+~-"
 _WORD = f"[{_LETTERS}]{{6,64}}+"
-# Behind a colon a type may stand, too: in a line it is followed by a sign, or by a comma and begins with a capital.
+# Behind a colon a type may stand, too: in a line it is followed by a sign, or by a comma and begins with a
+# capital.
 _IN_A_LINE = rf"{_WORD}\.?[ \t]{{1,4}}[A-Za-z0-9#/(<;-]|{_WORD}\.(?:\s|$)|(?![A-Z]){_WORD},[ \t]"
 _SHORT = (
     rf"(?P<keep>(?:{_spellings(_PASSWORDS)})(?:"
@@ -108,10 +140,26 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _HARMLESS = re.compile(r"(?:sha[0-9]{1,3}[:-]|[./~]|https?:|\$|%)")
 _PLACEHOLDERS = frozenset(
-    {"pass", "password", "passwd", "pw", "pwd", "secret", "token", "changeme", "example", "user", "root", "admin", "test", "xxx"}
+    {
+        "pass",
+        "password",
+        "passwd",
+        "pw",
+        "pwd",
+        "secret",
+        "token",
+        "changeme",
+        "example",
+        "user",
+        "root",
+        "admin",
+        "test",
+        "xxx",
+    }
 )
 _HEX_BITS = 2.8
-# How random a named value has to look: from this length on, kinds of characters, digits, and bits per character at least.
+# How random a named value has to look: from this length on, kinds of characters, digits, and bits per
+# character at least.
 _LOOKS = ((32, 3, 1, 3.9), (20, 2, 3, 3.2), (12, 3, 2, 3.2))
 
 
@@ -168,7 +216,12 @@ def _take_out(text: str, rule: _Rule, starts: list[int]) -> tuple[str, int]:
         looked_to = match.end()  # also if it is no secret: what begins within it has been looked at
         if rule.is_secret(match):
             parts = match.groupdict()
-            pieces += (text[kept_to:at], parts.get("keep") or "", parts.get("open") or "", f"[REDACTED:{rule.kind}]")
+            pieces += (
+                text[kept_to:at],
+                parts.get("keep") or "",
+                parts.get("open") or "",
+                f"[REDACTED:{rule.kind}]",
+            )
             kept_to, count = match.end(), count + 1
     return ("".join((*pieces, text[kept_to:])), count) if count else (text, 0)
 
@@ -204,7 +257,12 @@ def _header_value(match: re.Match[str]) -> bool:
 
 def _url_value(match: re.Match[str]) -> bool:
     value = match["value"].lower()
-    return value not in _PLACEHOLDERS and value != match["user"].lower() and set(value) != {"*"} and not value.isdigit()
+    return (
+        value not in _PLACEHOLDERS
+        and value != match["user"].lower()
+        and set(value) != {"*"}
+        and not value.isdigit()
+    )
 
 
 def _named_value(match: re.Match[str]) -> bool:
@@ -218,13 +276,19 @@ def _named_value(match: re.Match[str]) -> bool:
     # Signs that join words are no sign of chance.
     signs = any(not (c.isalnum() or c in "-_.") for c in value)
     kinds = (digits > 0) + any(map(str.isupper, value)) + any(map(str.islower, value)) + signs
-    return any(len(value) >= look[0] and kinds >= look[1] and digits >= look[2] and bits >= look[3] for look in _LOOKS)
+    return any(
+        len(value) >= look[0] and kinds >= look[1] and digits >= look[2] and bits >= look[3]
+        for look in _LOOKS
+    )
 
 
 _LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases, "service_token": _numbered}
 _RULES = (
     _Rule("private_key", ("-----BEGIN ",), re.compile(_PEM), _always),
-    *(_Rule(kind, hints, re.compile(pattern), _LOOK_TWICE.get(kind, _always)) for kind, (hints, pattern) in _TOKENS.items()),
+    *(
+        _Rule(kind, hints, re.compile(pattern), _LOOK_TWICE.get(kind, _always))
+        for kind, (hints, pattern) in _TOKENS.items()
+    ),
     _Rule("authorization", _cases(("authorization",)), re.compile(_HEADER), _header_value),
     _Rule("url_password", ("://",), re.compile(_URL), _url_value),
     _Rule("secret", _cases((*_WORDS, *_KEYS)), re.compile(_NAMED), _named_value),

@@ -1,4 +1,6 @@
-"""What a program prints, all of it, without growing with it: on disk up to a limit, and its two ends in memory."""
+"""What a program prints, all of it, without growing with it: on disk up to a limit, and its two ends in
+memory.
+"""
 
 import codecs
 import tempfile

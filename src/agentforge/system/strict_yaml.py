@@ -1,6 +1,8 @@
-"""YAML without surprises: the scalars of YAML 1.2, no duplicate keys, no aliases, no tags; and a writer whose files read back equal.
+"""YAML without surprises: the scalars of YAML 1.2, no duplicate keys, no aliases, no tags; and a writer whose
+files read back equal.
 
-Values are built from parser events, not nodes: events carry the place of every mistake, and deep nesting cannot overflow a stack.
+Values are built from parser events, not nodes: events carry the place of every mistake, and deep nesting
+cannot overflow a stack.
 """
 
 import re
@@ -23,7 +25,9 @@ MAX_DEPTH = 100
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
 _TEXT_TAG = "tag:yaml.org,2002:str"
 
 # Text that every YAML reader, of 1.1 too, takes for text when it stands alone.
@@ -37,7 +41,9 @@ _LONG_KEY = 1000  # over 1,024 characters a key needs the explicit form
 
 
 def load_file(path: Path) -> Json:
-    """The document of a person's own file; None if there is no file. One that cannot be read is a `UsageError` too."""
+    """The document of a person's own file; None if there is no file. One that cannot be read is a
+    `UsageError` too.
+    """
     try:
         return load(path.read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
@@ -53,23 +59,30 @@ def load(text: str, source: str, *, floats: Literal[False] = False) -> Json: ...
 @overload
 def load(text: str, source: str, *, floats: Literal[True]) -> YamlValue: ...
 def load(text: str, source: str, *, floats: bool = False) -> "Json | YamlValue":
-    """The one document in `text`; an empty one is None. Every mistake is a `UsageError` that starts with `source:line:column`."""
+    """The one document in `text`; an empty one is None. Every mistake is a `UsageError` that starts with
+    `source:line:column`.
+    """
     builder = _Builder(source, floats)
     try:
         for event in _events(text):
             builder.take(event)
     except yaml.MarkedYAMLError as error:
-        raise _mistake(source, error.problem_mark or error.context_mark, error.problem or "not YAML") from None
+        raise _mistake(
+            source, error.problem_mark or error.context_mark, error.problem or "not YAML"
+        ) from None
     except yaml.reader.ReaderError as error:
         before = text.encode(errors="surrogatepass")[: error.position].decode(errors="replace")
-        raise _mistake_at(source, before, f"the character {_codepoint(error.character)} is not allowed here") from None
+        raise _mistake_at(
+            source, before, f"the character {_codepoint(error.character)} is not allowed here"
+        ) from None
     except UnicodeEncodeError as error:
         raise _mistake_at(source, text[: error.start], "half of a surrogate pair is not text") from None
     return builder.document
 
 
 def dump(value: object) -> str:
-    """Block YAML in the order of insertion; text of several lines as a literal block. `load` reads it back equal.
+    """Block YAML in the order of insertion; text of several lines as a literal block. `load` reads it back
+    equal.
 
     Only a lone surrogate, which no YAML can hold, becomes U+FFFD.
     """
@@ -133,12 +146,16 @@ class _Builder:
         elif value == "<<" and event.implicit[0]:
             raise self._mistake(event, "the merge key `<<` is not allowed; write the keys out")
         elif value in container.value:
-            raise self._mistake(event, f"the key `{value}` is there twice (first in line {container.lines[value]})")
+            raise self._mistake(
+                event, f"the key `{value}` is there twice (first in line {container.lines[value]})"
+            )
         else:
             container.key = value
             container.lines[value] = event.start_mark.line + 1 if event.start_mark else 0
 
-    def _open(self, value: "list[YamlValue] | dict[str, YamlValue]", event: yaml.CollectionStartEvent) -> None:
+    def _open(
+        self, value: "list[YamlValue] | dict[str, YamlValue]", event: yaml.CollectionStartEvent
+    ) -> None:
         if event.tag is not None and not event.implicit:
             raise self._mistake(event, f"the tag `{event.tag}` is not allowed")
         if len(self.stack) == MAX_DEPTH:
@@ -172,12 +189,19 @@ class _Builder:
             return _BOOL[text]
         if _INT.fullmatch(text):
             if len(text) > _LONGEST_NUMBER:
-                raise self._mistake(event, f"a number of {len(text)} digits is too long; put it in quotes if it is text")
+                raise self._mistake(
+                    event, f"a number of {len(text)} digits is too long; put it in quotes if it is text"
+                )
             return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
         if _FLOAT.fullmatch(text):
             if not self.floats:
-                raise self._mistake(event, f"`{text[:40]}` is a fraction, which is not allowed here; put it in quotes if it is text")
-            return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1] not in "0123456789." else text)
+                raise self._mistake(
+                    event,
+                    f"`{text[:40]}` is a fraction, which is not allowed here; put it in quotes if it is text",
+                )
+            return float(
+                text.replace(".inf", "inf").replace(".nan", "nan") if text[-1] not in "0123456789." else text
+            )
         return text
 
     def _mistake(self, event: yaml.Event, problem: str) -> UsageError:
@@ -199,7 +223,9 @@ def _codepoint(character: str | int | bytes) -> str:
 
 
 def _node(value: object, indent: int, after: str) -> Iterator[str]:
-    """The lines of a value that stands after `after` (a key or a dash): on the same line, or as a block below it."""
+    """The lines of a value that stands after `after` (a key or a dash): on the same line, or as a block below
+    it.
+    """
     pad = " " * indent
     if isinstance(value, dict) and value:
         yield "\n" if after.endswith(":") else " "
@@ -244,7 +270,9 @@ def _scalar(value: object) -> str:
 
 
 def _fits_literal(text: str) -> bool:
-    """Whether a literal block holds exactly this text, without an indentation hint that readers disagree on."""
+    """Whether a literal block holds exactly this text, without an indentation hint that readers disagree
+    on.
+    """
     return _LITERAL.fullmatch(text) is not None
 
 

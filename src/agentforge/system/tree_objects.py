@@ -20,7 +20,8 @@ Folder = dict[str, "Folder | Entry"]
 
 
 def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[str]]:
-    """What `git mktree -z --batch` must read to write these paths, and the ids it will say, the whole tree's last.
+    """What `git mktree -z --batch` must read to write these paths, and the ids it will say, the whole tree's
+    last.
 
     A path stands for a file, a link, or with the mode of a tree for a whole tree of that id.
     """
@@ -35,18 +36,31 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
         folder[name] = Entry(mode, oid)
     records: list[bytes] = []
     oids: list[str] = []
-    _write(top, records, oids, "sha256" if any(len(oid) == _SHA256_DIGITS for _, oid in entries.values()) else "sha1")
+    _write(
+        top,
+        records,
+        oids,
+        "sha256" if any(len(oid) == _SHA256_DIGITS for _, oid in entries.values()) else "sha1",
+    )
     return b"\0".join(records), oids
 
 
 def _write(folder: Folder, records: list[bytes], oids: list[str], algorithm: str) -> Entry:
     """One folder, after the folders in it."""
-    found = {name: _write(entry, records, oids, algorithm) if isinstance(entry, dict) else entry for name, entry in folder.items()}
+    found = {
+        name: _write(entry, records, oids, algorithm) if isinstance(entry, dict) else entry
+        for name, entry in folder.items()
+    }
     named = {_bytes(name): entry for name, entry in found.items()}
     # Git orders a folder as if its name ended with a slash.
     ordered = sorted(named.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE else b""))
-    lines = [f"{entry.mode} {_KINDS.get(entry.mode, 'blob')} {entry.oid}\t".encode() + name + b"\0" for name, entry in ordered]
-    content = b"".join(entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in ordered)
+    lines = [
+        f"{entry.mode} {_KINDS.get(entry.mode, 'blob')} {entry.oid}\t".encode() + name + b"\0"
+        for name, entry in ordered
+    ]
+    content = b"".join(
+        entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in ordered
+    )
     oid = hashlib.new(algorithm, b"tree %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
     records.append(b"".join(lines))
     oids.append(oid)

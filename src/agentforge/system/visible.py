@@ -1,25 +1,39 @@
-"""Text that somebody else wrote, for a person who must decide about it: nothing in it is unseen, and nothing moves the rest."""
+"""Text that somebody else wrote, for a person who must decide about it: nothing in it is unseen, and nothing
+moves the rest.
+"""
 
 import shlex
 from functools import lru_cache
 
 
 def visible(text: str) -> str:
-    """The text with every character that would not be seen, or would move others, spelled out. Newlines and tabs stay."""
+    """The text with every character that would not be seen, or would move others, spelled out. Newlines and
+    tabs stay.
+    """
     return "".join(each if each.isprintable() or each in "\n\t" else _code(each) for each in text)
 
 
 def command_line(words: tuple[str, ...]) -> str:
-    """The words of a program in one line that a shell would read back as the same words, with nothing hidden in it."""
+    """The words of a program in one line that a shell would read back as the same words, with nothing hidden
+    in it.
+    """
     return " ".join(shlex.quote(word) if word.isprintable() else f"$'{_escaped(word)}'" for word in words)
 
 
 def _escaped(word: str) -> str:
-    return "".join(f"\\{each}" if each in "\\'" else each if each.isprintable() else _code(each) for each in word)
+    return "".join(
+        f"\\{each}" if each in "\\'" else each if each.isprintable() else _code(each) for each in word
+    )
 
 
 @lru_cache(maxsize=256)
 def _code(character: str) -> str:
     usual = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     number = ord(character)
-    return usual.get(character) or (f"\\x{number:02x}" if number < 0x80 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}")
+    return usual.get(character) or (
+        f"\\x{number:02x}"
+        if number < 0x80
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
+    )

@@ -57,7 +57,11 @@ def spell(path: Sequence[str | int]) -> str:
 
 def _place(path: list[str | int | None], lines: list[int], line: int, text: str) -> Place:
     """A key's place is its own line; an entry of a list stands where its value starts."""
-    return Place(tuple(part for part in path if part is not None), lines[-1] if isinstance(path[-1], str) else line, text)
+    return Place(
+        tuple(part for part in path if part is not None),
+        lines[-1] if isinstance(path[-1], str) else line,
+        text,
+    )
 
 
 def _advance(path: list[str | int | None]) -> None:

@@ -3,7 +3,8 @@
     batches = AnthropicBatches(replies)
     with AnthropicServer(routes=[batches.route]) as server: ...
 
-A job runs when it has been looked at `looks` times, and not while `hold` is set. `submissions` counts the jobs that were made.
+A job runs when it has been looked at `looks` times, and not while `hold` is set. `submissions` counts the
+jobs that were made.
 """
 
 import email
@@ -51,7 +52,9 @@ class Job:
 
 
 class Batches(ABC):
-    """The batches of one server. Reads like its `script`: a reply per request in the order in which they run."""
+    """The batches of one server. Reads like its `script`: a reply per request in the order in which they
+    run.
+    """
 
     wire: Wire
     dialect: Dialect
@@ -66,8 +69,10 @@ class Batches(ABC):
         lost: int = 0,
         uploads: str = "",
     ) -> None:
-        """`fate` is asked with the number of the request; `refusals` are statuses of the first submissions; of the next `lost`
-        ones the job is made, and its maker is told of a failure. `uploads` is the host that Google's uploads are sent to.
+        """`fate` is asked with the number of the request; `refusals` are statuses of the first submissions;
+        of the next `lost`
+        ones the job is made, and its maker is told of a failure. `uploads` is the host that Google's uploads
+        are sent to.
         """
         self._script, self._looks, self._fate = script, looks, fate
         self._refusals, self._lost, self._uploads = list(refusals), lost, uploads
@@ -138,13 +143,23 @@ class Batches(ABC):
             elif fate != "missing":
                 job.results.append((name, *self._answer(body, job)))
                 if fate == "twice":
-                    job.results.append((name, 200, self.dialect.reply(said({"thought": "a second result"}, "text"), body, "")))
+                    job.results.append(
+                        (
+                            name,
+                            200,
+                            self.dialect.reply(said({"thought": "a second result"}, "text"), body, ""),
+                        )
+                    )
 
     def _answer(self, body: Mapping[str, Any], job: Job) -> tuple[int, dict[str, Json]]:
-        scripted: Any = self._script(body) if callable(self._script) else self._script[next(self._numbers) - 1]
+        scripted: Any = (
+            self._script(body) if callable(self._script) else self._script[next(self._numbers) - 1]
+        )
         fault = scripted if isinstance(scripted, Fault) else Fault(reply=scripted)
         if fault.reply is None:
-            return fault.status, self.dialect.error(fault.status, fault.message or f"a scripted {fault.status}")
+            return fault.status, self.dialect.error(
+                fault.status, fault.message or f"a scripted {fault.status}"
+            )
         body = {"model": job.model, **body}
         what = said(fault.reply, self.dialect.means(body), cut_off=fault.cut_off)
         return 200, self.dialect.reply(what, body, f"/models/{job.model}:generateContent")
@@ -171,20 +186,28 @@ class AnthropicBatches(Batches):
         parts = path.removeprefix(self._path).strip("/").split("/")
         if not parts[0]:
             if exchange.method == "GET":
-                return _json({"data": [self._shown(job) for job in reversed(self.jobs.values())], "has_more": False})
+                return _json(
+                    {"data": [self._shown(job) for job in reversed(self.jobs.values())], "has_more": False}
+                )
             items = {item["custom_id"]: item["params"] for item in json.loads(exchange.raw)["requests"]}
             return self._made(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
         job = self.jobs.get(parts[0])
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
         if parts[1:] == ["results"]:
-            return Response(200, _lines([self._line(*result) for result in job.results]), {"content-type": "application/x-jsonl"})
+            return Response(
+                200,
+                _lines([self._line(*result) for result in job.results]),
+                {"content-type": "application/x-jsonl"},
+            )
         return self._canceled(job) if parts[1:] == ["cancel"] else self._looked(job)
 
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - a body of the wire
         if isinstance(status, str):
             return {"custom_id": name, "result": {"type": status}}
-        result = {"type": "succeeded", "message": body} if status == 200 else {"type": "errored", "error": body}
+        result = (
+            {"type": "succeeded", "message": body} if status == 200 else {"type": "errored", "error": body}
+        )
         return {"custom_id": name, "result": result}
 
     def _shown(self, job: Job) -> dict[str, Json]:
@@ -220,7 +243,11 @@ class _FileBatches(Batches):
             if exchange.method == "DELETE":
                 return _json({"id": name, "object": "file", "deleted": True})
             data = self.files.get(name)
-            return _json(self.dialect.error(404, "no such file"), 404) if data is None else Response(200, data, _OCTETS)
+            return (
+                _json(self.dialect.error(404, "no such file"), 404)
+                if data is None
+                else Response(200, data, _OCTETS)
+            )
         if not path.startswith(self._jobs):
             return None
         parts = path.removeprefix(self._jobs).strip("/").split("/")
@@ -284,17 +311,31 @@ class ResponsesBatches(_FileBatches):
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - as above
         if isinstance(status, str):
             code = {"expired": "batch_expired", "canceled": "batch_cancelled"}[status]
-            return {"id": "r", "custom_id": name, "response": None, "error": {"code": code, "message": "not run"}}
-        return {"id": "r", "custom_id": name, "response": {"status_code": status, "request_id": "q", "body": body}, "error": None}
+            return {
+                "id": "r",
+                "custom_id": name,
+                "response": None,
+                "error": {"code": code, "message": "not run"},
+            }
+        return {
+            "id": "r",
+            "custom_id": name,
+            "response": {"status_code": status, "request_id": "q", "body": body},
+            "error": None,
+        }
 
     def _shown(self, job: Job) -> dict[str, Json]:
-        status = {"running": "in_progress", "ended": "completed", "canceled": "cancelled"}.get(job.state, job.state)
+        status = {"running": "in_progress", "ended": "completed", "canceled": "cancelled"}.get(
+            job.state, job.state
+        )
         out, err = self._written(job)
         return {
             "id": job.id,
             "object": "batch",
             "endpoint": "/v1/responses",
-            "errors": {"object": "list", "data": [{"code": "bad", "message": "bad line", "line": None}]} if status == "failed" else None,
+            "errors": {"object": "list", "data": [{"code": "bad", "message": "bad line", "line": None}]}
+            if status == "failed"
+            else None,
             "input_file_id": job.input_file,
             "completion_window": "24h",
             "status": status,
@@ -315,11 +356,27 @@ class MistralBatches(_FileBatches):
 
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - as above
         if isinstance(status, str):
-            return {"id": "r", "custom_id": name, "response": None, "error": {"message": f"the request was {status}"}}
-        return {"id": "r", "custom_id": name, "response": {"status_code": status, "body": body}, "error": None}
+            return {
+                "id": "r",
+                "custom_id": name,
+                "response": None,
+                "error": {"message": f"the request was {status}"},
+            }
+        return {
+            "id": "r",
+            "custom_id": name,
+            "response": {"status_code": status, "body": body},
+            "error": None,
+        }
 
     def _shown(self, job: Job) -> dict[str, Json]:
-        words = {"running": "RUNNING", "ended": "SUCCESS", "canceled": "CANCELLED", "expired": "TIMEOUT_EXCEEDED", "failed": "FAILED"}
+        words = {
+            "running": "RUNNING",
+            "ended": "SUCCESS",
+            "canceled": "CANCELLED",
+            "expired": "TIMEOUT_EXCEEDED",
+            "failed": "FAILED",
+        }
         out, err = self._written(job)
         return {
             "id": job.id,
@@ -354,12 +411,18 @@ class GoogleBatches(Batches):
             if exchange.method == "DELETE":
                 return _json({})
             data = self.files.get(f"files/{path.split('/')[3].partition(':')[0]}")
-            return _json(self.dialect.error(404, "no such file"), 404) if data is None else Response(200, data, _OCTETS)
+            return (
+                _json(self.dialect.error(404, "no such file"), 404)
+                if data is None
+                else Response(200, data, _OCTETS)
+            )
         if path.endswith(":batchGenerateContent"):
             source = json.loads(exchange.raw)["batch"]["inputConfig"]["fileName"]
             lines = [json.loads(line) for line in self.files[source].splitlines()]
             model = path.rpartition("/")[2].partition(":")[0]
-            return self._made(Job(self._name("batches/b"), {line["key"]: line["request"] for line in lines}, model, source))
+            return self._made(
+                Job(self._name("batches/b"), {line["key"]: line["request"] for line in lines}, model, source)
+            )
         if not path.startswith("/v1/batches"):
             return None
         name, _, verb = path.removeprefix("/v1/").partition(":")
@@ -378,7 +441,9 @@ class GoogleBatches(Batches):
             url = f"http://{exchange.headers['host'].replace('127.0.0.1', self._uploads or '127.0.0.1')}{path}?upload_id=1"
             return Response(200, b"{}", {"x-goog-upload-url": url, "x-goog-upload-status": "active"})
         name = self._keep("files/f", exchange.raw)
-        body = json.dumps({"file": {"name": name, "uri": name, "mimeType": "application/jsonl", "state": "ACTIVE"}})
+        body = json.dumps(
+            {"file": {"name": name, "uri": name, "mimeType": "application/jsonl", "state": "ACTIVE"}}
+        )
         return Response(200, body.encode(), {"x-goog-upload-status": "final"})
 
     def _shown(self, job: Job) -> dict[str, Json]:

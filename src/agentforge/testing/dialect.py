@@ -1,4 +1,6 @@
-"""What every provider's wire has in common, for servers that speak it: a reply by one of the means, and what a request holds."""
+"""What every provider's wire has in common, for servers that speak it: a reply by one of the means, and what
+a request holds.
+"""
 
 import json
 from abc import ABC, abstractmethod
@@ -39,7 +41,9 @@ def said(reply: Mapping[str, Json], means: Means, *, cut_off: bool = False) -> S
     """A reply by one of the means."""
     value = reply_from_json(dict(reply))
     if means != "calls":
-        text = json.dumps({key: part for key, part in reply_to_json(value).items() if part is not None}, ensure_ascii=False)
+        text = json.dumps(
+            {key: part for key, part in reply_to_json(value).items() if part is not None}, ensure_ascii=False
+        )
         return Said(text if means == "schema" else f"```json\n{text}\n```", cut_off=cut_off)
     calls = [(action.name, dict(action.args)) for action in value.actions]
     report: dict[str, Json] = {} if value.notes is None else {"notes": value.notes}
@@ -83,7 +87,12 @@ class Dialect(ABC):
 
     def listing(self, models: tuple[str, ...]) -> dict[str, Json]:
         """The body that lists the models."""
-        return {"object": "list", "data": [{"id": name, "object": "model", "created": 1, "owned_by": "loopback"} for name in models]}
+        return {
+            "object": "list",
+            "data": [
+                {"id": name, "object": "model", "created": 1, "owned_by": "loopback"} for name in models
+            ],
+        }
 
     def means(self, request: Mapping[str, Any]) -> Means:
         """What the request asks for."""

@@ -1,4 +1,6 @@
-"""The shapes of each provider's wire: a reply, an error, a listing, and where a request keeps what it holds."""
+"""The shapes of each provider's wire: a reply, an error, a listing, and where a request keeps what it
+holds.
+"""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +11,17 @@ from agentforge.models.base import rough_tokens
 from agentforge.models.providers import Wire
 from agentforge.testing.dialect import Dialect, Said, content_of, said, text_of
 
-__all__ = ["Chat", "Dialect", "GenerateContent", "Messages", "MistralChat", "Responses", "Said", "completion", "said"]
+__all__ = [
+    "Chat",
+    "Dialect",
+    "GenerateContent",
+    "Messages",
+    "MistralChat",
+    "Responses",
+    "Said",
+    "completion",
+    "said",
+]
 
 
 class Chat(Dialect):
@@ -35,7 +47,9 @@ class Chat(Dialect):
             "created": 1,
             "model": request.get("model"),
             "choices": [{"index": 0, "finish_reason": finish, "message": message}],
-            "usage": self._usage(rough_tokens(json.dumps(request.get("messages"))), rough_tokens(json.dumps(message))),
+            "usage": self._usage(
+                rough_tokens(json.dumps(request.get("messages"))), rough_tokens(json.dumps(message))
+            ),
         }
 
     def _usage(self, read: int, written: int) -> dict[str, Json]:
@@ -49,7 +63,13 @@ class Chat(Dialect):
     def error(self, status: int, message: str) -> dict[str, Json]:
         """`error`, with a message, a type and a code."""
         code = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}.get(status)
-        return {"error": {"message": message, "type": "server_error" if status >= 500 else "invalid_request_error", "code": code}}
+        return {
+            "error": {
+                "message": message,
+                "type": "server_error" if status >= 500 else "invalid_request_error",
+                "code": code,
+            }
+        }
 
     def system(self, request: Mapping[str, Any]) -> str:
         """The first system message."""
@@ -61,7 +81,9 @@ class Chat(Dialect):
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Functions."""
-        return {tool["function"]["name"]: tool["function"]["parameters"] for tool in request.get("tools") or []}
+        return {
+            tool["function"]["name"]: tool["function"]["parameters"] for tool in request.get("tools") or []
+        }
 
     def schema(self, request: Mapping[str, Any]) -> object:
         """Of the response format."""
@@ -82,8 +104,16 @@ class MistralChat(Chat):
         """Flat; where nobody knows the key it has another shape still."""
         if status == 401:
             return {"detail": message}
-        kind = {400: "invalid_request", 404: "not_found", 429: "rate_limited"}.get(status, "internal_server_error")
-        return {"object": "error", "message": message, "type": kind, "param": None, "code": "1300" if status == 429 else "3000"}
+        kind = {400: "invalid_request", 404: "not_found", 429: "rate_limited"}.get(
+            status, "internal_server_error"
+        )
+        return {
+            "object": "error",
+            "message": message,
+            "type": kind,
+            "param": None,
+            "code": "1300" if status == 429 else "3000",
+        }
 
 
 class Responses(Dialect):
@@ -99,9 +129,17 @@ class Responses(Dialect):
         status = "incomplete" if what.cut_off else "completed"
         if what.words:
             part: Json = {"type": "output_text", "text": what.words, "annotations": []}
-            output.append({"id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": [part]})
+            output.append(
+                {"id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": [part]}
+            )
         for at, (name, text) in enumerate(what.arguments()):
-            call = {"id": f"fc_{at}", "call_id": f"call_{at}", "type": "function_call", "name": name, "arguments": text}
+            call = {
+                "id": f"fc_{at}",
+                "call_id": f"call_{at}",
+                "type": "function_call",
+                "name": name,
+                "arguments": text,
+            }
             output.append({**call, "status": "completed"})
         read, written = rough_tokens(json.dumps(request.get("input"))), rough_tokens(json.dumps(output))
         return {
@@ -159,10 +197,13 @@ class Messages(Dialect):
     key_header = "x-api-key"
 
     def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
-        """A message with its blocks. Its count of input leaves out what came from the cache or went into it."""
+        """A message with its blocks. Its count of input leaves out what came from the cache or went into
+        it.
+        """
         content: list[Json] = [{"type": "text", "text": what.words}] if what.words else []
         content += [
-            {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": value} for at, (name, value) in enumerate(what.objects())
+            {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": value}
+            for at, (name, value) in enumerate(what.objects())
         ]
         read, written = rough_tokens(json.dumps(request.get("messages"))), rough_tokens(json.dumps(content))
         return {
@@ -212,7 +253,10 @@ class Messages(Dialect):
 
     def listing(self, models: tuple[str, ...]) -> dict[str, Json]:
         """A page of models."""
-        data: list[Json] = [{"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"} for name in models]
+        data: list[Json] = [
+            {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"}
+            for name in models
+        ]
         return {"data": data, "has_more": False, "first_id": None, "last_id": None}
 
 
@@ -231,7 +275,9 @@ class GenerateContent(Dialect):
         read, written = rough_tokens(json.dumps(request.get("contents"))), rough_tokens(json.dumps(parts))
         finish = "MAX_TOKENS" if what.cut_off else "STOP"
         return {
-            "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": finish}],
+            "candidates": [
+                {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": finish}
+            ],
             "modelVersion": path.rpartition("/")[2].partition(":")[0],
             "responseId": "loopback",
             "usageMetadata": {
@@ -265,8 +311,15 @@ class GenerateContent(Dialect):
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Function declarations."""
-        found = [function for tool in request.get("tools") or [] for function in tool.get("functionDeclarations") or []]
-        return {function["name"]: function.get("parameters_json_schema", function.get("parametersJsonSchema")) for function in found}
+        found = [
+            function
+            for tool in request.get("tools") or []
+            for function in tool.get("functionDeclarations") or []
+        ]
+        return {
+            function["name"]: function.get("parameters_json_schema", function.get("parametersJsonSchema"))
+            for function in found
+        }
 
     def schema(self, request: Mapping[str, Any]) -> object:
         """Of the generation's configuration."""
@@ -275,9 +328,16 @@ class GenerateContent(Dialect):
 
     def listing(self, models: tuple[str, ...]) -> dict[str, Json]:
         """Names with their folder."""
-        return {"models": [{"name": f"models/{name}", "supportedGenerationMethods": ["generateContent"]} for name in models]}
+        return {
+            "models": [
+                {"name": f"models/{name}", "supportedGenerationMethods": ["generateContent"]}
+                for name in models
+            ]
+        }
 
 
-def completion(reply: Mapping[str, Json], request: Mapping[str, Json], *, cut_off: bool = False) -> dict[str, Json]:
+def completion(
+    reply: Mapping[str, Json], request: Mapping[str, Json], *, cut_off: bool = False
+) -> dict[str, Json]:
     """The chat completion that says `reply` in native tool calls."""
     return Chat().reply(said(reply, "calls", cut_off=cut_off), request, "")

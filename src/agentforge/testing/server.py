@@ -108,7 +108,9 @@ Route: TypeAlias = Callable[[Exchange], Response | None]
 
 
 class WireServer:
-    """A provider on 127.0.0.1, alive inside a `with`. It keeps every request for a reply in `requests`, every other in `others`."""
+    """A provider on 127.0.0.1, alive inside a `with`. It keeps every request for a reply in `requests`, every
+    other in `others`.
+    """
 
     dialect: Dialect = Chat()
 
@@ -121,7 +123,9 @@ class WireServer:
         routes: Sequence[Route] = (),
         listing: Fault | None = None,
     ) -> None:
-        """`models` is what it lists; with a `key` it refuses every other one; `routes` come first; `listing` is how its lists fail."""
+        """`models` is what it lists; with a `key` it refuses every other one; `routes` come first; `listing`
+        is how its lists fail.
+        """
         self._script, self._models, self._key = script, tuple(models), key
         self._routes, self._listing = routes, listing
         self._lock = threading.Lock()
@@ -129,7 +133,9 @@ class WireServer:
         self.others: list[Exchange] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
 
     @property
     def base_url(self) -> str:
@@ -140,7 +146,9 @@ class WireServer:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -154,7 +162,9 @@ class WireServer:
             return self._script(seen.body)
         if at < len(self._script):
             return self._script[at]
-        return Fault(status=500, message=f"the server has {len(self._script)} replies, and this is request {at + 1}")
+        return Fault(
+            status=500, message=f"the server has {len(self._script)} replies, and this is request {at + 1}"
+        )
 
     def serve(self, exchange: Exchange) -> tuple[Fault, bytes]:
         """What to send, and how."""
@@ -172,7 +182,9 @@ class WireServer:
             self._note(exchange)
             return self._encoded(Fault(status=404, message="there is nothing here"), {}, "")
         body = json.loads(exchange.raw)
-        return self._encoded(self.answer(Seen(exchange.path, exchange.headers, body, self.dialect)), body, path)
+        return self._encoded(
+            self.answer(Seen(exchange.path, exchange.headers, body, self.dialect)), body, path
+        )
 
     def _note(self, exchange: Exchange) -> None:
         with self._lock:
@@ -201,7 +213,9 @@ class WireServer:
             return self.dialect.error(fault.status, fault.message or f"a scripted {fault.status}")
         if not set(fault.reply) <= _REPLY_KEYS:
             return dict(fault.reply)
-        return self.dialect.reply(said(fault.reply, self.dialect.means(request), cut_off=fault.cut_off), request, path)
+        return self.dialect.reply(
+            said(fault.reply, self.dialect.means(request), cut_off=fault.cut_off), request, path
+        )
 
 
 class OpenAIServer(WireServer):
@@ -264,7 +278,9 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
             time.sleep(fault.delay_s)
             self.close_connection = True
             if not fault.drop:
-                with suppress(BrokenPipeError, ConnectionResetError):  # a client that gave up waiting is part of some tests
+                with suppress(
+                    BrokenPipeError, ConnectionResetError
+                ):  # a client that gave up waiting is part of some tests
                     _write(self, fault, body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so

@@ -1,4 +1,6 @@
-"""Tools that compute: who imports whom, what a project requires, how its packages stand, how complex its functions are."""
+"""Tools that compute: who imports whom, what a project requires, how its packages stand, how complex its
+functions are.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,11 +26,18 @@ MAX_DECLARED = 40
 COMPLEX = 10
 """Branches beyond which a function is named as complex."""
 
-_PATH: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "a file or directory"}
+_PATH: dict[str, Json] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "description": "a file or directory",
+}
 
 
 def analyze_dependencies(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """Of the project: what it declares and uses. Of a path: what it imports, who imports it, which tests reach it."""
+    """Of the project: what it declares and uses. Of a path: what it imports, who imports it, which tests
+    reach it.
+    """
     project = project_of(bench.root)
     texts = python_texts(bench.root)
     if place := text_of(args, "path"):
@@ -57,7 +66,9 @@ def view_architecture_diagram(_args: Mapping[str, Json], bench: Workbench) -> To
 
 
 def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """Functions with the most branches first, and blocks that stand twice; of a path, else of the change, else of all but tests."""
+    """Functions with the most branches first, and blocks that stand twice; of a path, else of the change,
+    else of all but tests.
+    """
     place = text_of(args, "path")
     chosen = [path for path in (_below(place, bench) if place else present(bench)) if path.endswith(".py")]
     if place and not chosen:
@@ -65,19 +76,30 @@ def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult
     everything = {} if chosen else python_texts(bench.root)
     texts = {path: read_source(bench.root, path).text for path in chosen}
     texts |= {path: text for path, text in everything.items() if not looks_like_test(path)}
-    found = [(count, f"{path}::{name}") for path, text in texts.items() for name, count in complexity(text, path).items()]
+    found = [
+        (count, f"{path}::{name}")
+        for path, text in texts.items()
+        for name, count in complexity(text, path).items()
+    ]
     found.sort(key=lambda each: (-each[0], each[1]))
-    head = f"{len(found)} functions in {len(texts)} files, {sum(count > COMPLEX for count, _ in found)} of them above {COMPLEX}."
+    head = (
+        f"{len(found)} functions in {len(texts)} files, {sum(count > COMPLEX for count, _ in found)} "
+        f"of them above {COMPLEX}."
+    )
     rows = [f"{count} {name}" for count, name in found[:MAX_FUNCTIONS]]
     twice = [
         f"{each.lines} lines twice: {each.path}:{each.start} and {each.other_path}:{each.other_start}"
-        for each in sorted(duplicates(texts), key=lambda each: (-each.lines, each.path, each.start))[:MAX_DUPLICATES]
+        for each in sorted(duplicates(texts), key=lambda each: (-each.lines, each.path, each.start))[
+            :MAX_DUPLICATES
+        ]
     ]
     return ToolResult(ok=True, text="\n".join([head, *rows, *twice]))
 
 
 def project_of(root: Path) -> Project:
-    """The project's own description. One that cannot be parsed is told to the role, which may have written it."""
+    """The project's own description. One that cannot be parsed is told to the role, which may have written
+    it.
+    """
 
     def read(path: str) -> bytes | None:
         place = root / path
@@ -94,7 +116,10 @@ def declared(project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:
     own = table(project.pyproject, "project")
     yield "project.dependencies", strings(own.get("dependencies"))
     yield "poetry", tuple(poetry_requirements(project.tool("poetry", "dependencies")))
-    yield "setup.cfg install_requires", lines(project.setup_cfg.get("options", "install_requires", fallback=""))
+    yield (
+        "setup.cfg install_requires",
+        lines(project.setup_cfg.get("options", "install_requires", fallback="")),
+    )
     yield "setup.py install_requires", strings(project.setup_py.get("install_requires"))
     for name, wanted in sorted(extras_of(project).items()):
         yield f"extra {name}", wanted
@@ -116,7 +141,9 @@ def _used(project: Project, texts: Mapping[str, str]) -> Iterator[str]:
     known = {name_of(each).replace("-", "_") for _, wanted in declared(project) for each in wanted}
     yield "Imported from elsewhere:" if files else "Nothing is imported from elsewhere."
     for name, paths in sorted(files.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        unknown = "" if name.lower() in known else "; no declared requirement has this name (it may have another)"
+        unknown = (
+            "" if name.lower() in known else "; no declared requirement has this name (it may have another)"
+        )
         only_tests = ", tests only" if all(map(looks_like_test, paths)) else ""
         yield f"  {name}: {len(paths)} files{only_tests}, first {paths[0]}{unknown}"
 
@@ -127,7 +154,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _sum(reach: Reach) -> str:
-    return f"In all: imported by {len(reach.importers)} other files, reached by {len(reach.tests)} test files."
+    return (
+        f"In all: imported by {len(reach.importers)} other files, reached by {len(reach.tests)} test files."
+    )
 
 
 def _below(place: str, bench: Workbench) -> list[str]:
@@ -148,20 +177,27 @@ ANALYSING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "analyze_dependencies",
-            "Declared requirements and what is imported; with `path` its imports, its importers and the tests that reach it.",
+            "Declared requirements and what is imported; with `path` its imports, its importers and the "
+            "tests that reach it.",
             object_schema({}, {"path": _PATH}),
             "read",
         ),
         analyze_dependencies,
     ),
     Tool(
-        ToolSpec("view_architecture_diagram", "Packages in layers, who imports whom, and cycles.", object_schema({}), "read"),
+        ToolSpec(
+            "view_architecture_diagram",
+            "Packages in layers, who imports whom, and cycles.",
+            object_schema({}),
+            "read",
+        ),
         view_architecture_diagram,
     ),
     Tool(
         ToolSpec(
             "analyze_complexity",
-            "Functions by number of branches and blocks written twice; without `path`, of what this change touches.",
+            "Functions by number of branches and blocks written twice; without `path`, of what this "
+            "change touches.",
             object_schema({}, {"path": _PATH}),
             "read",
         ),

@@ -1,4 +1,6 @@
-"""The shape of a tool: a function from arguments and a workbench to a result, with a description a model can read."""
+"""The shape of a tool: a function from arguments and a workbench to a result, with a description a model can
+read.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,33 +13,45 @@ from agentforge.core.reply import Json
 from agentforge.tools.roots import Root, Spot, spot_of
 
 Effect = Literal["pure", "read", "write", "execute", "network", "control"]
-"""What a tool does to the world. `pure` looks at nothing but its arguments; `control` changes the task and not the tree."""
+"""What a tool does to the world. `pure` looks at nothing but its arguments; `control` changes the task and
+not the tree.
+"""
 
 Risk = Literal["low", "medium", "high", "critical"]
-"""How much a call can spoil, as far as a tool alone can know. A command line has a risk of its own on top. What is critical never runs."""
+"""How much a call can spoil, as far as a tool alone can know. A command line has a risk of its own on top.
+What is critical never runs.
+"""
 
 Act = Literal["create", "edit", "delete"]
-"""What can be done to a file. A role's path limits speak of these by the name of the plain tool that does them."""
+"""What can be done to a file. A role's path limits speak of these by the name of the plain tool that does
+them.
+"""
 
-ACTS: Mapping[Act, str] = MappingProxyType({"create": "create_file", "edit": "edit_file", "delete": "delete_file"})
+ACTS: Mapping[Act, str] = MappingProxyType(
+    {"create": "create_file", "edit": "edit_file", "delete": "delete_file"}
+)
 
 RESULT_CHARS = 6000
 """No result is longer: a step's context has a fixed size, and one answer may not take it all."""
 
 KEEPING_TOOLS = frozenset({"generate_changelog", "create_release_notes"})
-"""Writing tools that know their own files: they add to one that exists, of one kind. A role is given them to touch just that, so what it
+"""Writing tools that know their own files: they add to one that exists, of one kind. A role is given them to
+touch just that, so what it
 may otherwise write does not bind them; what is closed to it does."""
 
 WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING_TOOLS
 """The tools that path limits are written for."""
 
 COMPOSED_TOOLS = frozenset({"apply_patch", "move_file"})
-"""Writing tools made of several acts. Each act is held to the limits of the plain tool that does just that."""
+"""Writing tools made of several acts. Each act is held to the limits of the plain tool that does just that.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A part of a file that a tool brought to light; it belongs in the working set. Lines count from 1, both ends included."""
+    """A part of a file that a tool brought to light; it belongs in the working set. Lines count from 1, both
+    ends included.
+    """
 
     path: str
     start: int
@@ -82,7 +96,14 @@ class ToolSpec:
 
 
 _USUAL_RISK: Mapping[Effect, Risk] = MappingProxyType(
-    {"pure": "low", "read": "low", "control": "low", "write": "medium", "execute": "medium", "network": "high"}
+    {
+        "pure": "low",
+        "read": "low",
+        "control": "low",
+        "write": "medium",
+        "execute": "medium",
+        "network": "high",
+    }
 )
 
 
@@ -106,14 +127,16 @@ class Program:
     writes: bool = True
     """False: it can read the tree and not change it."""
     network: bool = False
-    """True: it may go where the user's own configuration lets programs go. Else there is no network for it."""
+    """True: it may go where the user's own configuration lets programs go. Else there is no network for it.
+    """
 
 
 Command: TypeAlias = Callable[[Program], ToolResult]
 """Runs a program to its end."""
 
 Keep: TypeAlias = Callable[[str], str]
-"""Puts a text that is too long to be shown where people find it whole; the answer is the name of that place."""
+"""Puts a text that is too long to be shown where people find it whole; the answer is the name of that place.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +163,17 @@ def _anything(_act: Act, _path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """Where tools work: a tree, a way to run its tests and checks, and what else the engine can do for a tool."""
+    """Where tools work: a tree, a way to run its tests and checks, and what else the engine can do for a
+    tool.
+    """
 
     root: Path
     run_tests: Callable[[Sequence[str]], ToolResult]
     created: frozenset[str] = frozenset()
     """Paths that this role created in this stage: it may overwrite those."""
     runs: Mapping[str, Run] = field(default_factory=dict)
-    """By tool: the checks that the engine can run here. A tool whose check is missing says "not configured"."""
+    """By tool: the checks that the engine can run here. A tool whose check is missing says "not configured".
+    """
     changed: Callable[[], Sequence[str]] = _nothing
     """The paths that differ from the base of the task; asked only by the tools that need them."""
 
@@ -160,7 +186,9 @@ class Workbench:
     roots: tuple[Root, ...] = ()
     """Directories beside the tree that the user opened, reached by absolute paths."""
     permit: Permit = _anything
-    """Asked by a writing tool about the real path that it is about to change, whatever was asked before. The bridge sets it."""
+    """Asked by a writing tool about the real path that it is about to change, whatever was asked before. The
+    bridge sets it.
+    """
 
     def spot(self, given: str) -> Spot:
         """Where a path leads that an action names."""
@@ -182,10 +210,14 @@ class Tool:
     spec: ToolSpec
     call: Call
     targets: Targets | None = None
-    """The paths that a call would change, for a writing tool that finds them itself. The bridge asks before the call."""
+    """The paths that a call would change, for a writing tool that finds them itself. The bridge asks before
+    the call.
+    """
 
 
-def object_schema(required: Mapping[str, Json], optional: Mapping[str, Json] | None = None) -> dict[str, Json]:
+def object_schema(
+    required: Mapping[str, Json], optional: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
     """The schema of a tool's arguments: unknown names are refused."""
     return {
         "type": "object",
@@ -222,7 +254,9 @@ def texts_of(args: Mapping[str, Json], key: str) -> tuple[str, ...]:
 
 
 def bounded(text: str, limit: int = RESULT_CHARS, place: str = "") -> str:
-    """The text, or its beginning and end with a note on how much is missing between, and where the whole of it is."""
+    """The text, or its beginning and end with a note on how much is missing between, and where the whole of
+    it is.
+    """
     if len(text) <= limit:
         return text
     where = f"; people find the whole in {place}" if place else ""

@@ -1,10 +1,15 @@
-"""Between a role and the tools: what it may use, where it may write. Every action passes here, and a refusal is an answer.
+"""Between a role and the tools: what it may use, where it may write. Every action passes here, and a refusal
+is an answer.
 
-The order of the questions: is there such a tool, may this role use it, may this task, are the arguments right, and then for each path
-that it names, made real first: is it closed to all, and if it would change, is it protected, locked, or outside the role's limits.
-A writing tool asks again about the very path that it is about to change: nothing can be put between the question and the act.
+The order of the questions: is there such a tool, may this role use it, may this task, are the arguments
+right, and then for each path
+that it names, made real first: is it closed to all, and if it would change, is it protected, locked, or
+outside the role's limits.
+A writing tool asks again about the very path that it is about to change: nothing can be put between the
+question and the act.
 
-Some tools have a second name, by which other programs know them. It opens nothing: a role may use both names of a tool, or neither.
+Some tools have a second name, by which other programs know them. It opens nothing: a role may use both names
+of a tool, or neither.
 """
 
 import errno
@@ -20,7 +25,17 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.system.redact import redact
 from agentforge.tools.analysing import ANALYSING
-from agentforge.tools.base import ACTS, RESULT_CHARS, Act, Tool, ToolResult, ToolSpec, Workbench, bounded, text_of
+from agentforge.tools.base import (
+    ACTS,
+    RESULT_CHARS,
+    Act,
+    Tool,
+    ToolResult,
+    ToolSpec,
+    Workbench,
+    bounded,
+    text_of,
+)
 from agentforge.tools.checking import CHECKING
 from agentforge.tools.commands import COMMANDS
 from agentforge.tools.declared import Declared, as_tool
@@ -67,7 +82,11 @@ class Alias(NamedTuple):
 
 ALIASES: Mapping[str, Alias] = MappingProxyType(
     {
-        "grep": Alias("search_codebase", MappingProxyType({"maxResults": "max", "max_results": "max"}), MappingProxyType({"regex": True})),
+        "grep": Alias(
+            "search_codebase",
+            MappingProxyType({"maxResults": "max", "max_results": "max"}),
+            MappingProxyType({"regex": True}),
+        ),
         "glob": Alias("list_files"),
         "write_file": Alias("create_file"),
         "ask_user": Alias("escalate"),
@@ -87,7 +106,9 @@ _LOOKS = frozenset({"pure", "read", "control"})
 
 _CONTROL: Mapping[str, ToolSpec] = MappingProxyType({spec.name: spec for spec in CONTROL})
 
-_PATH_ERRORS = frozenset({errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.ENXIO})
+_PATH_ERRORS = frozenset(
+    {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.ENXIO}
+)
 """What the operating system says about a name that cannot be. The model chose the name."""
 
 _ROOT = Path("/")
@@ -125,13 +146,21 @@ class Bridge:
         read_only: bool = False,
         declared: Mapping[str, Declared] | None = None,
     ) -> "Bridge":
-        """The bridge of a role, from its agent definition. `declared` are the tools of the project; none takes the place of ours."""
+        """The bridge of a role, from its agent definition. `declared` are the tools of the project; none
+        takes the place of ours.
+        """
         said = _object(_object(role, "capabilities"), "tools")
         forbidden = frozenset(map(real_name, _names(said, "forbidden")))
-        allowed = tuple(dict.fromkeys(name for name in map(real_name, _names(said, "allowed")) if name not in forbidden))
+        allowed = tuple(
+            dict.fromkeys(name for name in map(real_name, _names(said, "allowed")) if name not in forbidden)
+        )
         name = str(_object(role, "agent").get("role", "this role"))
         closed = tuple(glob(each.casefold()) for each in protected)
-        own = {name: as_tool(tool) for name, tool in (declared or {}).items() if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED}}
+        own = {
+            name: as_tool(tool)
+            for name, tool in (declared or {}).items()
+            if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED}
+        }
         tools = MappingProxyType({**TOOLS, **own}) if own else TOOLS
         return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only, tools)
 
@@ -147,7 +176,11 @@ class Bridge:
         """Why the action may not be done; None if it may. For control actions this is the whole check."""
         action = real_action(action)
         try:
-            return self._refused_tool(action) or self._refused_arguments(action) or self._refused_paths(action, bench)
+            return (
+                self._refused_tool(action)
+                or self._refused_arguments(action)
+                or self._refused_paths(action, bench)
+            )
         except ModelMistake as mistake:
             return _mistaken(mistake)
         except OSError as error:
@@ -179,7 +212,8 @@ class Bridge:
             return None
         if name in self.tools and self._is_closed(self.tools[name].spec):
             return _refused(
-                "forbidden_tool", f"this task is read-only: its mode lets nobody use {name}, which would write or run something"
+                "forbidden_tool",
+                f"this task is read-only: its mode lets nobody use {name}, which would write or run something",
             )
         if name in self.allowed and name in self.tools:
             return None
@@ -220,15 +254,23 @@ class Bridge:
         if matches_any(self.protected, spot.path.casefold()):
             return _refused("path_limit", f"`{path}` is never written by a tool")
         if path in self.locked:
-            return _refused("test_lock", f"`{path}` is locked since RED; a needed change is a request back to RED: escalate")
+            return _refused(
+                "test_lock",
+                f"`{path}` is locked since RED; a needed change is a request back to RED: escalate",
+            )
         reason = self.limits.allows(tool, path)
         return _refused("path_limit", f"{tool}: {reason}") if reason else None
 
     def _permit(self, roots: Sequence[Root], act: Act, path: str) -> None:
-        """The last question, asked by the tool itself. An act is held to the limits of the plain tool for it, and forbidden with it."""
+        """The last question, asked by the tool itself. An act is held to the limits of the plain tool for it,
+        and forbidden with it.
+        """
         tool = ACTS[act]
         if tool in self.forbidden:
-            raise ModelMistake("forbidden_tool", f"{tool} is not for {self.name}, by no other tool either: `{path}` stays as it is")
+            raise ModelMistake(
+                "forbidden_tool",
+                f"{tool} is not for {self.name}, by no other tool either: `{path}` stays as it is",
+            )
         # The path is real already: it is only split into its root and the rest.
         spot = spot_of(_ROOT, roots, path) if path.startswith("/") else Spot(_ROOT, path)
         if (refused := self._refused_spot(tool, spot)) is not None:
@@ -241,7 +283,9 @@ def real_name(name: str) -> str:
 
 
 def real_action(action: Action) -> Action:
-    """The action by the tool's own name and with its own arguments. What the tool does not know stays, and is refused with the rest."""
+    """The action by the tool's own name and with its own arguments. What the tool does not know stays, and is
+    refused with the rest.
+    """
     alias = ALIASES.get(action.name) or Alias(action.name, _ARGUMENTS.get(action.name, {}))
     if alias == (action.name, {}, {}):
         return action
@@ -260,7 +304,9 @@ def _paths_named(action: Action) -> list[str]:
 
 
 def _broken_syntax(result: ToolResult, bench: Workbench) -> str:
-    """A sentence for every Python file just written that does not parse: cheap to know now, dear to learn a step later."""
+    """A sentence for every Python file just written that does not parse: cheap to know now, dear to learn a
+    step later.
+    """
     notes = []
     for path in result.wrote[:_PARSED_FILES]:
         if path.endswith(".py") and (bench.root / path).is_file():
@@ -271,11 +317,18 @@ def _broken_syntax(result: ToolResult, bench: Workbench) -> str:
 
 
 def _fitted(result: ToolResult, bench: Workbench) -> ToolResult:
-    """A result that fits into an answer. Secrets go before the cut: half of one would not be known for what it is."""
+    """A result that fits into an answer. Secrets go before the cut: half of one would not be known for what
+    it is.
+    """
     if len(result.text) <= RESULT_CHARS:
         return result
     whole = redact(result.text)[0]
-    return replace(result, text=bounded(whole, place=bench.keep(whole) if bench.keep is not None and len(whole) > RESULT_CHARS else ""))
+    return replace(
+        result,
+        text=bounded(
+            whole, place=bench.keep(whole) if bench.keep is not None and len(whole) > RESULT_CHARS else ""
+        ),
+    )
 
 
 def _refused(kind: str, text: str) -> ToolResult:

@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from agentforge.analysis.docs_found import Heading, headings
 from agentforge.core.errors import ModelMistake
 
-_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-.]?(?:a|b|rc|alpha|beta|dev|post|pre)[-.]?\d*)?)(?![\w])", re.IGNORECASE)
-_OPEN = re.compile(
-    r"\b(?:unreleased|upcoming|next(?: release| version)?|in development|not yet released|development version)\b", re.IGNORECASE
+_VERSION = re.compile(
+    r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-.]?(?:a|b|rc|alpha|beta|dev|post|pre)[-.]?\d*)?)(?![\w])", re.IGNORECASE
 )
-_DATE = re.compile(r"\(?\d{4}-\d{2}-\d{2}\)?|\(?\d{1,2}[./]\d{1,2}[./]\d{4}\)?|\(?(?:\d{1,2} )?[A-Z][a-z]+ (?:\d{1,2}, )?\d{4}\)?")
+_OPEN = re.compile(
+    r"\b(?:unreleased|upcoming|next(?: release| version)?|in development|not yet released|development "
+    r"version)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\(?\d{4}-\d{2}-\d{2}\)?|\(?\d{1,2}[./]\d{1,2}[./]\d{4}\)?|\(?(?:\d{1,2} )?[A-Z][a-z]+ (?:\d{1,2}, "
+    r")?\d{4}\)?"
+)
 _BULLET = re.compile(r"([ \t]{0,3})([-*+•])([ \t]+)")
 _HEADING_LIKE = re.compile(r"(?m)^(?:#{1,6}[ \t]|[=~^]{3,}[ \t]*$|-{3,}[ \t]*$)")
 _KINDS: tuple[tuple[str, str], ...] = (
@@ -40,7 +47,9 @@ class Placed:
 
 
 def with_entry(text: str, entry: str, version: str = "", *, bullet: bool = True) -> Placed:
-    """The changelog with the entry in the section of `version`, else in the open one; a section that is missing is made."""
+    """The changelog with the entry in the section of `version`, else in the open one; a section that is
+    missing is made.
+    """
     ending = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
     lines = text.replace("\r\n", "\n").split("\n")
     while lines and not lines[-1].strip():
@@ -49,7 +58,10 @@ def with_entry(text: str, entry: str, version: str = "", *, bullet: bool = True)
     if not said.strip():
         raise ModelMistake("bad_arguments", "the entry is empty")
     if _HEADING_LIKE.search(said):
-        raise ModelMistake("bad_arguments", "the entry holds a heading; give its words alone, they are put under the right one")
+        raise ModelMistake(
+            "bad_arguments",
+            "the entry holds a heading; give its words alone, they are put under the right one",
+        )
     found = headings("\n".join(lines))
     versions = [each for each in found if _is_release(each)]
     at = _section(versions, version)
@@ -65,7 +77,9 @@ def has_entry_for(text: str, version: str) -> bool:
     found = headings(plain)
     lines = plain.split("\n")
     for at, each in enumerate(found):
-        if _is_release(each) and (_OPEN.search(each.title) or (version and _version_in(each.title) == version)):
+        if _is_release(each) and (
+            _OPEN.search(each.title) or (version and _version_in(each.title) == version)
+        ):
             inner = [other for other in found[at + 1 :] if other.level <= each.level]
             body = lines[each.last : inner[0].line - 1 if inner else len(lines)]
             if any(line.strip() and not line.startswith("#") for line in body):
@@ -85,11 +99,15 @@ def _version_in(title: str) -> str:
 def _section(versions: Sequence[Heading], version: str) -> int | None:
     """The line of the heading that the entry belongs under, counted from 1."""
     if version:
-        return next((each.line for each in versions if _version_in(each.title) == version.removeprefix("v")), None)
+        return next(
+            (each.line for each in versions if _version_in(each.title) == version.removeprefix("v")), None
+        )
     return next((each.line for each in versions if _OPEN.search(each.title)), None)
 
 
-def _with_section(lines: list[str], found: Sequence[Heading], versions: Sequence[Heading], version: str) -> tuple[list[str], int]:
+def _with_section(
+    lines: list[str], found: Sequence[Heading], versions: Sequence[Heading], version: str
+) -> tuple[list[str], int]:
     """The lines with a new heading in the manner of the newest one, above it, and where that heading is."""
     opened = next((each for each in versions if _OPEN.search(each.title)), None)
     newest = next((each for each in versions if not _OPEN.search(each.title)), opened)
@@ -109,7 +127,9 @@ def _with_section(lines: list[str], found: Sequence[Heading], versions: Sequence
 
 
 def _title(pattern: str, version: str) -> str:
-    """A title like the pattern's: its version replaced, its date by a word, since the day of a release is not known yet."""
+    """A title like the pattern's: its version replaced, its date by a word, since the day of a release is not
+    known yet.
+    """
     own = _VERSION.search(pattern)
     if not version or own is None:
         bracketed = own is not None and pattern[: own.start()].endswith("[")
@@ -118,7 +138,11 @@ def _title(pattern: str, version: str) -> str:
     rest = pattern[own.end() :]
     date = _DATE.search(rest)
     if date is not None:
-        rest = rest[: date.start()] + ("(unreleased)" if date[0].startswith("(") else "Unreleased") + rest[date.end() :]
+        rest = (
+            rest[: date.start()]
+            + ("(unreleased)" if date[0].startswith("(") else "Unreleased")
+            + rest[date.end() :]
+        )
     # A link target belongs to the old version.
     return pattern[:start] + version.removeprefix("v") + re.sub(r"\]\([^)]*\)", "]", rest)
 
@@ -130,7 +154,9 @@ def _heading(title: str, like: Heading) -> list[str]:
     return [line, title, line] if len(like.mark) == 2 else [title, line]
 
 
-def _put(lines: list[str], found: Sequence[Heading], at: int, said: str, ending: str, *, bullet: bool) -> Placed:
+def _put(
+    lines: list[str], found: Sequence[Heading], at: int, said: str, ending: str, *, bullet: bool
+) -> Placed:
     own = next(index for index, each in enumerate(found) if each.line == at)
     heading = found[own]
     below = [each for each in found[own + 1 :] if each.line > heading.line]
@@ -169,7 +195,9 @@ def _before_targets(lines: Sequence[str], start: int, limit: int) -> int:
 
 
 def _is_loose(body: Sequence[str]) -> bool:
-    """Whether a new item stands apart: after words that are no list, or in a list with empty lines between items."""
+    """Whether a new item stands apart: after words that are no list, or in a list with empty lines between
+    items.
+    """
     items = [at for at, line in enumerate(body) if _BULLET.match(line)]
     return not items or any(not body[at - 1].strip() for at in items[1:])
 
@@ -183,7 +211,9 @@ def _has_kinds(found: Sequence[Heading]) -> bool:
 
 
 def _kind(said: str) -> tuple[str, str]:
-    """The kind of change that an entry tells of, named or by its first word, and the entry without the name."""
+    """The kind of change that an entry tells of, named or by its first word, and the entry without the
+    name.
+    """
     bare = _BULLET.sub("", said, count=1) if _BULLET.match(said) else said
     if (named := _NAMED_KIND.match(bare)) is not None:
         return named[1].capitalize(), bare[named.end() :]

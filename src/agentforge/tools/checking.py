@@ -1,4 +1,6 @@
-"""Tools that run the project's checks. The engine runs them, on a pristine checkout in the sandbox; here their arguments are made sound."""
+"""Tools that run the project's checks. The engine runs them, on a pristine checkout in the sandbox; here
+their arguments are made sound.
+"""
 
 from collections.abc import Mapping
 
@@ -8,7 +10,11 @@ from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import Call, Tool, ToolResult, ToolSpec, Workbench, object_schema, texts_of
 
 MAX_PATHS = 200
-PATHS: dict[str, Json] = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 1000}, "maxItems": MAX_PATHS}
+PATHS: dict[str, Json] = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": 1000},
+    "maxItems": MAX_PATHS,
+}
 
 
 def real_paths(args: Mapping[str, Json], bench: Workbench) -> tuple[str, ...]:
@@ -29,7 +35,11 @@ def _by_engine(name: str, what: str) -> Call:
         paths = real_paths(args, bench)
         run = bench.runs.get(name)
         if run is None:
-            return ToolResult(ok=False, text=f"{name}: {what} is not configured here; nothing was checked", mistake="not_configured")
+            return ToolResult(
+                ok=False,
+                text=f"{name}: {what} is not configured here; nothing was checked",
+                mistake="not_configured",
+            )
         return run({**args, "paths": list(paths)} if paths else args)
 
     return call
@@ -39,7 +49,8 @@ CHECKING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "run_type_check",
-            "Run the project's type checker; without `paths`, on what this change touches. Shows what is new against the base.",
+            "Run the project's type checker; without `paths`, on what this change touches. Shows what is "
+            "new against the base.",
             object_schema({}, {"paths": PATHS}),
             "execute",
         ),
@@ -48,7 +59,8 @@ CHECKING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "run_conformance_check",
-            "Check the project's rules (linter, contracts); without `paths`, on what this change touches. Shows what is new.",
+            "Check the project's rules (linter, contracts); without `paths`, on what this change "
+            "touches. Shows what is new.",
             object_schema({}, {"paths": PATHS}),
             "execute",
         ),

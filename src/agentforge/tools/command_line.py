@@ -1,8 +1,12 @@
-"""A command line taken apart: which programs it would run, with which words, and what of it nobody can know before it runs.
+"""A command line taken apart: which programs it would run, with which words, and what of it nobody can know
+before it runs.
 
-Nothing is executed or expanded. A variable that the line itself sets once, to plain text, is read as that text; `$HOME` is read as `~`;
-every other expansion stays as it is written and marks its command as dynamic. Programs that run other programs (`env`, `xargs`,
-`find -exec`, `sh -c`, …) are followed by what they run as parts of their own. Total: any text gives an answer.
+Nothing is executed or expanded. A variable that the line itself sets once, to plain text, is read as that
+text; `$HOME` is read as `~`;
+every other expansion stays as it is written and marks its command as dynamic. Programs that run other
+programs (`env`, `xargs`,
+`find -exec`, `sh -c`, …) are followed by what they run as parts of their own. Total: any text gives an
+answer.
 """
 
 import re
@@ -70,7 +74,9 @@ class Redirection:
     @property
     def writes(self) -> bool:
         """True if the target is a file that would be written."""
-        return ">" in self.operator and not (self.operator == ">&" and (self.target.text.isdigit() or self.target.text == "-"))
+        return ">" in self.operator and not (
+            self.operator == ">&" and (self.target.text.isdigit() or self.target.text == "-")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,9 @@ class Part:
     def text(self) -> str:
         """The words, for people."""
         shown = [f"{name}={arg.text}" for name, arg in self.assignments]
-        shown += [arg.text if arg.text and not re.search(r"\s", arg.text) else f"'{arg.text}'" for arg in self.argv]
+        shown += [
+            arg.text if arg.text and not re.search(r"\s", arg.text) else f"'{arg.text}'" for arg in self.argv
+        ]
         shown += [f"{item.operator} {item.target.text}" for item in self.redirections]
         return " ".join(shown)
 
@@ -135,7 +143,12 @@ class CommandLine:
         if len(self.parts) != 1 or self.marks:
             return None
         (part,) = self.parts
-        if part.assignments or part.redirections or not part.argv or any(not arg.known or arg.globs for arg in part.argv):
+        if (
+            part.assignments
+            or part.redirections
+            or not part.argv
+            or any(not arg.known or arg.globs for arg in part.argv)
+        ):
             return None
         return tuple(arg.text for arg in part.argv)
 
@@ -146,7 +159,9 @@ def parse(command: str | Sequence[str]) -> CommandLine:
         words = tuple(Arg(word) for word in command)
         return CommandLine(tuple(_unwrapped([Part(argv=words)], 0)))
     if len(command) > MAX_CHARS:
-        return CommandLine((Part(marks=frozenset({"nested_too_deeply"})),), f"it is longer than {MAX_CHARS} characters")
+        return CommandLine(
+            (Part(marks=frozenset({"nested_too_deeply"})),), f"it is longer than {MAX_CHARS} characters"
+        )
     return _parse_text(command, 0)
 
 
@@ -158,7 +173,9 @@ def _parse_text(text: str, depth: int, known: Mapping[str, Arg] | None = None) -
     deep = TOO_DEEP in reader.problems
     if deep:
         parts.append(Part(marks=frozenset({"nested_too_deeply"})))
-    return CommandLine(tuple(_unwrapped(parts, depth, values)), "; ".join(reader.problems), frozenset(reader.functions))
+    return CommandLine(
+        tuple(_unwrapped(parts, depth, values)), "; ".join(reader.problems), frozenset(reader.functions)
+    )
 
 
 def _values(reader: LineReader) -> dict[str, Arg]:
@@ -197,9 +214,15 @@ def _plain_text(word: Word) -> str:
 
 def _part(raw: RawCommand, values: Mapping[str, Arg]) -> Part:
     argv = tuple(field for word in raw.words for field in _fields(word, values))
-    redirections = tuple(Redirection(item.operator, _joined(item.target, values), item.body) for item in raw.redirections)
+    redirections = tuple(
+        Redirection(item.operator, _joined(item.target, values), item.body) for item in raw.redirections
+    )
     marks: set[Mark] = set()
-    everything = [*raw.words, *(word for _, word in raw.assignments), *(item.target for item in raw.redirections)]
+    everything = [
+        *raw.words,
+        *(word for _, word in raw.assignments),
+        *(item.target for item in raw.redirections),
+    ]
     kinds = {piece.kind for word in everything for piece in word.pieces}
     if kinds & {"param", "arithmetic"}:
         marks.add("expansion")
@@ -232,11 +255,18 @@ def _joined(word: Word, values: Mapping[str, Arg]) -> Arg:
     first = word.pieces[0] if word.pieces else None
     if first and first.kind == "text" and first.quoted and text.startswith("~"):
         text = f"./{text}"  # quoted, it is only the name of a file
-    return Arg(text, all(arg.known for arg in args), bool(args) and args[0].starts_unknown, any(arg.globs for arg in args))
+    return Arg(
+        text,
+        all(arg.known for arg in args),
+        bool(args) and args[0].starts_unknown,
+        any(arg.globs for arg in args),
+    )
 
 
 def _fields(word: Word, values: Mapping[str, Arg]) -> Iterator[Arg]:
-    """A word as the words that it becomes: braces are written out, a known variable outside of quotes is split."""
+    """A word as the words that it becomes: braces are written out, a known variable outside of quotes is
+    split.
+    """
     for each in _braces(word):
         whole = _joined(each, values)
         splits = any(piece.kind == "param" and not piece.quoted for piece in each.pieces)
@@ -244,7 +274,9 @@ def _fields(word: Word, values: Mapping[str, Arg]) -> Iterator[Arg]:
         if not splits or not whole.known:
             yield whole
             continue
-        pattern = f"[{re.escape(separators.text)}]+" if separators.known and separators.text else r"[\s,:;/|]+"
+        pattern = (
+            f"[{re.escape(separators.text)}]+" if separators.known and separators.text else r"[\s,:;/|]+"
+        )
         parts = [part for part in re.split(pattern, whole.text) if part]
         yield from (replace(whole, text=part) for part in parts)
 
@@ -300,14 +332,24 @@ def _unwrapped(parts: Sequence[Part], depth: int, values: Mapping[str, Arg] | No
     return found
 
 
-def _inner_parts(inner: Inner, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None) -> list[Part]:
+def _inner_parts(
+    inner: Inner, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None
+) -> list[Part]:
     via = (*part.via, part.name)
     if isinstance(inner.command, tuple):
         start, end = inner.command
         argv = tuple(part.argv[start:end]) if not inner.name else (Arg(inner.name), *part.argv[start:end])
         computed = bool(argv) and not argv[0].known
         marks: frozenset[Mark] = frozenset({"computed_name"}) if computed else frozenset()
-        wrapped = Part(argv, relation="wrapped", host=at, via=via, stages=part.stages, function=part.function, fed=inner.fed or part.fed)
+        wrapped = Part(
+            argv,
+            relation="wrapped",
+            host=at,
+            via=via,
+            stages=part.stages,
+            function=part.function,
+            fed=inner.fed or part.fed,
+        )
         return [replace(wrapped, marks=marks | (part.marks & {"expansion", "substitution"}))]
     line = _parse_only(inner.command, depth, values)
     return [
@@ -347,7 +389,13 @@ def _stdin_of(part: Part, at: int, parts: Sequence[Part]) -> str | None:
         return None
     number, place = part.stages[-1]
     before = parts[at - 1] if at else None
-    if place and before and before.stages and before.stages[-1] == (number, place - 1) and before.name in ("echo", "printf"):
+    if (
+        place
+        and before
+        and before.stages
+        and before.stages[-1] == (number, place - 1)
+        and before.name in ("echo", "printf")
+    ):
         words = [word for word in before.words if not re.fullmatch(r"-[neE]+", word)]
         return " ".join(words).replace("\\n", "\n")
     return None

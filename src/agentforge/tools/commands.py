@@ -9,14 +9,26 @@ from collections.abc import Mapping
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import Program, Tool, ToolResult, ToolSpec, Workbench, number_of, object_schema, text_of, texts_of
+from agentforge.tools.base import (
+    Program,
+    Tool,
+    ToolResult,
+    ToolSpec,
+    Workbench,
+    number_of,
+    object_schema,
+    text_of,
+    texts_of,
+)
 
 DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
 MAX_WORDS = 500
 _WORD_CHARS = 8000
 
-_PIECE = re.compile(r"""(?P<space>[ \t]+)|(?P<plain>[A-Za-z0-9_./:=@%+,^-]+)|'(?P<single>[^'\n]*)'|"(?P<double>[^"\\$`!\n]*)\"""")
+_PIECE = re.compile(
+    r"""(?P<space>[ \t]+)|(?P<plain>[A-Za-z0-9_./:=@%+,^-]+)|'(?P<single>[^'\n]*)'|"(?P<double>[^"\\$`!\n]*)\""""
+)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 # fmt: off
 _NOT_PROGRAMS = frozenset((
@@ -33,12 +45,16 @@ def run_command(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Run one program. Exactly one of `argv` and `command` is given."""
     argv, line = texts_of(args, "argv"), text_of(args, "command")
     if bool(argv) == bool(line):
-        raise ModelMistake("bad_arguments", 'give either `argv`, a list such as ["make", "docs"], or `command`')
+        raise ModelMistake(
+            "bad_arguments", 'give either `argv`, a list such as ["make", "docs"], or `command`'
+        )
     words = argv or words_of(line)
     check_words(words)
     seconds = max(1, min(number_of(args, "timeout", DEFAULT_SECONDS), MAX_SECONDS))
     if bench.command is None:
-        return ToolResult(ok=False, text="run_command is not configured here; nothing was run", mistake="not_configured")
+        return ToolResult(
+            ok=False, text="run_command is not configured here; nothing was run", mistake="not_configured"
+        )
     return bench.command(Program(words, seconds, bench.permit))
 
 
@@ -57,17 +73,21 @@ def words_of(line: str) -> tuple[str, ...]:
             words += [] if building is None else [building]
             building = None
         else:
-            building = (building or "") + next(each for each in (found["plain"], found["single"], found["double"]) if each is not None)
+            building = (building or "") + next(
+                each for each in (found["plain"], found["single"], found["double"]) if each is not None
+            )
     words += [] if building is None else [building]
     if not words:
         raise ModelMistake("bad_arguments", "`command` is empty")
     if _ASSIGNMENT.match(words[0]):
         raise ModelMistake(
-            "not_plain", f'`{words[0][:80]}` sets a variable, which needs a shell; with argv: ["env", "NAME=value", "program"]'
+            "not_plain",
+            f'`{words[0][:80]}` sets a variable, which needs a shell; with argv: ["env", "NAME=value", "program"]',
         )
     if words[0] in _NOT_PROGRAMS:
         raise ModelMistake(
-            "not_plain", f"`{words[0]}` is a word of the shell, and there is none here; name a program, and its words in `argv`"
+            "not_plain",
+            f"`{words[0]}` is a word of the shell, and there is none here; name a program, and its words in `argv`",
         )
     return tuple(words)
 
@@ -82,7 +102,9 @@ def check_words(words: tuple[str, ...]) -> None:
         try:
             word.encode("utf-8")
         except UnicodeEncodeError:
-            raise ModelMistake("bad_arguments", "a word holds a lone surrogate, which no program can be given") from None
+            raise ModelMistake(
+                "bad_arguments", "a word holds a lone surrogate, which no program can be given"
+            ) from None
 
 
 def _dynamic(text: str, at: int) -> ModelMistake:
@@ -101,8 +123,18 @@ COMMANDS: tuple[Tool, ...] = (
             object_schema(
                 {},
                 {
-                    "argv": {"type": "array", "items": {"type": "string", "maxLength": _WORD_CHARS}, "minItems": 1, "maxItems": MAX_WORDS},
-                    "command": {"type": "string", "minLength": 1, "maxLength": _WORD_CHARS, "description": "only a plain one; else `argv`"},
+                    "argv": {
+                        "type": "array",
+                        "items": {"type": "string", "maxLength": _WORD_CHARS},
+                        "minItems": 1,
+                        "maxItems": MAX_WORDS,
+                    },
+                    "command": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": _WORD_CHARS,
+                        "description": "only a plain one; else `argv`",
+                    },
                     "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_SECONDS},
                 },
             ),

@@ -1,6 +1,8 @@
-"""Tools that a project declares: a program, a schema of its arguments, and where each argument goes. They run as commands do.
+"""Tools that a project declares: a program, a schema of its arguments, and where each argument goes. They run
+as commands do.
 
-An argument fills a word, or a place in a word, and nothing else. One that would begin a word with a dash is refused, because the program
+An argument fills a word, or a place in a word, and nothing else. One that would begin a word with a dash is
+refused, because the program
 would take it for an option, unless the word before it is `--`, after which there are none.
 """
 
@@ -64,14 +66,18 @@ def declared_tools(values: Mapping[str, Mapping[str, Json]]) -> dict[str, Declar
 
 
 def called(tools: Mapping[str, Declared], action: Action) -> DeclaredCall | None:
-    """The declared tool that an action names, with the words it would run; None for every other tool. Raises as `words_of` does."""
+    """The declared tool that an action names, with the words it would run; None for every other tool. Raises
+    as `words_of` does.
+    """
     tool = tools.get(action.name)
     return None if tool is None else DeclaredCall(tool, words_of(tool, action.args))
 
 
 def as_tool(declared: Declared) -> Tool:
     """The declaration as a row of the table."""
-    spec = ToolSpec(declared.name, declared.description, declared.schema, declared.effect, stated=declared.risk)
+    spec = ToolSpec(
+        declared.name, declared.description, declared.schema, declared.effect, stated=declared.risk
+    )
     return Tool(spec, partial(_run, declared))
 
 
@@ -88,7 +94,9 @@ def words_of(declared: Declared, args: Mapping[str, Json]) -> tuple[str, ...]:
         if whole and isinstance(given[0], list):
             added = [_text(each, named[0]) for each in given[0]]
         else:
-            added = [filled(word, {name: _text(value, name) for name, value in zip(named, given, strict=True)})]
+            added = [
+                filled(word, {name: _text(value, name) for name, value in zip(named, given, strict=True)})
+            ]
         if named and not after_options:
             _refuse_options(added, word, named[0])
         words += added
@@ -102,15 +110,30 @@ def words_of(declared: Declared, args: Mapping[str, Json]) -> tuple[str, ...]:
 def _run(declared: Declared, args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     words = words_of(declared, args)
     if bench.command is None:
-        return ToolResult(ok=False, text=f"{declared.name} is not configured here; nothing was run", mistake="not_configured")
+        return ToolResult(
+            ok=False,
+            text=f"{declared.name} is not configured here; nothing was run",
+            mistake="not_configured",
+        )
     effect = declared.effect
-    return bench.command(Program(words, declared.seconds, bench.permit, writes=effect not in _LOOKS, network=effect == "network"))
+    return bench.command(
+        Program(
+            words, declared.seconds, bench.permit, writes=effect not in _LOOKS, network=effect == "network"
+        )
+    )
 
 
 def _refuse_options(added: list[str], word: str, name: str) -> None:
     """Only what an argument begins counts: a dash that the declaration itself wrote is its own."""
-    if word.startswith("{") and not word.startswith("{{") and (wrong := next((each for each in added if each.startswith("-")), None)):
-        raise ModelMistake("bad_arguments", f"`{name}` may not begin with a dash, and {wrong[:80]!r} does: it would be taken for an option")
+    if (
+        word.startswith("{")
+        and not word.startswith("{{")
+        and (wrong := next((each for each in added if each.startswith("-")), None))
+    ):
+        raise ModelMistake(
+            "bad_arguments",
+            f"`{name}` may not begin with a dash, and {wrong[:80]!r} does: it would be taken for an option",
+        )
 
 
 def _text(value: Json, name: str) -> str:
@@ -122,5 +145,7 @@ def _text(value: Json, name: str) -> str:
         case _:
             raise ModelMistake("bad_arguments", f"`{name}` is text, a whole number, or true or false")
     if len(text) > _WORD_CHARS:
-        raise ModelMistake("bad_arguments", f"`{name}` has {len(text)} characters; at most {_WORD_CHARS} fit into a word")
+        raise ModelMistake(
+            "bad_arguments", f"`{name}` has {len(text)} characters; at most {_WORD_CHARS} fit into a word"
+        )
     return text

@@ -1,4 +1,6 @@
-"""The packages of a project as a graph: who imports whom, in which layer each stands, where the imports go round. Pure."""
+"""The packages of a project as a graph: who imports whom, in which layer each stands, where the imports go
+round. Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -32,17 +34,28 @@ def diagram(imports: Mapping[str, Iterable[str]], paths: Iterable[str], roots: I
         edges[names[path]] |= {names[target] for target in targets if target in names} - {names[path]}
     rings = _rings(edges)
     level = _levels(edges, rings)
-    layers = [tuple(sorted(name for name in edges if level[name] == at)) for at in range(max(level.values(), default=-1) + 1)]
+    layers = [
+        tuple(sorted(name for name in edges if level[name] == at))
+        for at in range(max(level.values(), default=-1) + 1)
+    ]
     sizes = {name: sum(each == name for each in names.values()) for name in edges}
     cycles = tuple(sorted(tuple(sorted(ring)) for ring in set(rings.values()) if len(ring) > 1))
-    return Diagram(tuple(layers), {name: tuple(sorted(found)) for name, found in edges.items()}, cycles, sizes)
+    return Diagram(
+        tuple(layers), {name: tuple(sorted(found)) for name, found in edges.items()}, cycles, sizes
+    )
 
 
 def _packages(paths: Iterable[str], roots: tuple[str, ...], depth: int) -> dict[str, str]:
-    """Each file's package: its folder below its root, dotted, cut at the depth; a module of the top is its own."""
+    """Each file's package: its folder below its root, dotted, cut at the depth; a module of the top is its
+    own.
+    """
     found = {}
     for path in paths:
-        root = max((each.strip("./") for each in roots if path.startswith(each.strip("./") + "/")), key=len, default="")
+        root = max(
+            (each.strip("./") for each in roots if path.startswith(each.strip("./") + "/")),
+            key=len,
+            default="",
+        )
         parts = path.removeprefix(f"{root}/" if root else "").removesuffix(".py").split("/")
         found[path] = ".".join(parts[:-1][:depth]) if len(parts) > 1 else parts[0]
     return found
@@ -51,7 +64,10 @@ def _packages(paths: Iterable[str], roots: tuple[str, ...], depth: int) -> dict[
 def _rings(edges: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
     """Each node with those that it reaches and that reach it: a node alone, or a ring."""
     reached = {name: _reached(name, edges) for name in edges}
-    return {name: frozenset({name} | {other for other in reached[name] if name in reached[other]}) for name in edges}
+    return {
+        name: frozenset({name} | {other for other in reached[name] if name in reached[other]})
+        for name in edges
+    }
 
 
 def _reached(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
@@ -67,7 +83,9 @@ def _reached(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
 
 def _levels(edges: Mapping[str, Iterable[str]], rings: Mapping[str, frozenset[str]]) -> dict[str, int]:
     """How many steps down each stands above the ground; the members of a ring stand together."""
-    below = {ring: {rings[each] for name in ring for each in edges[name]} - {ring} for ring in set(rings.values())}
+    below = {
+        ring: {rings[each] for name in ring for each in edges[name]} - {ring} for ring in set(rings.values())
+    }
     level: dict[frozenset[str], int] = {}
     # Rings form no ring, so each round finds at least one whose ground is known.
     while len(level) < len(below):

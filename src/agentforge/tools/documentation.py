@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from agentforge.analysis.docs_found import docstrings, documents, headings, is_document, sections
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema, text_of
+from agentforge.tools.base import (
+    Opened,
+    Tool,
+    ToolResult,
+    ToolSpec,
+    Workbench,
+    bounded,
+    object_schema,
+    text_of,
+)
 from agentforge.tools.reading import read_file
 from agentforge.tools.source import numbered, python_texts, read_source, walk
 
@@ -31,7 +40,9 @@ class _Passage:
     def score(self, words: Sequence[str]) -> tuple[int, int]:
         """How many of the words it has, a title counting double; then how often."""
         title, text = self.title.lower(), "\n".join(self.lines).lower()
-        return sum((word in text) + (word in title) for word in words), sum(text.count(word) for word in words)
+        return sum((word in text) + (word in title) for word in words), sum(
+            text.count(word) for word in words
+        )
 
 
 def read_documentation(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -43,7 +54,10 @@ def read_documentation(args: Mapping[str, Json], bench: Workbench) -> ToolResult
         return _overview(bench)
     source = read_source(bench.root, path)
     if source.path.endswith(".py"):
-        rows = [f"{line}: {name or 'module'}: {said.splitlines()[0]}" for name, line, said in docstrings(source.text)]
+        rows = [
+            f"{line}: {name or 'module'}: {said.splitlines()[0]}"
+            for name, line, said in docstrings(source.text)
+        ]
         return ToolResult(ok=True, text="\n".join([f"{source.path}: {len(rows)} docstrings", *rows]))
     if not is_document(source.path):
         raise ModelMistake("not_documentation", f"`{source.path}` is no document; read_file reads it")
@@ -60,7 +74,11 @@ def _overview(bench: Workbench) -> ToolResult:
     if len(found) > MAX_DOCUMENTS:
         rows.append(f"[{len(found) - MAX_DOCUMENTS} more documents]")
     said = [(path, text) for path, text in python_texts(bench.root).items() if path.endswith("__init__.py")]
-    packages = [f"{path}: {own[0][2].splitlines()[0]}" for path, text in said if (own := docstrings(text)) and not own[0][0]]
+    packages = [
+        f"{path}: {own[0][2].splitlines()[0]}"
+        for path, text in said
+        if (own := docstrings(text)) and not own[0][0]
+    ]
     if packages:
         rows += ["Packages:", *packages[:MAX_PACKAGES]]
     return ToolResult(ok=True, text="\n".join(rows))
@@ -71,9 +89,14 @@ def _matching(query: str, path: str, bench: Workbench) -> ToolResult:
     if not words:
         raise ModelMistake("bad_arguments", "`query` holds no word to look for")
     ranked = [(each.score(words), each) for each in _passages(path, bench)]
-    best = sorted((pair for pair in ranked if pair[0][0]), key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].path, pair[1].start))
+    best = sorted(
+        (pair for pair in ranked if pair[0][0]),
+        key=lambda pair: (-pair[0][0], -pair[0][1], pair[1].path, pair[1].start),
+    )
     if not best:
-        return ToolResult(ok=True, text=f"No documentation speaks of {' or '.join(f'`{word}`' for word in words)}.")
+        return ToolResult(
+            ok=True, text=f"No documentation speaks of {' or '.join(f'`{word}`' for word in words)}."
+        )
     # A section that has one word of three is noise beside one that has them all.
     kept = [each for score, each in best if score[0] * 2 >= best[0][0][0]][:MAX_SECTIONS]
     room = 5500 // len(kept)
@@ -90,7 +113,11 @@ def _matching(query: str, path: str, bench: Workbench) -> ToolResult:
 def _passages(path: str, bench: Workbench) -> Iterator[_Passage]:
     if path:
         source = read_source(bench.root, path)
-        yield from _of_docstrings(source.path, source.text) if source.path.endswith(".py") else _of_document(source.path, source.lines)
+        yield from (
+            _of_docstrings(source.path, source.text)
+            if source.path.endswith(".py")
+            else _of_document(source.path, source.lines)
+        )
         return
     for each in documents(walk(bench.root, bench.root)):
         yield from _of_document(each, read_source(bench.root, each).lines)
@@ -113,7 +140,8 @@ DOCUMENTATION: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "read_documentation",
-            "What documentation there is; with `path` one document, with `query` (words) the sections and docstrings about them.",
+            "What documentation there is; with `path` one document, with `query` (words) the sections "
+            "and docstrings about them.",
             object_schema(
                 {},
                 {

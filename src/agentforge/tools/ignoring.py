@@ -1,7 +1,10 @@
-"""Which files a search looks at, as ripgrep has it: not hidden ones, not those that an ignore file names, and only those asked for.
+"""Which files a search looks at, as ripgrep has it: not hidden ones, not those that an ignore file names, and
+only those asked for.
 
-An ignore file speaks of what lies below it, a deeper one before a higher one, `.ignore` before `.gitignore`, and in one file the last line
-that fits decides. Patterns come from the repository, so none of them may take long: each name is matched without going back.
+An ignore file speaks of what lies below it, a deeper one before a higher one, `.ignore` before `.gitignore`,
+and in one file the last line
+that fits decides. Patterns come from the repository, so none of them may take long: each name is matched
+without going back.
 """
 
 import os
@@ -29,7 +32,9 @@ _ESCAPED = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One pattern. Without a slash it is about a name at any depth, else about a path from where it is written."""
+    """One pattern. Without a slash it is about a name at any depth, else about a path from where it is
+    written.
+    """
 
     pattern: str
     keeps: bool
@@ -41,31 +46,45 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Patterns of which any may fit, sorted by how quickly that is known: most are a name, or the end of one."""
+    """Patterns of which any may fit, sorted by how quickly that is known: most are a name, or the end of
+    one.
+    """
 
     exact: frozenset[str]
     endings: tuple[str, ...]
     others: re.Pattern[str] | None
     below: Mapping[str, tuple[Glob, ...]]
-    """Paths, by the plain name that they begin with; those that begin with a pattern are under the empty one."""
+    """Paths, by the plain name that they begin with; those that begin with a pattern are under the empty one.
+    """
 
     @classmethod
     def of(cls, lines: Sequence[_Line]) -> "_Group":
         names = [line.pattern for line in lines if line.by_name]
         exact = frozenset(name for name in names if not _MAGIC.search(name))
         endings = tuple(name[1:] for name in names if name.startswith("*") and not _MAGIC.search(name[1:]))
-        others = [translate(name) for name in names if name not in exact and name.removeprefix("*") not in endings]
+        others = [
+            translate(name) for name in names if name not in exact and name.removeprefix("*") not in endings
+        ]
         below: dict[str, list[Glob]] = {}
         for line in lines:
             if not line.by_name:
                 first = line.pattern.partition("/")[0]
                 below.setdefault("" if _MAGIC.search(first) else first, []).append(glob(line.pattern))
-        return cls(exact, endings, re.compile("|".join(others)) if others else None, {key: tuple(found) for key, found in below.items()})
+        return cls(
+            exact,
+            endings,
+            re.compile("|".join(others)) if others else None,
+            {key: tuple(found) for key, found in below.items()},
+        )
 
     def fits(self, path: str) -> bool:
         """Whether one of them is about this path."""
         name = path.rpartition("/")[2]
-        if name in self.exact or name.endswith(self.endings) or (self.others is not None and self.others.match(name) is not None):
+        if (
+            name in self.exact
+            or name.endswith(self.endings)
+            or (self.others is not None and self.others.match(name) is not None)
+        ):
             return True
         first = path.partition("/")[0]
         return any(each.matches(path) for key in ("", first) for each in self.below.get(key, ()))
@@ -94,7 +113,11 @@ class Patterns:
     def read(cls, text: str) -> "Patterns":
         """From the text of an ignore file."""
         lines = [line for line in map(_line, text.splitlines()) if line is not None]
-        return cls(tuple(_run(keeps, list(run)) for keeps, run in groupby(reversed(lines), key=lambda line: line.keeps)))
+        return cls(
+            tuple(
+                _run(keeps, list(run)) for keeps, run in groupby(reversed(lines), key=lambda line: line.keeps)
+            )
+        )
 
     def says(self, path: str, *, folder: bool) -> bool | None:
         """True: leave it out; False: look at it; None: nothing is said."""
@@ -122,11 +145,15 @@ def _run(keeps: bool, lines: Sequence[_Line]) -> _Run:  # noqa: FBT001 - as `gro
 
 
 class Wanted:
-    """The files that a call asks for by patterns: `*.py`, `src/**`, `*.{c,h}`, and `!` before what it does not want."""
+    """The files that a call asks for by patterns: `*.py`, `src/**`, `*.{c,h}`, and `!` before what it does
+    not want.
+    """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         # They are ignore files turned around: what one fits is wanted.
-        self._patterns = Patterns.read("\n".join(each for pattern in patterns for each in _alternatives(pattern)))
+        self._patterns = Patterns.read(
+            "\n".join(each for pattern in patterns for each in _alternatives(pattern))
+        )
         self._only = any(not run.keeps for run in self._patterns.runs)
 
     def says(self, path: str, *, folder: bool) -> bool | None:
@@ -147,8 +174,12 @@ _Stack = tuple[tuple[str, tuple[Patterns | None, ...]], ...]
 """The directories from the root down, each as the beginning of its paths, with what its ignore files say."""
 
 
-def searched(root: Path, start: Path, *, wanted: Sequence[str] = (), everything: bool = False) -> Iterator[str]:
-    """The files below a directory, as sorted paths from the root. `everything`: also hidden and ignored ones."""
+def searched(
+    root: Path, start: Path, *, wanted: Sequence[str] = (), everything: bool = False
+) -> Iterator[str]:
+    """The files below a directory, as sorted paths from the root. `everything`: also hidden and ignored
+    ones.
+    """
     here = relative_to(Path(os.path.realpath(root)), Path(os.path.realpath(start)))
     parts = [] if here == "." else here.split("/")
     stack: _Stack = ()

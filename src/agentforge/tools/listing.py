@@ -42,7 +42,10 @@ LISTING: tuple[Tool, ...] = (
         ToolSpec(
             "list_dir",
             "The entries of one directory with kind and size; the root without `path`.",
-            object_schema({}, {"path": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "a directory"}}),
+            object_schema(
+                {},
+                {"path": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "a directory"}},
+            ),
             "read",
         ),
         list_dir,

@@ -1,4 +1,6 @@
-"""The tool that gives a file another name or place. It leaves one path and takes another, and both must be free to the role."""
+"""The tool that gives a file another name or place. It leaves one path and takes another, and both must be
+free to the role.
+"""
 
 import stat
 from collections.abc import Mapping
@@ -10,7 +12,12 @@ from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.roots import link_place
 
-_PATH: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "relative to the repository's root"}
+_PATH: dict[str, Json] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "description": "relative to the repository's root",
+}
 
 
 def move_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -28,7 +35,9 @@ def move_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     with disk_errors():
         make_folders(bench.root, target)
         move_beneath(bench.root, source, target)
-    return ToolResult(ok=True, text=f"Moved `{source}` to `{target}`.", wrote=(source, target), created=(target,))
+    return ToolResult(
+        ok=True, text=f"Moved `{source}` to `{target}`.", wrote=(source, target), created=(target,)
+    )
 
 
 def _source(given: str, bench: Workbench) -> str:

@@ -1,6 +1,7 @@
 """The tool that applies a unified diff over several files: all of it or nothing of it.
 
-First everything is read and worked out, and every path is asked for; then the files change together. A patch that fits nowhere, or touches
+First everything is read and worked out, and every path is asked for; then the files change together. A patch
+that fits nowhere, or touches
 one path too many, has changed nothing.
 """
 
@@ -70,11 +71,19 @@ def apply_patch(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         with disk_errors():
             change_all(bench.root, plan.removed, plan.written)
     except (FileExistsError, FileNotFoundError, IsADirectoryError) as error:
-        raise ModelMistake("bad_patch", f"the patch cannot be done as a whole, so none of it was: {error.strerror}") from None
+        raise ModelMistake(
+            "bad_patch", f"the patch cannot be done as a whole, so none of it was: {error.strerror}"
+        ) from None
     more = f"\n[and {len(plan.rows) - _SHOWN_FILES} more]" if len(plan.rows) > _SHOWN_FILES else ""
-    text = f"Applied to {len(patches)} {'file' if len(patches) == 1 else 'files'}:\n" + "\n".join(plan.rows[:_SHOWN_FILES]) + more
+    text = (
+        f"Applied to {len(patches)} {'file' if len(patches) == 1 else 'files'}:\n"
+        + "\n".join(plan.rows[:_SHOWN_FILES])
+        + more
+    )
     wrote = tuple(dict.fromkeys((*plan.written, *plan.removed)))
-    return ToolResult(ok=True, text=text, opened=tuple(plan.opened[:MAX_OPENED]), wrote=wrote, created=tuple(plan.created))
+    return ToolResult(
+        ok=True, text=text, opened=tuple(plan.opened[:MAX_OPENED]), wrote=wrote, created=tuple(plan.created)
+    )
 
 
 def _create(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
@@ -90,15 +99,22 @@ def _delete(patch: FilePatch, source: _Source, plan: _Plan, bench: Workbench) ->
     bench.permit("delete", source.path)
     left = lines_of(_applied(source, patch).text)
     if left and patch.hunks:
-        raise ModelMistake("bad_patch", f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines of it; use delete_file")
+        raise ModelMistake(
+            "bad_patch",
+            f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines of it; use delete_file",
+        )
     plan.removed.append(source.path)
     plan.rows.append(f"deleted {source.path}")
 
 
-def _change(patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving: set[str], bench: Workbench) -> None:
+def _change(
+    patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving: set[str], bench: Workbench
+) -> None:
     if target == source.path:
         bench.permit("edit", target)
-        plan.rows.append(f"edited {target}, {len(patch.hunks)} {'hunk' if len(patch.hunks) == 1 else 'hunks'}")
+        plan.rows.append(
+            f"edited {target}, {len(patch.hunks)} {'hunk' if len(patch.hunks) == 1 else 'hunks'}"
+        )
     else:
         bench.permit("delete", source.path)
         _free(target, leaving, bench)
@@ -106,7 +122,9 @@ def _change(patch: FilePatch, source: _Source, target: str, plan: _Plan, leaving
         plan.created.append(target)
         plan.rows.append(f"renamed {source.path} to {target}")
     after = _applied(source, patch)
-    _write(plan, target, Content(encoded(after.text) if patch.hunks else source.data, _mode(source.mode, patch)))
+    _write(
+        plan, target, Content(encoded(after.text) if patch.hunks else source.data, _mode(source.mode, patch))
+    )
     plan.opened += [Opened(target, first, last) for first, last in after.places if first <= last]
 
 
@@ -120,14 +138,19 @@ def _source(patch: FilePatch, bench: Workbench) -> _Source:
     """The file that a patch starts from, read."""
     given = str(patch.source)
     path = relative_to(bench.root, resolve_inside(bench.root, given))
-    target = None if patch.target is None else relative_to(bench.root, resolve_inside(bench.root, patch.target))
+    target = (
+        None if patch.target is None else relative_to(bench.root, resolve_inside(bench.root, patch.target))
+    )
     state = None if path == "." else state_beneath(bench.root, path)
     if state is None and path != ".":
         raise ModelMistake("no_such_file", f"there is no file `{given}`; a new one has `--- /dev/null`")
     if state is None or not stat.S_ISREG(state.st_mode):
         raise ModelMistake("not_a_file", f"`{given}` is not a regular file")
     if target != path and relative_to(bench.root, link_place(bench.root, given)) != path:
-        raise ModelMistake("not_a_file", f"`{given}` is a link; delete_file removes a link, and its target has the name `{path}`")
+        raise ModelMistake(
+            "not_a_file",
+            f"`{given}` is a link; delete_file removes a link, and its target has the name `{path}`",
+        )
     data = read_beneath(bench.root, path, MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise ModelMistake("not_text", f"`{path}` is too large to patch here")
@@ -159,15 +182,18 @@ def _applied(source: _Source, patch: FilePatch) -> Applied:
             numbers = ", ".join(map(str, misfit.places[:20]))
             raise ModelMistake(
                 "many_matches",
-                f"{where} fits in {len(misfit.places)} places, from lines {numbers}, and not at its own; add lines around it",
+                f"{where} fits in {len(misfit.places)} places, from lines {numbers}, and not at its own; "
+                "add lines around it",
             ) from None
         if not misfit.hunk.old:
             raise ModelMistake(
-                "no_match", f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk"
+                "no_match",
+                f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk",
             ) from None
         if len(misfit.hunk.old) > _COMPARED_LINES:
             raise ModelMistake(
-                "no_match", f"{where} does not fit; nothing was changed: make hunks of fewer than {_COMPARED_LINES} lines"
+                "no_match",
+                f"{where} does not fit; nothing was changed: make hunks of fewer than {_COMPARED_LINES} lines",
             ) from None
         miss = describe_miss(text, "".join(misfit.hunk.old), path).replace("`old` is", "its old text is", 1)
         raise ModelMistake("no_match", f"{where} does not fit; nothing was changed: {miss}") from None
@@ -184,7 +210,8 @@ PATCHING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "apply_patch",
-            "Apply a unified diff to several files: edit, create (`--- /dev/null`), delete (`+++ /dev/null`), rename. All or nothing.",
+            "Apply a unified diff to several files: edit, create (`--- /dev/null`), delete (`+++ "
+            "/dev/null`), rename. All or nothing.",
             object_schema({"patch": {"type": "string", "minLength": 1, "maxLength": MAX_PATCH}}),
             "write",
         ),

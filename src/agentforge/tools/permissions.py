@@ -1,6 +1,8 @@
-"""May this call run? A pure function of the call, the policy, what was granted, and the mode: allow, ask or deny, with its reason.
+"""May this call run? A pure function of the call, the policy, what was granted, and the mode: allow, ask or
+deny, with its reason.
 
-Inside of the task's worktree and sandbox, what the role allows is allowed. What leaves it goes by risk and side effect:
+Inside of the task's worktree and sandbox, what the role allows is allowed. What leaves it goes by risk and
+side effect:
 
                low    medium  high   critical
     pure       allow  allow   ask    deny
@@ -11,8 +13,10 @@ Inside of the task's worktree and sandbox, what the role allows is allowed. What
 
 A tool that the repository declares is asked about until a person has seen what it is, wherever it runs.
 
-Then a question may already have its answer: a person said yes to this very call, or there is a flag (`--allow-shell`, …, which never
-covers what is high), a grant, or `--yes`. `--strict` leaves only the first of these and judges the inside by the table too. Nothing makes
+Then a question may already have its answer: a person said yes to this very call, or there is a flag
+(`--allow-shell`, …, which never
+covers what is high), a grant, or `--yes`. `--strict` leaves only the first of these and judges the inside by
+the table too. Nothing makes
 a critical call run.
 """
 
@@ -41,7 +45,13 @@ _TABLE: Mapping[SideEffect, Mapping[Risk, Verdict]] = {
     "execute": {"low": "allow", "medium": "ask", "high": "ask", "critical": "deny"},
     "network": {"low": "ask", "medium": "ask", "high": "ask", "critical": "deny"},
 }
-_AREAS: Mapping[SideEffect, Area] = {"pure": "files", "read": "files", "write": "files", "execute": "shell", "network": "network"}
+_AREAS: Mapping[SideEffect, Area] = {
+    "pure": "files",
+    "read": "files",
+    "write": "files",
+    "execute": "shell",
+    "network": "network",
+}
 
 Answer: TypeAlias = tuple[Verdict, str]
 
@@ -59,7 +69,9 @@ class Call:
     paths: tuple[str, ...] = ()
     """Real paths that it touches, relative to the project where they are inside of it."""
     confined: bool = True
-    """True if it stays in the task's worktree and runs in a sandbox; False without a sandbox, or for other roots."""
+    """True if it stays in the task's worktree and runs in a sandbox; False without a sandbox, or for other
+    roots.
+    """
     role_allows: bool = True
     violation: str = ""
     """Why the path resolver or the sandbox refused it; empty if it did not."""
@@ -88,7 +100,9 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides about the calls of one task beside the call itself. As it is here, nothing is allowed beforehand."""
+    """What decides about the calls of one task beside the call itself. As it is here, nothing is allowed
+    beforehand.
+    """
 
     project: str = ""
     """The real path of the checkout."""
@@ -126,14 +140,23 @@ def decide(call: Call, policy: Policy, grants: Sequence[Grant], mode: Mode) -> D
     if verdict == "ask":
         verdict, reason = _answered(call, risk, effect, policy, grants, assessment) or (verdict, reason)
     if verdict == "ask" and not policy.interactive:
-        verdict, reason = "deny", f"{reason}; this would be asked, and --non-interactive denies what would be asked"
+        verdict, reason = (
+            "deny",
+            f"{reason}; this would be asked, and --non-interactive denies what would be asked",
+        )
     return Decision(verdict, reason, risk, assessment)
 
 
-def _refused(call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None) -> Answer | None:
+def _refused(
+    call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
+) -> Answer | None:
     """What nothing can allow."""
     if risk == "critical":
-        why = assessment.reason if assessment is not None and assessment.risk == "critical" else f"`{call.tool}` is declared critical"
+        why = (
+            assessment.reason
+            if assessment is not None and assessment.risk == "critical"
+            else f"`{call.tool}` is declared critical"
+        )
         return "deny", f"critical, which is always blocked: {why}"
     if call.violation:
         return "deny", f"blocked by the sandbox: {call.violation}"
@@ -149,19 +172,36 @@ def _refused(call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment:
 def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answer:
     """By decision where it happens, then by the table."""
     if call.origin == "project" and not call.consented:
-        return "ask", f"the repository declares `{call.tool}`, and nobody here has looked at it as it is now; {risk} risk, {effect}"
+        return (
+            "ask",
+            (
+                f"the repository declares `{call.tool}`, and nobody here has looked at it as it is now; "
+                f"{risk} risk, {effect}"
+            ),
+        )
     writes_elsewhere = call.origin == "mcp" and effect in ("write", "execute")
     if call.confined and effect != "network" and not writes_elsewhere and not policy.strict:
         return "allow", "inside of the task's worktree and sandbox, and the role allows it"
     verdict = _TABLE[effect][risk]
-    where = "strict" if policy.strict else "leaves the task's worktree and sandbox" if effect != "network" else "uses the network"
+    where = (
+        "strict"
+        if policy.strict
+        else "leaves the task's worktree and sandbox"
+        if effect != "network"
+        else "uses the network"
+    )
     if writes_elsewhere:
         verdict, where = "ask", "changes something through MCP"
     return verdict, f"{where}; {risk} risk, {effect}"
 
 
 def _answered(
-    call: Call, risk: Risk, effect: SideEffect, policy: Policy, grants: Sequence[Grant], assessment: Assessment | None
+    call: Call,
+    risk: Risk,
+    effect: SideEffect,
+    policy: Policy,
+    grants: Sequence[Grant],
+    assessment: Assessment | None,
 ) -> Answer | None:
     """An answer that was given before the question."""
     if call.permitted:
@@ -188,7 +228,9 @@ def _area(call: Call, effect: SideEffect) -> Area:
 
 
 def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Assessment | None) -> bool:
-    """Whether a grant is about this very call: same project and tool, not ended, not above its risk, and all of the words or paths."""
+    """Whether a grant is about this very call: same project and tool, not ended, not above its risk, and all
+    of the words or paths.
+    """
     if grant.project != policy.project or grant.tool != call.tool or moment(grant.expires) <= policy.now:
         return False
     if RISKS.index(risk) > RISKS.index(grant.risk) or grant.risk not in RISKS[:3]:
@@ -209,5 +251,6 @@ def _paths_covered(grant: Grant, call: Call) -> bool:
     pattern = glob(grant.path)
     rooted = grant.path.startswith("/")
     return bool(call.paths) and all(
-        path.startswith("/") == rooted and ".." not in path.split("/") and pattern.matches(path.strip("/")) for path in call.paths
+        path.startswith("/") == rooted and ".." not in path.split("/") and pattern.matches(path.strip("/"))
+        for path in call.paths
     )

@@ -1,19 +1,76 @@
-"""Where a word of a command line points, if it is a path: read as text, because nothing may be touched to find out."""
+"""Where a word of a command line points, if it is a path: read as text, because nothing may be touched to
+find out.
+"""
 
 import re
 from typing import Literal, NamedTuple
 
 Kind = Literal[
-    "inside", "whole", "system", "device", "socket", "secret", "secret_name", "account", "startup", "home", "outside", "unknown", "no_path"
+    "inside",
+    "whole",
+    "system",
+    "device",
+    "socket",
+    "secret",
+    "secret_name",
+    "account",
+    "startup",
+    "home",
+    "outside",
+    "unknown",
+    "no_path",
 ]
 
 _SYSTEM = frozenset(
-    {"etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "sys", "proc", "dev", "System", "Library", "Applications"}
+    {
+        "etc",
+        "usr",
+        "bin",
+        "sbin",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "boot",
+        "sys",
+        "proc",
+        "dev",
+        "System",
+        "Library",
+        "Applications",
+    }
 )
-_TOP = _SYSTEM | {"var", "opt", "srv", "run", "mnt", "media", "home", "root", "Users", "Volumes", "snap", "private"}
-_HARMLESS = re.compile(r"/dev/(null|zero|full|random|urandom|std(in|out|err)|tty|fd(/\d+)?|shm(/.*)?|pts(/\d+)?)")
+_TOP = _SYSTEM | {
+    "var",
+    "opt",
+    "srv",
+    "run",
+    "mnt",
+    "media",
+    "home",
+    "root",
+    "Users",
+    "Volumes",
+    "snap",
+    "private",
+}
+_HARMLESS = re.compile(
+    r"/dev/(null|zero|full|random|urandom|std(in|out|err)|tty|fd(/\d+)?|shm(/.*)?|pts(/\d+)?)"
+)
 _SECRET_DIRECTORIES = frozenset(
-    {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", "keyrings", ".gcloud", ".oci", ".terraform.d", "Keychains"}
+    {
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".azure",
+        ".kube",
+        ".password-store",
+        "keyrings",
+        ".gcloud",
+        ".oci",
+        ".terraform.d",
+        "Keychains",
+    }
 )
 _SECRET_FILES = frozenset(
     {
@@ -65,7 +122,11 @@ def places_of(word: str, base: str = "", *, unknown_start: bool = False) -> tupl
     candidates = [word]
     if "=" in word:
         candidates.append(word.partition("=")[2])
-    candidates += [part[part.index("@") + 1 :].lstrip("@") for part in candidates if "@" in part[:40] and not re.search(r"@[^/~]*:", part)]
+    candidates += [
+        part[part.index("@") + 1 :].lstrip("@")
+        for part in candidates
+        if "@" in part[:40] and not re.search(r"@[^/~]*:", part)
+    ]
     found = [place(each, base, unknown_start=unknown_start) for each in candidates]
     return tuple(item for item in found if item.kind != "no_path")
 
@@ -160,7 +221,9 @@ def normalise(text: str, base: str = "") -> str:
         elif root == "~":
             root = "/home/"  # above a home is the place of all of them
     joined = "/".join(found)
-    path = {"": joined or ".", "/": f"/{joined}", "~": f"~/{joined}".rstrip("/")}.get(root, f"/home/{joined}".rstrip("/"))
+    path = {"": joined or ".", "/": f"/{joined}", "~": f"~/{joined}".rstrip("/")}.get(
+        root, f"/home/{joined}".rstrip("/")
+    )
     while linked := _LINKED_ROOT.match(path):  # another name of the root
         path = path[linked.end() :] or "/"
     return path

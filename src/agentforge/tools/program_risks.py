@@ -11,9 +11,13 @@ from agentforge.tools.risk_tables import Risk
 from agentforge.tools.wrappers import ALONE, interpreter
 
 _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
-_GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_GIT_VALUED = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}
+)
 _AWK_RUNS = re.compile(r"system\s*\(|\||>|getline|@load|@include|\bclose\s*\(")
-_SED_RUNS = re.compile(r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)")
+_SED_RUNS = re.compile(
+    r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)"
+)
 _SED_BEGINS = re.compile(r"\s*(?:\d+|\$|/[^/]*/)(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*[eErRwW]|[eErRwW]\s")
 _SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
@@ -47,7 +51,10 @@ def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]: 
     elif not _STANDARD.fullmatch(part.argv[0].text):
         yield Finding("medium", f"runs the program {part.argv[0].text}")
     elif name in tables.LOW or name in tables.MEDIUM:
-        yield Finding("low" if name in tables.LOW else "medium", "" if name in tables.LOW else f"`{name}` builds, tests or writes")
+        yield Finding(
+            "low" if name in tables.LOW else "medium",
+            "" if name in tables.LOW else f"`{name}` builds, tests or writes",
+        )
     else:
         yield Finding("medium", f"`{name}` is not a program we know")
     yield from _flags(name, words)
@@ -92,7 +99,9 @@ def _operands(part: Part) -> list[Arg]:
 def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
     flags, _ = split(part.words)
     recursive = bool(flags & {"-r", "-R"}) or _long(flags, "--recursive", 4)
-    yield Finding("high", "deletes files" if not recursive else "deletes directories with all that is in them")
+    yield Finding(
+        "high", "deletes files" if not recursive else "deletes directories with all that is in them"
+    )
     if _long(flags, "--no-preserve-root", 6):
         yield Finding("critical", "deletes the root of the machine")
     for arg in _operands(part):
@@ -111,16 +120,30 @@ def _written(part: Part, base: str) -> Iterator[Finding]:
     operands = _operands(part)
     if name in tables.WRITERS_LAST:
         targets = operands if name == "mv" else operands[-1:]
-        targets += [Arg(word.partition("=")[2]) for word in part.words if word.startswith("--target-directory=")]
+        targets += [
+            Arg(word.partition("=")[2]) for word in part.words if word.startswith("--target-directory=")
+        ]
         targets += [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text == "-t"]
-    elif (name in tables.WRITERS_ALL and name != "rm") or (name == "sed" and any(_IN_PLACE.fullmatch(word) for word in part.words)):
+    elif (name in tables.WRITERS_ALL and name != "rm") or (
+        name == "sed" and any(_IN_PLACE.fullmatch(word) for word in part.words)
+    ):
         targets = operands
     elif name in ("tar", "unzip", "git", "make"):
         targets = (
-            [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in ("-C", "-d", "--directory")] if name != "git" else []
+            [
+                part.argv[at + 1]
+                for at, arg in enumerate(part.argv[:-1])
+                if arg.text in ("-C", "-d", "--directory")
+            ]
+            if name != "git"
+            else []
         )
     elif name in ("curl", "wget", "sort", "gcc", "cc"):
-        targets = [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in ("-o", "-O", "--output", "--output-document")]
+        targets = [
+            part.argv[at + 1]
+            for at, arg in enumerate(part.argv[:-1])
+            if arg.text in ("-o", "-O", "--output", "--output-document")
+        ]
     else:
         return
     for arg in targets:
@@ -138,7 +161,11 @@ def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
     for word in words:
         if word == "--":
             return
-        found = known.get(word) or known.get(word.partition("=")[0]) or (known.get(word[:2]) if word.startswith(("-", "+")) else None)
+        found = (
+            known.get(word)
+            or known.get(word.partition("=")[0])
+            or (known.get(word[:2]) if word.startswith(("-", "+")) else None)
+        )
         if found:
             yield Finding(found[0], f"`{name} {word[:40]}` {found[1]}")
 
@@ -173,7 +200,11 @@ def _interpreter(part: Part, base: str) -> Iterator[Finding]:
     scripts = [arg for arg in _operands(part) if arg.text != "-"][:1]
     for script in scripts:
         where = place(script.text, base, unknown_start=script.starts_unknown)
-        if where.kind not in ("inside", "no_path") and "one_liner" not in part.marks and "shell_text" not in part.marks:
+        if (
+            where.kind not in ("inside", "no_path")
+            and "one_liner" not in part.marks
+            and "shell_text" not in part.marks
+        ):
             yield Finding("high", f"runs a program from outside of the project: {where.path}")
     yield Finding("medium", f"`{part.name}` runs a program")
 
@@ -191,7 +222,12 @@ def _find(part: Part, base: str) -> Iterator[Finding]:
 def _change_mode(part: Part, _base: str) -> Iterator[Finding]:
     yield Finding("high", "changes permissions")
     operands = _operands(part)
-    if part.name == "chmod" and operands and _SETUID.fullmatch(operands[0].text) and operands[0].text.strip("0") not in ("", "2", "5"):
+    if (
+        part.name == "chmod"
+        and operands
+        and _SETUID.fullmatch(operands[0].text)
+        and operands[0].text.strip("0") not in ("", "2", "5")
+    ):
         modes = operands[0].text
         if not modes.isdigit() or len(modes.lstrip("0")) >= 4:
             yield Finding("critical", "lets a program run with its owner's rights")
@@ -245,7 +281,9 @@ def _git(part: Part, _base: str) -> Iterator[Finding]:
     words = part.words
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] not in ("--version", "--help"):
-        if words[at] in ("-c", "--config-env") or words[at].startswith(("-c", "--exec-path=", "--config-env=")):
+        if words[at] in ("-c", "--config-env") or words[at].startswith(
+            ("-c", "--exec-path=", "--config-env=")
+        ):
             yield Finding("high", "gives git another configuration")
         at += 2 if words[at] in _GIT_VALUED else 1
     verb = words[at] if at < len(words) else "help"
@@ -259,13 +297,18 @@ def _git(part: Part, _base: str) -> Iterator[Finding]:
         yield Finding("high", f"`git {verb}` deletes, rewrites or reaches other machines")
         if verb in ("push", "fetch", "pull", "clone", "ls-remote", "submodule"):
             yield Finding("high", "uses the network")
-    elif named & risky or (verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)):
+    elif named & risky or (
+        verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)
+    ):
         yield Finding("high", f"`git {verb}` with this flag deletes or rewrites work")
     elif verb in tables.GIT_LOW:
         yield Finding("low", "")
-    elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (not operands or operands[0] in ("list", "show", "-v")):
+    elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (
+        not operands or operands[0] in ("list", "show", "-v")
+    ):
         yield Finding(
-            "low" if verb != "stash" or operands else "medium", "" if verb != "stash" or operands else "`git stash` puts work away"
+            "low" if verb != "stash" or operands else "medium",
+            "" if verb != "stash" or operands else "`git stash` puts work away",
         )
     else:
         yield Finding("medium", f"`git {verb}` changes the repository")
@@ -274,7 +317,9 @@ def _git(part: Part, _base: str) -> Iterator[Finding]:
 def _git_config(rest: Sequence[str]) -> Iterator[Finding]:
     flags, operands = split(rest)
     reads = (
-        bool(flags & {"--get", "--get-all", "--get-regexp", "--list", "-l"}) or operands[:1] in (["get"], ["list"]) or len(operands) == 1
+        bool(flags & {"--get", "--get-all", "--get-regexp", "--list", "-l"})
+        or operands[:1] in (["get"], ["list"])
+        or len(operands) == 1
     )
     if reads and not flags & {"--unset", "--unset-all", "--edit", "-e", "--remove-section"}:
         yield Finding("low", "")

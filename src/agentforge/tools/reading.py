@@ -7,7 +7,18 @@ from pathlib import Path
 from agentforge.analysis.symbols import Symbol, find_symbol, outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import RESULT_CHARS, Opened, Tool, ToolResult, ToolSpec, Workbench, bounded, number_of, object_schema, text_of
+from agentforge.tools.base import (
+    RESULT_CHARS,
+    Opened,
+    Tool,
+    ToolResult,
+    ToolSpec,
+    Workbench,
+    bounded,
+    number_of,
+    object_schema,
+    text_of,
+)
 from agentforge.tools.paths import glob
 from agentforge.tools.source import Source, numbered, open_source, read_source, walk
 
@@ -16,7 +27,11 @@ MAX_LINES = 400
 
 MAX_LISTED = 200
 _SYMBOL_CANDIDATES = 8
-_PATH: dict[str, Json] = {"type": "string", "minLength": 1, "description": "relative to the repository's root"}
+_PATH: dict[str, Json] = {
+    "type": "string",
+    "minLength": 1,
+    "description": "relative to the repository's root",
+}
 _LINE: dict[str, Json] = {"type": "integer", "minimum": 1}
 
 
@@ -26,7 +41,9 @@ def list_files(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     spot = bench.spot(place or ".")
     start = spot.real
     if not start.is_dir():
-        raise ModelMistake("no_such_directory", f"`{place}` is not a directory; leave `path` out to list from the root")
+        raise ModelMistake(
+            "no_such_directory", f"`{place}` is not a directory; leave `path` out to list from the root"
+        )
     pattern = text_of(args, "pattern")
     wanted = glob(pattern if "/" in pattern else f"**/{pattern}") if pattern else None
     found = [path for path in walk(spot.root, start) if wanted is None or wanted.matches(path)]
@@ -41,8 +58,12 @@ def list_files(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         parts = path.split("/")
         name = path if len(parts) <= depth else "/".join(parts[:depth]) + "/"
         counts[f"{top}{name}"] = counts.get(f"{top}{name}", 0) + 1
-    rows = [f"{name} ({count} files)" if name.endswith("/") else name for name, count in sorted(counts.items())]
-    return ToolResult(ok=True, text="\n".join([f"{len(found)} files; give `path` or `pattern` to see fewer:", *rows]))
+    rows = [
+        f"{name} ({count} files)" if name.endswith("/") else name for name, count in sorted(counts.items())
+    ]
+    return ToolResult(
+        ok=True, text="\n".join([f"{len(found)} files; give `path` or `pattern` to see fewer:", *rows])
+    )
 
 
 def show_outline(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -67,7 +88,9 @@ def read_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     if not count:
         return ToolResult(ok=True, text=f"`{source.path}` is empty.")
     if start > count or end < start:
-        raise ModelMistake("bad_arguments", f"`{source.path}` has {count} lines; `start` and `end` name no line of it")
+        raise ModelMistake(
+            "bad_arguments", f"`{source.path}` has {count} lines; `start` and `end` name no line of it"
+        )
     head = f"{source.path}, lines {start}-{end} of {count}"
     if end < min(number_of(args, "end", count), count):
         head += f"; at most {MAX_LINES} lines a call: go on with start={end + 1}"
@@ -89,10 +112,14 @@ def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return _symbol_result([(source, symbol)])
     hits = _find_everywhere(name, bench)
     if not hits:
-        raise ModelMistake("no_such_symbol", f"no symbol `{name}` in the Python files; search_codebase finds text")
+        raise ModelMistake(
+            "no_such_symbol", f"no symbol `{name}` in the Python files; search_codebase finds text"
+        )
     if len(hits) > 1:
         rows = [f"{source.path}:{symbol.start}-{symbol.end} {symbol.name}" for source, symbol in hits]
-        return ToolResult(ok=True, text="\n".join([f"`{name}` is defined in {len(hits)} files; give `path`:", *rows]))
+        return ToolResult(
+            ok=True, text="\n".join([f"`{name}` is defined in {len(hits)} files; give `path`:", *rows])
+        )
     return _symbol_result(hits)
 
 
@@ -128,7 +155,9 @@ def _excerpt(head: str, source: Source, start: int, end: int) -> str:
 def _no_symbol(name: str, source: Source) -> str:
     names = [each.name for each in outline(source.text, source.path)]
     close = difflib.get_close_matches(name, names, _SYMBOL_CANDIDATES, 0.5) or names[:_SYMBOL_CANDIDATES]
-    return f"no symbol `{name}` in `{source.path}`" + (f"; there are: {', '.join(close)}" if close else "; it defines none")
+    return f"no symbol `{name}` in `{source.path}`" + (
+        f"; there are: {', '.join(close)}" if close else "; it defines none"
+    )
 
 
 READING: tuple[Tool, ...] = (
@@ -136,12 +165,22 @@ READING: tuple[Tool, ...] = (
         ToolSpec(
             "list_files",
             "List files, sorted. `pattern` is a glob (`**/*.py`, or `*.py` for any directory).",
-            object_schema({}, {"path": _PATH, "pattern": {"type": "string", "minLength": 1, "maxLength": 200}}),
+            object_schema(
+                {}, {"path": _PATH, "pattern": {"type": "string", "minLength": 1, "maxLength": 200}}
+            ),
             "read",
         ),
         list_files,
     ),
-    Tool(ToolSpec("outline", "The symbols of a file with their line numbers.", object_schema({"path": _PATH}), "read"), show_outline),
+    Tool(
+        ToolSpec(
+            "outline",
+            "The symbols of a file with their line numbers.",
+            object_schema({"path": _PATH}),
+            "read",
+        ),
+        show_outline,
+    ),
     Tool(
         ToolSpec(
             "read_file",

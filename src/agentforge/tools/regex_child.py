@@ -1,8 +1,11 @@
 """Search files for a regular expression, as a program of its own.
 
-Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search has a limit
-that holds: the parent kills it. Standard library only, because it is started by path, isolated from any environment.
-Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is match]…], "total"}`
+Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search
+has a limit
+that holds: the parent kills it. Standard library only, because it is started by path, isolated from any
+environment.
+Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is
+match]…], "total"}`
 or `{"error"}`.
 """
 
@@ -22,7 +25,9 @@ Row = tuple[str, int, str, bool]
 """A path, a line's number and text, and whether it matches or only stands beside one that does."""
 
 
-def search(pattern: str, files: list[str], limit: int, context: int, *, ignore_case: bool) -> dict[str, object]:
+def search(
+    pattern: str, files: list[str], limit: int, context: int, *, ignore_case: bool
+) -> dict[str, object]:
     """Matching lines in the order of the files, with those around them."""
     try:
         compiled = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
@@ -44,13 +49,18 @@ def search(pattern: str, files: list[str], limit: int, context: int, *, ignore_c
 def rows(path: str, lines: list[str], found: list[int], context: int) -> list[Row]:
     """The lines that were found, by their places from 0, and as many before and after each."""
     matches = set(found)
-    shown = sorted({near for at in found for near in range(max(0, at - context), min(len(lines), at + context + 1))})
+    shown = sorted(
+        {near for at in found for near in range(max(0, at - context), min(len(lines), at + context + 1))}
+    )
     return [(path, at + 1, lines[at][:LINE_CHARS], at in matches) for at in shown]
 
 
 def required(pattern: str) -> bytes:
-    """The longest text that every match holds, as far as that is plain to see. A file without it need not be taken apart."""
-    parsed = re._parser.parse(pattern)  # type: ignore[attr-defined]  # noqa: SLF001  # what `re` itself compiles from
+    """The longest text that every match holds, as far as that is plain to see. A file without it need not be
+    taken apart.
+    """
+    # what `re` itself compiles from
+    parsed = re._parser.parse(pattern)  # type: ignore[attr-defined]  # noqa: SLF001
     if parsed.state.flags & re.IGNORECASE:
         return b""
     runs = [""]

@@ -19,11 +19,17 @@ from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench,
 from agentforge.tools.changelog import Placed, has_entry_for, with_entry
 from agentforge.tools.source import MAX_BYTES, present, read_source, walk
 
-CHANGELOG_NAME = re.compile(r"(?:changelog|changes|history|news)(?:\.(?:md|rst|txt|markdown))?", re.IGNORECASE)
-NOTES_NAME = re.compile(r"(?:release[-_ ]?notes?|releases?|whats[-_]?new)(?:\.(?:md|rst|txt|markdown))?", re.IGNORECASE)
+CHANGELOG_NAME = re.compile(
+    r"(?:changelog|changes|history|news)(?:\.(?:md|rst|txt|markdown))?", re.IGNORECASE
+)
+NOTES_NAME = re.compile(
+    r"(?:release[-_ ]?notes?|releases?|whats[-_]?new)(?:\.(?:md|rst|txt|markdown))?", re.IGNORECASE
+)
 _FOLDERS = ("", "doc", "docs")
 _MERGE_MARK = re.compile(r"(?m)^(?:<{7}|>{7}|\|{7})(?: |$)")
-_LEFTOVER = re.compile(r"(?m)^[ \t]*(?:breakpoint\(\)|(?:import|from) (?:i?pdb|pudb)\b|(?:i?pdb|pudb)\.set_trace\()")
+_LEFTOVER = re.compile(
+    r"(?m)^[ \t]*(?:breakpoint\(\)|(?:import|from) (?:i?pdb|pudb)\b|(?:i?pdb|pudb)\.set_trace\()"
+)
 
 
 def generate_changelog(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -34,7 +40,9 @@ def generate_changelog(args: Mapping[str, Json], bench: Workbench) -> ToolResult
 
 
 def create_release_notes(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """Text into the existing release notes: above the newest section if it brings its own heading, else under the open one."""
+    """Text into the existing release notes: above the newest section if it brings its own heading, else under
+    the open one.
+    """
     path = _notes(args, bench)
     text, said = _text(bench, path), text_of(args, "text").replace("\r\n", "\n").strip("\n")
     if not headings(said):
@@ -51,8 +59,12 @@ def verify_deployment_ready(_args: Mapping[str, Json], bench: Workbench) -> Tool
     bench = replace(bench, changed=lambda: changed)
     rows = [(ok, f"{name}: {said}") for name, check in _READY.items() for ok, said in [check(project, bench)]]
     missing = sum(not ok for ok, _ in rows)
-    head = "Ready: nothing is missing." if not missing else f"Not ready: {missing} of {len(rows)} are missing."
-    return ToolResult(ok=True, text="\n".join([head, *(f"{'ok' if ok else 'missing'} {text}" for ok, text in rows)]))
+    head = (
+        "Ready: nothing is missing." if not missing else f"Not ready: {missing} of {len(rows)} are missing."
+    )
+    return ToolResult(
+        ok=True, text="\n".join([head, *(f"{'ok' if ok else 'missing'} {text}" for ok, text in rows)])
+    )
 
 
 def changelogs(paths: Sequence[str]) -> list[str]:
@@ -61,7 +73,9 @@ def changelogs(paths: Sequence[str]) -> list[str]:
 
 
 def _kept(paths: Sequence[str], name: re.Pattern[str]) -> list[str]:
-    found = [(_FOLDERS.index(folder), path) for path in paths if (folder := path.rpartition("/")[0]) in _FOLDERS]
+    found = [
+        (_FOLDERS.index(folder), path) for path in paths if (folder := path.rpartition("/")[0]) in _FOLDERS
+    ]
     return [path for _, path in sorted(found) if name.fullmatch(path.rpartition("/")[2])]
 
 
@@ -70,10 +84,15 @@ def _changelog(bench: Workbench) -> str:
     if collected := [name for name in ("towncrier", "scriv") if project.tool(name)]:
         folder = project.tool(collected[0]).get("directory")
         where = f"`{folder}`" if isinstance(folder, str) else "its folder of fragments"
-        raise ModelMistake("not_this_way", f"this project's changelog is put together by {collected[0]}: create_file a fragment in {where}")
+        raise ModelMistake(
+            "not_this_way",
+            f"this project's changelog is put together by {collected[0]}: create_file a fragment in {where}",
+        )
     found = changelogs(tuple(walk(bench.root, bench.root)))
     if not found:
-        raise ModelMistake("no_such_file", "this project keeps no changelog; create_file makes one, if your role may")
+        raise ModelMistake(
+            "no_such_file", "this project keeps no changelog; create_file makes one, if your role may"
+        )
     return found[0]
 
 
@@ -82,15 +101,23 @@ def _notes(args: Mapping[str, Json], bench: Workbench) -> str:
     if given := text_of(args, "path"):
         path = relative_to(bench.root, resolve_inside(bench.root, given))
         if not (bench.root / path).is_file():
-            raise ModelMistake("no_such_file", f"there is no file `{path}`; this tool updates release notes that exist")
+            raise ModelMistake(
+                "no_such_file", f"there is no file `{path}`; this tool updates release notes that exist"
+            )
         if not _is_notes(path):
-            raise ModelMistake("not_release_notes", f"`{path}` is no release notes; this tool changes nothing else")
+            raise ModelMistake(
+                "not_release_notes", f"`{path}` is no release notes; this tool changes nothing else"
+            )
         return path
     found = _kept(tuple(walk(bench.root, bench.root)), NOTES_NAME)
     if not found:
-        raise ModelMistake("no_such_file", "this project keeps no release notes; what you would write belongs in your report")
+        raise ModelMistake(
+            "no_such_file", "this project keeps no release notes; what you would write belongs in your report"
+        )
     if len(found) > 1:
-        raise ModelMistake("bad_arguments", f"there are several release notes; give `path`: {', '.join(found[:10])}")
+        raise ModelMistake(
+            "bad_arguments", f"there are several release notes; give `path`: {', '.join(found[:10])}"
+        )
     return found[0]
 
 
@@ -133,7 +160,9 @@ def _written(bench: Workbench, path: str, placed: Placed) -> ToolResult:
         raise ModelMistake("not_text", "the text holds a lone surrogate, which no UTF-8 file can") from None
     with disk_errors():
         state = state_beneath(bench.root, path)
-        replace_beneath(bench.root, path, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
+        replace_beneath(
+            bench.root, path, Content(data, None if state is None else stat.S_IMODE(state.st_mode))
+        )
     return ToolResult(
         ok=True,
         text=f"`{path}`, lines {placed.start}-{placed.end}: added under `{placed.section}`.",
@@ -143,7 +172,9 @@ def _written(bench: Workbench, path: str, placed: Placed) -> ToolResult:
 
 
 def version_of(project: Project) -> tuple[str, str]:
-    """The declared version and where it stands; the first is empty when a tool computes it, both when there is none."""
+    """The declared version and where it stands; the first is empty when a tool computes it, both when there
+    is none.
+    """
     own = table(project.pyproject, "project")
     if isinstance(version := own.get("version"), str):
         return version, "pyproject.toml"
@@ -160,12 +191,21 @@ def version_of(project: Project) -> tuple[str, str]:
 
 def _has_version(project: Project, _bench: Workbench) -> tuple[bool, str]:
     version, where = version_of(project)
-    return bool(where), f"{version or 'computed'} in {where}" if where else "no version in pyproject.toml, setup.cfg or setup.py"
+    return (
+        bool(where),
+        f"{version or 'computed'} in {where}"
+        if where
+        else "no version in pyproject.toml, setup.cfg or setup.py",
+    )
 
 
 def _has_changelog(project: Project, bench: Workbench) -> tuple[bool, str]:
     found = changelogs(sorted(project.paths))
-    fragments = [path for path in present(bench) if re.search(r"(?:^|/)(?:newsfragments|changelog\.d|changes|news)/", path)]
+    fragments = [
+        path
+        for path in present(bench)
+        if re.search(r"(?:^|/)(?:newsfragments|changelog\.d|changes|news)/", path)
+    ]
     if fragments:
         return True, f"the change has the fragment {fragments[0]}"
     if not found:
@@ -196,12 +236,16 @@ def _has_backend(project: Project, _bench: Workbench) -> tuple[bool, str]:
     return False, "pyproject.toml names no build backend"
 
 
-def _has_none(pattern: re.Pattern[str], suffixes: tuple[str, ...]) -> Callable[[Project, Workbench], tuple[bool, str]]:
+def _has_none(
+    pattern: re.Pattern[str], suffixes: tuple[str, ...]
+) -> Callable[[Project, Workbench], tuple[bool, str]]:
     def places(bench: Workbench) -> Iterator[str]:
         for path in present(bench):
             if path.endswith(suffixes):
                 text = read_source(bench.root, path).text
-                yield from (f"{path}:{text.count(chr(10), 0, found.start()) + 1}" for found in pattern.finditer(text))
+                yield from (
+                    f"{path}:{text.count(chr(10), 0, found.start()) + 1}" for found in pattern.finditer(text)
+                )
 
     def check(_project: Project, bench: Workbench) -> tuple[bool, str]:
         found = list(places(bench))
@@ -224,7 +268,8 @@ RELEASING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "generate_changelog",
-            "Add an entry to the project's changelog: its open section, or that of `version`. The file must exist.",
+            "Add an entry to the project's changelog: its open section, or that of `version`. The file "
+            "must exist.",
             object_schema(
                 {"entry": {"type": "string", "minLength": 1, "maxLength": 4000}},
                 {"version": {"type": "string", "pattern": r"^v?\d+(\.\d+)*[A-Za-z0-9.+-]{0,20}$"}},
@@ -237,7 +282,8 @@ RELEASING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "create_release_notes",
-            "Add text to the project's release notes, which must exist. `path` says which, if there are several.",
+            "Add text to the project's release notes, which must exist. `path` says which, if there are "
+            "several.",
             object_schema(
                 {"text": {"type": "string", "minLength": 1, "maxLength": 20000}},
                 {"path": {"type": "string", "minLength": 1, "maxLength": 1000}},
@@ -250,7 +296,8 @@ RELEASING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "verify_deployment_ready",
-            "What a release needs, item by item: version, changelog entry, README, licence, build, no leftovers.",
+            "What a release needs, item by item: version, changelog entry, README, licence, build, no "
+            "leftovers.",
             object_schema({}),
             "read",
         ),

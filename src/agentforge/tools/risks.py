@@ -1,6 +1,7 @@
 """How much harm a command line could do: low, medium, high or critical, part by part, each with its reason.
 
-The class is the highest of all parts. What is dynamic is at least high; what is unknown is at least medium. It is a hint for asking and a
+The class is the highest of all parts. What is dynamic is at least high; what is unknown is at least medium.
+It is a hint for asking and a
 bar for what nobody should ever run; the boundary is the sandbox.
 """
 
@@ -110,7 +111,9 @@ def assess(command: str | Sequence[str]) -> Assessment:
 def _judged(part: Part, found: Sequence[Finding]) -> PartRisk:
     ordered = sorted(found, key=lambda item: -RISKS.index(item.risk))
     reasons = dict.fromkeys(item.reason for item in ordered if item.reason)
-    network = part.name in risk_tables.NETWORK or any("network" in reason or "fetches" in reason for reason in reasons)
+    network = part.name in risk_tables.NETWORK or any(
+        "network" in reason or "fetches" in reason for reason in reasons
+    )
     return PartRisk(part, worst(item.risk for item in found), tuple(reasons), network)
 
 
@@ -129,7 +132,9 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
             yield Finding("medium", "calls a function of the line")
         # The program all the same: a definition further on, or in a branch that is not taken, hides nothing.
         yield from program_risks.program(part, base, _source(line, at, base))
-        if part.name not in risk_tables.TALKERS and part.relation != "wrapped":  # the words of what is wrapped are among its host's
+        if (
+            part.name not in risk_tables.TALKERS and part.relation != "wrapped"
+        ):  # the words of what is wrapped are among its host's
             yield from _touched(part, base)
 
 
@@ -146,7 +151,12 @@ def _redirections(part: Part, base: str) -> Iterator[Finding]:
             continue
         target = place(item.target.text, base, unknown_start=item.target.starts_unknown)
         table = _REDIRECTED if item.writes else _TOUCHED
-        if target.kind in table and target.path not in ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/stdin"):
+        if target.kind in table and target.path not in (
+            "/dev/null",
+            "/dev/stderr",
+            "/dev/stdout",
+            "/dev/stdin",
+        ):
             risk, reason = table[target.kind]
             yield Finding(risk, reason.format(target.path))
 
@@ -175,12 +185,18 @@ def _source(line: CommandLine, at: int, base: str) -> bool:
     lister = line.parts[host]
     if lister.name not in risk_tables.LISTERS:
         number, stage = lister.stages[-1] if lister.stages else (0, 0)
-        before = [each for each in line.parts[max(0, host - 3) : host] if each.stages and each.stages[-1] == (number, stage - 1)]
+        before = [
+            each
+            for each in line.parts[max(0, host - 3) : host]
+            if each.stages and each.stages[-1] == (number, stage - 1)
+        ]
         lister = before[-1] if before and stage else lister
     if lister.name not in risk_tables.LISTERS:
         return False
     operands = [word for word in lister.words if not word.startswith("-")]
-    return all(place(word, base).kind in ("inside", "no_path") for word in operands) and all(arg.known for arg in lister.argv)
+    return all(place(word, base).kind in ("inside", "no_path") for word in operands) and all(
+        arg.known for arg in lister.argv
+    )
 
 
 def _bases(line: CommandLine) -> list[str]:
@@ -190,7 +206,9 @@ def _bases(line: CommandLine) -> list[str]:
     for part in line.parts:
         found.append(base)
         if part.name in ("cd", "pushd") and part.relation in ("line", "text"):
-            target = next((arg for arg in part.argv[1:] if not arg.text.startswith("-") or arg.text == "-"), None)
+            target = next(
+                (arg for arg in part.argv[1:] if not arg.text.startswith("-") or arg.text == "-"), None
+            )
             if target is None:
                 base = "~"
             elif target.starts_unknown or target.text == "-":
@@ -268,7 +286,11 @@ def _hosted(line: CommandLine) -> Iterator[tuple[int, Finding]]:
             yield at, Finding("critical", "runs what was downloaded")
         if above and part.relation == "substitution" and part.name in risk_tables.DECODERS:
             yield at, Finding("critical", "runs what was hidden by an encoding")
-        itself = bool(interpreter(part.name)) or part.name in ("eval", "source", ".", "xargs") or "computed_name" in part.marks
+        itself = (
+            bool(interpreter(part.name))
+            or part.name in ("eval", "source", ".", "xargs")
+            or "computed_name" in part.marks
+        )
         runs.append(itself or above)
 
 

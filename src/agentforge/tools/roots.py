@@ -1,7 +1,10 @@
-"""Where a path that a role names lies: in the task's tree, or in a directory beside it that the user opened. Every tool asks here.
+"""Where a path that a role names lies: in the task's tree, or in a directory beside it that the user opened.
+Every tool asks here.
 
-A path of the tree is relative; one of an opened directory is absolute. Both are made real in the same way, so that nothing leads out of
-its root. Directories are opened in the user's own configuration only, and a call that touches one leaves the task's tree: it is asked for.
+A path of the tree is relative; one of an opened directory is absolute. Both are made real in the same way, so
+that nothing leads out of
+its root. Directories are opened in the user's own configuration only, and a call that touches one leaves the
+task's tree: it is asked for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,7 +57,9 @@ class Spot:
 
 
 def read_roots(entries: Iterable[object], source: str) -> tuple[Root, ...]:
-    """The `roots` of the user's configuration, each an existing directory, or one sentence that says what is wrong."""
+    """The `roots` of the user's configuration, each an existing directory, or one sentence that says what is
+    wrong.
+    """
     return tuple(_root(entry, f"{source}: roots[{number}]") for number, entry in enumerate(entries))
 
 
@@ -66,7 +71,9 @@ def spot_of(top: Path, roots: Sequence[Root], given: str) -> Spot:
 
 
 def name_spot(top: Path, roots: Sequence[Root], given: str) -> Spot:
-    """Where the name itself lies: its directory made real, its last part as given. Differs from `spot_of` for a link."""
+    """Where the name itself lies: its directory made real, its last part as given. Differs from `spot_of` for
+    a link.
+    """
     outer, rest = _holder(roots, given)
     root = top if outer is None else outer.path
     return Spot(root, relative_to(root, link_place(root, rest)), outer)
@@ -81,9 +88,13 @@ def link_place(root: Path, relative: str) -> Path:
 
 
 def named_in(roots: Sequence[Root], words: Iterable[str]) -> tuple[Root, ...]:
-    """The opened directories that the words of a command speak of. A command is given these, and no others."""
+    """The opened directories that the words of a command speak of. A command is given these, and no
+    others.
+    """
     text = "\n".join(words)
-    return tuple(root for root in roots if any(_speaks_of(text, top) for top in {str(root.path), root.name} if top))
+    return tuple(
+        root for root in roots if any(_speaks_of(text, top) for top in {str(root.path), root.name} if top)
+    )
 
 
 def _speaks_of(text: str, top: str) -> bool:
@@ -106,7 +117,11 @@ def _holder(roots: Sequence[Root], given: str) -> tuple[Root | None, str]:
 
 
 def _root(entry: object, where: str) -> Root:
-    if not isinstance(entry, dict) or set(entry) - {"path", "write"} or not isinstance(entry.get("path"), str):
+    if (
+        not isinstance(entry, dict)
+        or set(entry) - {"path", "write"}
+        or not isinstance(entry.get("path"), str)
+    ):
         raise UsageError(f"{where}: is a mapping such as `{{path: /srv/shared, write: false}}`.")
     write = entry.get("write", False)
     if not isinstance(write, bool):
@@ -118,7 +133,9 @@ def _root(entry: object, where: str) -> Root:
     if real == Path("/") or any(real.is_relative_to(place) for place in _NEVER):
         raise UsageError(f"{where}.path: {given!r} is what the machine runs on; no role is let in there.")
     if not real.is_dir():
-        raise UsageError(f"{where}.path: there is no directory {given!r}.", "Make it, or take the entry away.")
+        raise UsageError(
+            f"{where}.path: there is no directory {given!r}.", "Make it, or take the entry away."
+        )
     return Root(real, write, "" if str(real) == given.rstrip("/") else given.rstrip("/"))
 
 

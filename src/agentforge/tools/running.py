@@ -16,7 +16,16 @@ RUNNING: tuple[Tool, ...] = (
         ToolSpec(
             "run_tests",
             "Run tests: ids (`tests/test_a.py::test_b`) or files; without `ids`, those this change affects.",
-            object_schema({}, {"ids": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 500}, "maxItems": 200}}),
+            object_schema(
+                {},
+                {
+                    "ids": {
+                        "type": "array",
+                        "items": {"type": "string", "minLength": 1, "maxLength": 500},
+                        "maxItems": 200,
+                    }
+                },
+            ),
             "execute",
         ),
         run_tests,
@@ -37,11 +46,17 @@ SUBMIT = ToolSpec(
     object_schema({"contract": {"type": "string", "minLength": 1}, "artifact": {"type": "object"}}),
     "control",
 )
-ESCALATE = ToolSpec("escalate", "Ask a person one precise question; the work stops until it is answered.", _QUESTION, "control")
+ESCALATE = ToolSpec(
+    "escalate",
+    "Ask a person one precise question; the work stops until it is answered.",
+    _QUESTION,
+    "control",
+)
 ESCALATE_QUESTION = ToolSpec("escalate_question", ESCALATE.description, _QUESTION, "control")
 
 CONTROL: tuple[ToolSpec, ...] = (SUBMIT, ESCALATE, ESCALATE_QUESTION)
-"""Every role has these. They change the task, not the tree, so the one who decides about tasks performs them."""
+"""Every role has these. They change the task, not the tree, so the one who decides about tasks performs them.
+"""
 
 ESCALATES = frozenset({ESCALATE.name, ESCALATE_QUESTION.name})
 """Two names of one action. A role is shown the one that its definition uses, and is heard by both."""

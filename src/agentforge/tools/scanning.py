@@ -1,4 +1,6 @@
-"""The tool that looks for security trouble in source. It reads and runs nothing; the engine may add what a scanner of the project says."""
+"""The tool that looks for security trouble in source. It reads and runs nothing; the engine may add what a
+scanner of the project says.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +13,22 @@ from agentforge.tools.source import present, read_source, walk
 MAX_SCANNED = 800
 MAX_SHOWN = 40
 _CODE = (".py", ".pyi")
-_MAY_HOLD_SECRETS = (".cfg", ".conf", ".env", ".ini", ".json", ".pem", ".key", ".toml", ".txt", ".yaml", ".yml", ".sh", ".md", ".rst")
+_MAY_HOLD_SECRETS = (
+    ".cfg",
+    ".conf",
+    ".env",
+    ".ini",
+    ".json",
+    ".pem",
+    ".key",
+    ".toml",
+    ".txt",
+    ".yaml",
+    ".yml",
+    ".sh",
+    ".md",
+    ".rst",
+)
 
 
 def run_security_scan(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -22,13 +39,20 @@ def run_security_scan(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     rows = [_row(each) for each in findings[:MAX_SHOWN]]
     if len(findings) > MAX_SHOWN:
         rows.append(f"[{len(findings) - MAX_SHOWN} more; give `paths` to see fewer files at a time]")
-    counts = ", ".join(f"{sum(each.severity == severity for each in findings)} {severity}" for severity in SEVERITIES)
+    counts = ", ".join(
+        f"{sum(each.severity == severity for each in findings)} {severity}" for severity in SEVERITIES
+    )
     head = f"{len(findings)} findings ({counts}) in {min(len(files), MAX_SCANNED)} files: {what}."
     if len(files) > MAX_SCANNED:
         head += f" {len(files) - MAX_SCANNED} further files were not read."
     added = _added(args, bench)
     # Both get their share of the answer: the one must not be cut away by the other.
-    return ToolResult(ok=True, text="\n".join([bounded("\n".join([head, *rows]), 4500), *added]) if added else "\n".join([head, *rows]))
+    return ToolResult(
+        ok=True,
+        text="\n".join([bounded("\n".join([head, *rows]), 4500), *added])
+        if added
+        else "\n".join([head, *rows]),
+    )
 
 
 def _added(args: Mapping[str, Json], bench: Workbench) -> list[str]:
@@ -61,18 +85,26 @@ def _scan(path: str, bench: Workbench) -> Sequence[Finding]:
 def looks_like_test(path: str) -> bool:
     """By its name or folder. Only the weight of a finding hangs on it, never a permission."""
     *folders, name = path.split("/")
-    return name.startswith(("test_", "conftest")) or name.endswith("_test.py") or any(each in ("test", "tests") for each in folders)
+    return (
+        name.startswith(("test_", "conftest"))
+        or name.endswith("_test.py")
+        or any(each in ("test", "tests") for each in folders)
+    )
 
 
 def _row(finding: Finding) -> str:
-    return f"{finding.path}:{finding.line}: {finding.severity} {finding.rule}: {finding.message}; {finding.advice}"
+    return (
+        f"{finding.path}:{finding.line}: {finding.severity} {finding.rule}: {finding.message}; "
+        f"{finding.advice}"
+    )
 
 
 SCANNING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "run_security_scan",
-            "Look for dangerous code and secrets, with line, rule and advice; without `paths`, in what this change touches. Runs nothing.",
+            "Look for dangerous code and secrets, with line, rule and advice; without `paths`, in what "
+            "this change touches. Runs nothing.",
             object_schema({}, {"paths": PATHS}),
             "read",
         ),

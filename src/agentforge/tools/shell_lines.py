@@ -1,6 +1,7 @@
 """A shell line as simple commands: one pass, total, bounded in depth, and nothing is expanded.
 
-What comes out is flat: every simple command of the line in order, each with the pipelines it stands in and the command whose words it is
+What comes out is flat: every simple command of the line in order, each with the pipelines it stands in and
+the command whose words it is
 a substitution of. A line that is no shell grammar is read as far as it goes, and says what was wrong with it.
 """
 
@@ -8,7 +9,16 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentforge.tools.shell_words import ARITHMETIC, MAX_DEPTH, META, TOO_DEEP, Piece, TooDeep, Word, WordReader
+from agentforge.tools.shell_words import (
+    ARITHMETIC,
+    MAX_DEPTH,
+    META,
+    TOO_DEEP,
+    Piece,
+    TooDeep,
+    Word,
+    WordReader,
+)
 
 MAX_COMMANDS = 2_000
 """A longer line is a program, and belongs in a file."""
@@ -280,7 +290,9 @@ class LineReader(WordReader):
         """Another text whose commands belong to the command at hand."""
         if self.depth >= MAX_DEPTH:
             raise TooDeep
-        reader = LineReader(inner, self.depth + 1, 0, self.problems, self.commands, self.functions, self.unknown)
+        reader = LineReader(
+            inner, self.depth + 1, 0, self.problems, self.commands, self.functions, self.unknown
+        )
         reader._host, reader._function, reader._pipelines = self._host, self._function, self._pipelines + 1
         if words:
             try:
@@ -312,7 +324,9 @@ class LineReader(WordReader):
         if operator in ("<<", "<<-"):
             delimiter = "".join(piece.text for piece in word.pieces)
             literal = any(piece.quoted for piece in word.pieces)
-            self._waiting.append((index, len(command.redirections) - 1, delimiter, literal, operator == "<<-"))
+            self._waiting.append(
+                (index, len(command.redirections) - 1, delimiter, literal, operator == "<<-")
+            )
         return True
 
     def _bodies(self) -> None:

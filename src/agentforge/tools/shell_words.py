@@ -1,4 +1,6 @@
-"""The words of a shell line, read without expanding anything: quotes, escapes, parameters, and where commands hide inside of words."""
+"""The words of a shell line, read without expanding anything: quotes, escapes, parameters, and where commands
+hide inside of words.
+"""
 
 import re
 from abc import ABC, abstractmethod
@@ -14,7 +16,8 @@ TOO_DEEP = "it is nested too deeply, or too long"
 PieceKind = Literal["text", "param", "command", "process", "arithmetic"]
 
 META = frozenset(" \t\n;&|<>()")
-# As a shell decides it: what ends in two closing parentheses side by side is arithmetic, anything else a subshell in a subshell.
+# As a shell decides it: what ends in two closing parentheses side by side is arithmetic, anything else a
+# subshell in a subshell.
 ARITHMETIC = re.compile(r"\(\((?>(?:[^()]|\((?>(?:[^()]|\([^()]{0,200}+\)){0,200})\)){0,300})\)\)")
 _ENDS_NAME = frozenset("@*#?$!-0123456789")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -22,8 +25,20 @@ _PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])")
 _PLAIN = re.compile(r"[^\s;&|<>()\\'\"`$]+")
 _IN_QUOTES = re.compile(r'[^"\\`$]+')
 _BLANK = re.compile(r"(?:[ \t\r]|\\\n)+")
-_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
-_SPELLED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_ESCAPE = re.compile(
+    r"\\(?:x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL
+)
+_SPELLED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+}
 
 
 class TooDeep(Exception):
@@ -50,7 +65,11 @@ class Word:
     @property
     def plain(self) -> str | None:
         """The word if it is unquoted text and nothing else: only such a word can be reserved."""
-        return self.pieces[0].text if len(self.pieces) == 1 and self.pieces[0][0] == "text" and not self.pieces[0].quoted else None
+        return (
+            self.pieces[0].text
+            if len(self.pieces) == 1 and self.pieces[0][0] == "text" and not self.pieces[0].quoted
+            else None
+        )
 
 
 @dataclass(slots=True)
@@ -68,7 +87,9 @@ class WordReader(ABC):
 
     @abstractmethod
     def included(self, inner: str, *, words: bool = False) -> None:
-        """Read another text whose commands belong to the command at hand; with `words` only what is substituted in it."""
+        """Read another text whose commands belong to the command at hand; with `words` only what is
+        substituted in it.
+        """
 
     def word(self) -> Word:
         """One word; empty if none begins here."""
@@ -109,7 +130,13 @@ class WordReader(ABC):
                 return
             if char == "\\":
                 following = self.text[self.at + 1 : self.at + 2]
-                kept = "" if following == "\n" else following if following in ("$", "`", '"', "\\") else f"\\{following}"
+                kept = (
+                    ""
+                    if following == "\n"
+                    else following
+                    if following in ("$", "`", '"', "\\")
+                    else f"\\{following}"
+                )
                 pieces.append(Piece("text", kept, quoted=True))
                 self.at += 2
             elif char in "$`":
@@ -259,11 +286,19 @@ def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Neighbouring text of the same quoting as one piece."""
     found: list[list[Piece]] = []
     for piece in pieces:
-        if piece.kind == "text" and found and found[-1][0].kind == "text" and found[-1][0].quoted == piece.quoted:
+        if (
+            piece.kind == "text"
+            and found
+            and found[-1][0].kind == "text"
+            and found[-1][0].quoted == piece.quoted
+        ):
             found[-1].append(piece)
         else:
             found.append([piece])
-    return tuple(group[0]._replace(text="".join(piece.text for piece in group)) if len(group) > 1 else group[0] for group in found)
+    return tuple(
+        group[0]._replace(text="".join(piece.text for piece in group)) if len(group) > 1 else group[0]
+        for group in found
+    )
 
 
 def _unescape(match: re.Match[str]) -> str:

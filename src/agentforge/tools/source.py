@@ -20,7 +20,18 @@ MAX_PYTHON = 3000
 LINE_CHARS = 400
 
 NOISE = frozenset(
-    {".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".venv", "node_modules"}
+    {
+        ".git",
+        "__pycache__",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+        ".venv",
+        "node_modules",
+    }
 )
 
 
@@ -41,7 +52,9 @@ class Source:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines without their endings. Only newlines count: other separators would shift every number after them."""
+    """Lines without their endings. Only newlines count: other separators would shift every number after
+    them.
+    """
     lines = text.replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -52,13 +65,17 @@ def numbered(lines: Sequence[str], first: int) -> str:
 
 
 def read_source(root: Path, relative: str) -> Source:
-    """A file of the tree, read. A missing file is a mistake; a binary or huge one is answered in a sentence."""
+    """A file of the tree, read. A missing file is a mistake; a binary or huge one is answered in a
+    sentence.
+    """
     path = resolve_inside(root, relative)
     shown = relative_to(root, path)
     if path.is_dir():
         raise ModelMistake("not_a_file", f"`{relative}` is a directory; list_files shows what is in it")
     if not path.exists():
-        raise ModelMistake("no_such_file", f"there is no file `{relative}`; list_files and search_codebase find files")
+        raise ModelMistake(
+            "no_such_file", f"there is no file `{relative}`; list_files and search_codebase find files"
+        )
     if not path.is_file():
         return Source(shown, "", f"`{shown}` is not a regular file.")
     size = path.stat().st_size
@@ -76,7 +93,9 @@ def open_source(bench: Workbench, given: str) -> Source:
     if spot.outer is None:
         return read_source(bench.root, given)
     source = read_source(spot.root, spot.path)
-    return Source(spot.shown, source.text, source.problem.replace(f"`{source.path}`", f"`{spot.shown}`"), outer=True)
+    return Source(
+        spot.shown, source.text, source.problem.replace(f"`{source.path}`", f"`{spot.shown}`"), outer=True
+    )
 
 
 def walk(root: Path, start: Path) -> Iterator[str]:
@@ -89,7 +108,9 @@ def walk(root: Path, start: Path) -> Iterator[str]:
 
 
 def _below(folder: str, shown: str) -> Iterator[str]:
-    """The files of a directory, then those of its directories. A kind comes with the name: nothing is asked of the disk twice."""
+    """The files of a directory, then those of its directories. A kind comes with the name: nothing is asked
+    of the disk twice.
+    """
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -116,4 +137,8 @@ def python_texts(root: Path, limit: int = MAX_PYTHON) -> dict[str, str]:
 
 
 def _short(line: str) -> str:
-    return line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}… [{len(line) - LINE_CHARS} more characters]"
+    return (
+        line
+        if len(line) <= LINE_CHARS
+        else f"{line[:LINE_CHARS]}… [{len(line) - LINE_CHARS} more characters]"
+    )

@@ -1,11 +1,15 @@
-"""Programs that run other programs: where in their words the other one starts, or which word is a text of commands."""
+"""Programs that run other programs: where in their words the other one starts, or which word is a text of
+commands.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "rksh", "yash"})
+SHELLS = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "rksh", "yash"}
+)
 _INTERPRETER = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|Rscript|osascript|pwsh|powershell|expect|guile|irb|jshell|groovy|scala|elixir|julia)[0-9.]*"
 )
@@ -28,7 +32,18 @@ _CODE_FLAGS = {
     "expect": ("c",),
     "guile": ("c",),
 }
-_LONG_CODE = ("--eval", "--print", "--exec", "--run", "--command", "-Command", "-EncodedCommand", "-command", "eval", "-lf")
+_LONG_CODE = (
+    "--eval",
+    "--print",
+    "--exec",
+    "--run",
+    "--command",
+    "-Command",
+    "-EncodedCommand",
+    "-command",
+    "eval",
+    "-lf",
+)
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -68,7 +83,13 @@ class Wrapper:
 
 
 def _wraps(
-    valued: str = "", operands: int = 0, *, assigns: bool = False, fed: bool = False, text: str = "", joined: bool = False
+    valued: str = "",
+    operands: int = 0,
+    *,
+    assigns: bool = False,
+    fed: bool = False,
+    text: str = "",
+    joined: bool = False,
 ) -> Wrapper:
     return Wrapper(frozenset(valued.split()), operands, assigns, fed, frozenset(text.split()), joined)
 
@@ -93,7 +114,9 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "taskset": _wraps("", 1),
     "stdbuf": _wraps("-i -o -e --input --output --error"),
     "timeout": _wraps("-s -k --signal --kill-after", 1),
-    "xargs": _wraps("-I -n -P -L -d -a -E -s --max-args --max-procs --arg-file --delimiter --replace", fed=True),
+    "xargs": _wraps(
+        "-I -n -P -L -d -a -E -s --max-args --max-procs --arg-file --delimiter --replace", fed=True
+    ),
     "parallel": _wraps("-j -I -a -S --jobs --arg-file --sshlogin", fed=True, joined=True),
     "watch": _wraps("-n --interval", joined=True),
     "strace": _wraps("-o -e -p -s -u -E -a"),
@@ -209,7 +232,12 @@ def _verb(argv: Sequence[str], verbs: Sequence[str]) -> Runs:
         return Runs()
     at += 1
     while at < len(argv) and argv[at].startswith("-"):
-        at += 2 if argv[at] in ("--with", "--python", "-p", "--group", "--extra", "-n", "--name", "--project", "--directory") else 1
+        at += (
+            2
+            if argv[at]
+            in ("--with", "--python", "-p", "--group", "--extra", "-n", "--name", "--project", "--directory")
+            else 1
+        )
     return Runs((Inner((at, len(argv))),)) if at < len(argv) else Runs()
 
 
@@ -270,7 +298,9 @@ def _found(argv: Sequence[str]) -> Runs:
 
 
 def _fd(argv: Sequence[str]) -> Runs:
-    at = next((place for place, word in enumerate(argv) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    at = next(
+        (place for place, word in enumerate(argv) if word in ("-x", "-X", "--exec", "--exec-batch")), None
+    )
     return Runs((Inner((at + 1, len(argv)), fed=True),)) if at is not None and at + 1 < len(argv) else Runs()
 
 

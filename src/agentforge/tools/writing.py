@@ -1,4 +1,6 @@
-"""Tools that change files: create, edit, delete. Whether a role may is the bridge's affair; whether it makes sense is decided here."""
+"""Tools that change files: create, edit, delete. Whether a role may is the bridge's affair; whether it makes
+sense is decided here.
+"""
 
 import os
 import stat
@@ -32,27 +34,43 @@ def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     bench.permit("create", shown)
     state = _state(spot)
     if state is not None and not stat.S_ISREG(state.st_mode):
-        raise ModelMistake("not_a_file", f"`{shown}` is {'a directory' if stat.S_ISDIR(state.st_mode) else 'not a regular file'}")
+        raise ModelMistake(
+            "not_a_file",
+            f"`{shown}` is {'a directory' if stat.S_ISDIR(state.st_mode) else 'not a regular file'}",
+        )
     if state is not None and shown not in bench.created:
-        raise ModelMistake("file_exists", f"`{shown}` exists and was not created in this stage; change it with edit_file")
+        raise ModelMistake(
+            "file_exists", f"`{shown}` exists and was not created in this stage; change it with edit_file"
+        )
     data = encoded(content)
     if state is not None and read_beneath(spot.root, spot.path, MAX_BYTES) == data:
         raise ModelMistake("no_change", f"`{shown}` already has exactly this content")
     with disk_errors():
-        replace_beneath(spot.root, spot.path, Content(data, None if state is None else stat.S_IMODE(state.st_mode)))
+        replace_beneath(
+            spot.root, spot.path, Content(data, None if state is None else stat.S_IMODE(state.st_mode))
+        )
     count = len(lines_of(content))
     opened = (Opened(shown, 1, min(count, MAX_LINES)),) if content else ()
     text = f"{'Created' if state is None else 'Replaced'} `{shown}`, {count} lines."
-    return _done(spot, ToolResult(ok=True, text=text, opened=opened, wrote=(shown,), created=(shown,) if state is None else ()))
+    return _done(
+        spot,
+        ToolResult(
+            ok=True, text=text, opened=opened, wrote=(shown,), created=(shown,) if state is None else ()
+        ),
+    )
 
 
 def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its mode."""
+    """Replace a text that occurs exactly once. The file keeps its line endings, its final newline and its
+    mode.
+    """
     spot = bench.spot(text_of(args, "path"))
     shown = spot.shown
     bench.permit("edit", shown)
     raw, mode = _existing_text(spot)
-    text, old, new = (each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new")))
+    text, old, new = (
+        each.replace("\r\n", "\n") for each in (raw, text_of(args, "old"), text_of(args, "new"))
+    )
     if old == new:
         raise ModelMistake("no_change", "`old` and `new` are the same")
     at = _only_match(text, old, shown)
@@ -65,8 +83,13 @@ def edit_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     edited = text[:at] + new + text[at + len(old) :]
     first = text.count("\n", 0, at) + 1
     last = first + new.rstrip("\n").count("\n")
-    text = f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now {_lines(first, last)}."
-    return _done(spot, ToolResult(ok=True, text=text, opened=_around(edited, shown, first, last), wrote=(shown,)))
+    text = (
+        f"Edited `{shown}`: {_lines(first, first + old.rstrip(chr(10)).count(chr(10)))} now "
+        f"{_lines(first, last)}."
+    )
+    return _done(
+        spot, ToolResult(ok=True, text=text, opened=_around(edited, shown, first, last), wrote=(shown,))
+    )
 
 
 def delete_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -117,7 +140,9 @@ def encoded(content: str) -> bytes:
     try:
         data = content.encode("utf-8")
     except UnicodeEncodeError:
-        raise ModelMistake("not_text", "the content holds a lone surrogate, which no UTF-8 file can") from None
+        raise ModelMistake(
+            "not_text", "the content holds a lone surrogate, which no UTF-8 file can"
+        ) from None
     if len(data) > MAX_BYTES:
         raise ModelMistake("too_large", f"the file would have {len(data):,} bytes; at most {MAX_BYTES:,}")
     return data
@@ -126,7 +151,10 @@ def encoded(content: str) -> bytes:
 def _only_match(text: str, old: str, shown: str) -> int:
     if not old:
         if text:
-            raise ModelMistake("bad_arguments", f"`old` is empty; only an empty file can be filled that way, and `{shown}` is not")
+            raise ModelMistake(
+                "bad_arguments",
+                f"`old` is empty; only an empty file can be filled that way, and `{shown}` is not",
+            )
         return 0
     at = text.find(old)
     if at < 0:
@@ -140,13 +168,16 @@ def _only_match(text: str, old: str, shown: str) -> int:
         numbers = ", ".join(str(text.count("\n", 0, each) + 1) for each in places[:20])
         raise ModelMistake(
             "many_matches",
-            f"`old` occurs {count} times in `{shown}`, at lines {numbers}; add lines around it until it is unique",
+            f"`old` occurs {count} times in `{shown}`, at lines {numbers}; add lines around it until it "
+            "is unique",
         )
     return places[0]
 
 
 def _spliced(raw: str, start: int, end: int, new: str) -> str:
-    """Replace a range given in text with plain newlines, in a text that may have carriage returns; every other byte stays."""
+    """Replace a range given in text with plain newlines, in a text that may have carriage returns; every
+    other byte stays.
+    """
     plain = raw.replace("\r\n", "\n")
     returns: list[int] = []
     found = raw.find("\r\n")
@@ -165,7 +196,10 @@ def _around(text: str, path: str, first: int, last: int) -> tuple[Opened, ...]:
     holding = [
         each
         for each in outline(text, path)
-        if each.kind != "variable" and each.start <= first and last <= each.end and each.end - each.start < MAX_LINES
+        if each.kind != "variable"
+        and each.start <= first
+        and last <= each.end
+        and each.end - each.start < MAX_LINES
     ]
     if holding:
         smallest = min(holding, key=lambda each: each.end - each.start)
@@ -178,13 +212,19 @@ def _lines(first: int, last: int) -> str:
     return f"line {first}" if last <= first else f"lines {first}-{last}"
 
 
-_PATH: dict[str, Json] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "relative to the repository's root"}
+_PATH: dict[str, Json] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "description": "relative to the repository's root",
+}
 
 WRITING: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "create_file",
-            "Create a file with this content. Refuses a file that exists, unless you created it in this stage.",
+            "Create a file with this content. Refuses a file that exists, unless you created it in this "
+            "stage.",
             object_schema({"path": _PATH, "content": {"type": "string"}}),
             "write",
             ("path",),
@@ -201,5 +241,8 @@ WRITING: tuple[Tool, ...] = (
         ),
         edit_file,
     ),
-    Tool(ToolSpec("delete_file", "Delete one file.", object_schema({"path": _PATH}), "write", ("path",)), delete_file),
+    Tool(
+        ToolSpec("delete_file", "Delete one file.", object_schema({"path": _PATH}), "write", ("path",)),
+        delete_file,
+    ),
 )

@@ -1,7 +1,9 @@
 """Effects as activities: each takes its lease, is performed once, and is on record before it answers.
 
-A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies for it. A second
-attempt at an effect joins the first if that still runs here; waits, with a pulse, while another process has the task; and finds
+A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies
+for it. A second
+attempt at an effect joins the first if that still runs here; waits, with a pulse, while another process has
+the task; and finds
 the effect known, or no longer owed, if it came too late.
 """
 
@@ -122,7 +124,8 @@ class Desk:
     async def _begin(self, order: Order) -> Answer:
         if _numbers(order.version) > _numbers(self._host.version):
             raise ApplicationError(
-                f"The task was handed out by AgentForge {order.version}, and the worker {self._host.queue} is {self._host.version}.",
+                f"The task was handed out by AgentForge {order.version}, and the worker "
+                f"{self._host.queue} is {self._host.version}.",
                 "Upgrade it and start it again.",
                 type="OldWorker",
             )
@@ -142,7 +145,9 @@ class Desk:
         ref = Ref(order.task_id, order.repository)
         refused = ""
         if said.get("kind", "look") != "look":
-            refused = await in_thread(lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()}))
+            refused = await in_thread(
+                lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()})
+            )
         return await self._visit(ref, refused)
 
     async def _visit(self, ref: Ref, refused: str | None) -> Answer:
@@ -219,7 +224,9 @@ class Desk:
         raise _failure(error)
 
     async def _opened(self, held: _Held) -> Session:
-        """The open task; waits while another process has it. Who asks is counted among its guests or flights already."""
+        """The open task; waits while another process has it. Who asks is counted among its guests or flights
+        already.
+        """
         if held.idle is not None:
             held.idle.cancel()
             held.idle = None
@@ -230,7 +237,9 @@ class Desk:
         async with held.gate:
             while held.session is None:
                 try:
-                    held.session = await in_thread(lambda: _open(self._tasks, held.ref, self._host.queue, progress))
+                    held.session = await in_thread(
+                        lambda: _open(self._tasks, held.ref, self._host.queue, progress)
+                    )
                 except LockTaken as error:
                     held.progress = error.sentence
                     await asyncio.sleep(PULSE_S / 2)
@@ -240,7 +249,9 @@ class Desk:
             return held.session
 
     async def _leave(self, held: _Held, *, at_once: bool = False) -> None:
-        """Nothing in flight: a task that rests is closed at once, any other one if nothing comes for a while."""
+        """Nothing in flight: a task that rests is closed at once, any other one if nothing comes for a
+        while.
+        """
         if held.flying or held.guests:
             return
         if at_once or held.session is None or _rests(held.session):
@@ -302,7 +313,8 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
         else:
             with held.turn:
                 if not flight.called_off.is_set() or session.journal.state.status in TERMINAL:
-                    # What a killed child said is nobody's outcome, except for the bill of a task that is over.
+                    # What a killed child said is nobody's outcome, except for the bill of a task that is
+                    # over.
                     session.journal.advance(key, outcome)
             if isinstance(outcome, Parked):
                 with held.turn:
@@ -329,7 +341,9 @@ def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
 
 
 def _rests(session: Session) -> bool:
-    return session.journal.state.status in TERMINAL or all(isinstance(effect, Await) for effect in session.owed())
+    return session.journal.state.status in TERMINAL or all(
+        isinstance(effect, Await) for effect in session.owed()
+    )
 
 
 def _ending(session: Session) -> str:
@@ -354,8 +368,16 @@ def _failure(error: BaseException) -> BaseException:
         return error
     if isinstance(error, UserError):
         again = isinstance(error, Unusable) and activity.info().attempt < TRIES
-        return ApplicationError(error.sentence, error.next_step, error.exit_code, type=type(error).__name__, non_retryable=not again)
-    return ApplicationError(f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True)
+        return ApplicationError(
+            error.sentence,
+            error.next_step,
+            error.exit_code,
+            type=type(error).__name__,
+            non_retryable=not again,
+        )
+    return ApplicationError(
+        f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True
+    )
 
 
 @contextmanager

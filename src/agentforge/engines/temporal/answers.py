@@ -2,7 +2,20 @@
 
 from typing import assert_never
 
-from agentforge.core.effects import Act, Ask, Assemble, Await, Check, Commit, Deliver, Effect, Judge, Pause, Prepare, TakeBaseline
+from agentforge.core.effects import (
+    Act,
+    Ask,
+    Assemble,
+    Await,
+    Check,
+    Commit,
+    Deliver,
+    Effect,
+    Judge,
+    Pause,
+    Prepare,
+    TakeBaseline,
+)
 from agentforge.core.state import TERMINAL
 from agentforge.engines.temporal.port import Session
 from agentforge.engines.temporal.workflow import Answer, Owed
@@ -27,7 +40,9 @@ def answer_of(session: Session, parked: str = "") -> Answer:
 
 
 def _spell(effect: Effect, wait: int) -> Owed:
-    return Owed(effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else wait)
+    return Owed(
+        effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else wait
+    )
 
 
 def family_of(effect: Effect) -> str:  # noqa: C901  # one arm per effect is the point

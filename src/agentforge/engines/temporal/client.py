@@ -1,4 +1,6 @@
-"""A command's side of the engine: starts the workflow of a task, speaks to it, and looks at it. Blocks; needs no worker."""
+"""A command's side of the engine: starts the workflow of a task, speaks to it, and looks at it. Blocks; needs
+no worker.
+"""
 
 import asyncio
 import time
@@ -65,7 +67,9 @@ class Connection:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._runner.close()
 
     def begin(self, name: str, task: Task, memo: Mapping[str, str]) -> None:
@@ -125,14 +129,20 @@ class Connection:
         except WorkflowUpdateFailedError as error:
             return Told(accepted=False, sentence=str(error.cause))
         except RPCError as error:
-            if error.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
+            if error.status in (
+                RPCStatusCode.NOT_FOUND,
+                RPCStatusCode.DEADLINE_EXCEEDED,
+                RPCStatusCode.CANCELLED,
+            ):
                 return None  # it has ended, or nobody took the message
             raise
 
     async def _pollers(self, queue: str) -> int:
         kind = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
         found = await self._server.workflow_service.describe_task_queue(
-            DescribeTaskQueueRequest(namespace=self.config.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind),
+            DescribeTaskQueueRequest(
+                namespace=self.config.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+            ),
             timeout=timedelta(seconds=SHORT_S),
         )
         return sum(time.time() - poller.last_access_time.ToSeconds() < FRESH_S for poller in found.pollers)
@@ -150,7 +160,9 @@ class Connection:
 
     async def _terminate(self, name: str, reason: str) -> bool:
         try:
-            await self._server.get_workflow_handle(name).terminate(reason=reason, rpc_timeout=timedelta(seconds=SHORT_S))
+            await self._server.get_workflow_handle(name).terminate(
+                reason=reason, rpc_timeout=timedelta(seconds=SHORT_S)
+            )
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return False
@@ -169,7 +181,9 @@ def glance(config: Config, names: Sequence[str], seconds: float) -> dict[str, Lo
     async def run() -> dict[str, Look]:
         async with asyncio.timeout(seconds):
             client = await connect(config, _runtime(config, quiet=True))
-            return dict(zip(names, await asyncio.gather(*(look_at(client, name) for name in names)), strict=True))
+            return dict(
+                zip(names, await asyncio.gather(*(look_at(client, name) for name in names)), strict=True)
+            )
 
     with sentences(config):
         return asyncio.run(run())

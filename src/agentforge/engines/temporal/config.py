@@ -1,4 +1,6 @@
-"""Where the Temporal server is and how to speak to it. The user's own affair: no repository can say any of it."""
+"""Where the Temporal server is and how to speak to it. The user's own affair: no repository can say any of
+it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -58,12 +60,20 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
         raise UsageError(f"{source}: temporal.host_silence_s: is a number of seconds.")
     key_name = str(value.get("api_key_env") or KEY)
     if value.get("api_key_env") and not environ.get(key_name):
-        raise UsageError(f"{source}: temporal.api_key_env names {key_name}, which is not set.", f"Export {key_name}.")
+        raise UsageError(
+            f"{source}: temporal.api_key_env names {key_name}, which is not set.", f"Export {key_name}."
+        )
     if not _ONE_WORD.fullmatch(environ.get(key_name, "")):
-        raise UsageError(f"{key_name} holds no key: a key is one word of plain letters, digits and signs.", f"Export {key_name} again.")
+        raise UsageError(
+            f"{key_name} holds no key: a key is one word of plain letters, digits and signs.",
+            f"Export {key_name} again.",
+        )
     address = environ.get("TEMPORAL_ADDRESS") or str(value.get("address") or ADDRESS)
     if not _ADDRESS.fullmatch(address):
-        raise UsageError(f"{address!r} cannot be the address of a Temporal server.", f"Write host and port, say, {ADDRESS}.")
+        raise UsageError(
+            f"{address!r} cannot be the address of a Temporal server.",
+            f"Write host and port, say, {ADDRESS}.",
+        )
     return Config(
         address=address,
         namespace=environ.get("TEMPORAL_NAMESPACE") or str(value.get("namespace") or "default"),
@@ -82,7 +92,11 @@ def _tls(value: object, source: str) -> Tls | None:
         return None
     if value is True:
         return Tls()
-    if not isinstance(value, dict) or not set(value) <= set(_TLS) or not all(isinstance(item, str) for item in value.values()):
+    if (
+        not isinstance(value, dict)
+        or not set(value) <= set(_TLS)
+        or not all(isinstance(item, str) for item in value.values())
+    ):
         raise UsageError(f"{source}: temporal.tls: is true, or a mapping of {', '.join(_TLS)}.")
     tls = Tls(**value)
     if bool(tls.cert) != bool(tls.key):

@@ -33,7 +33,13 @@ async def connect(config: Config, runtime: Runtime | None = None) -> Client:
                 return await _connect(config, runtime)
             except (RPCError, RuntimeError) as error:
                 # A server that has just been started says so; one that is not there is told at once.
-                patience = CONNECT_S if "not healthy" in str(error) else LOOK_S if hung_up(str(error), for_no_reason=True) else 0
+                patience = (
+                    CONNECT_S
+                    if "not healthy" in str(error)
+                    else LOOK_S
+                    if hung_up(str(error), for_no_reason=True)
+                    else 0
+                )
                 if time.monotonic() > begun + patience:
                     raise
             await asyncio.sleep(0.1)
@@ -46,9 +52,15 @@ async def ailment(client: Client, config: Config) -> str:
         await client.workflow_service.describe_namespace(wanted, timeout=timedelta(seconds=LOOK_S))
     except RPCError as error:
         if error.status in _AWAY:
-            return f"the server at {config.address} does not answer; start it again, and this worker goes on by itself"
+            return (
+                f"the server at {config.address} does not answer; start it again, and this worker "
+                "goes on by itself"
+            )
         if error.status in (*REFUSED, RPCStatusCode.NOT_FOUND):
-            return f"{sentence_of(error, config)} This worker goes on when that is mended; with another key, start it again."
+            return (
+                f"{sentence_of(error, config)} This worker goes on when that is mended; with another "
+                "key, start it again."
+            )
     return ""
 
 
@@ -85,7 +97,8 @@ def sentences(config: Config) -> Iterator[None]:
         raise refusal_of(str(error), config) from error
     except ValueError as error:
         raise UsageError(
-            f"{config.address!r} cannot be the address of a Temporal server: {error}.", "Write, say, 127.0.0.1:7233."
+            f"{config.address!r} cannot be the address of a Temporal server: {error}.",
+            "Write, say, 127.0.0.1:7233.",
         ) from error
 
 
@@ -104,7 +117,9 @@ def sentence_of(error: RPCError, config: Config) -> UserError:
 
 
 def runtime_for(config: Config, *, quiet: bool) -> Runtime | None:
-    """What a worker needs beside the library's own: metrics, which are offered once because nobody gives the port back, and silence."""
+    """What a worker needs beside the library's own: metrics, which are offered once because nobody gives the
+    port back, and silence.
+    """
     if not quiet and not config.metrics:
         return None
     logs = _QUIET if quiet else LoggingConfig.default
@@ -113,7 +128,10 @@ def runtime_for(config: Config, *, quiet: bool) -> Runtime | None:
         return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=offered))
     except ValueError as error:
         sentence = f"Metrics cannot be offered at {config.metrics!r}: {error}."
-        raise UsageError(sentence, "Correct `temporal.metrics` in your config.yaml; each worker of a machine needs its own.") from error
+        raise UsageError(
+            sentence,
+            "Correct `temporal.metrics` in your config.yaml; each worker of a machine needs its own.",
+        ) from error
 
 
 def _tls(tls: Tls) -> TLSConfig:
@@ -136,5 +154,8 @@ def _read(name: str, path: str) -> bytes | None:
     wanted = b"PRIVATE KEY-----" if name == "key" else b"-----BEGIN CERTIFICATE-----"
     if wanted not in text:
         what = "private key" if name == "key" else "certificate"
-        raise UsageError(f"temporal.tls.{name}: {path} holds no {what}.", "Name a file in the format PEM in your config.yaml.")
+        raise UsageError(
+            f"temporal.tls.{name}: {path} holds no {what}.",
+            "Name a file in the format PEM in your config.yaml.",
+        )
     return text

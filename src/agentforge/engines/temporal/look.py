@@ -1,4 +1,6 @@
-"""What the server knows of a task at this moment: its workflow and what that waits for. Asks no worker, where it need not."""
+"""What the server knows of a task at this moment: its workflow and what that waits for. Asks no worker, where
+it need not.
+"""
 
 import time
 from dataclasses import dataclass
@@ -10,7 +12,12 @@ from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskSta
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowQueryFailedError, WorkflowQueryRejectedError
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowQueryFailedError,
+    WorkflowQueryRejectedError,
+)
 from temporalio.common import SearchAttributeKey
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
@@ -71,7 +78,9 @@ class Look:
 
     @property
     def is_busy(self) -> bool:
-        """Whether any activity is under way: whoever does it reads the journal, and answers what that says then."""
+        """Whether any activity is under way: whoever does it reads the journal, and answers what that says
+        then.
+        """
         return any(not each.is_step for each in self.flights)
 
     def is_stuck(self, seconds: float) -> bool:
@@ -125,8 +134,13 @@ def _flights(found: DescribeWorkflowExecutionResponse, now: float) -> tuple[Flig
     shared = found.execution_config.task_queue.name
     flights = [_flight(each, shared, now) for each in found.pending_activities]
     step = found.pending_workflow_task
-    if found.HasField("pending_workflow_task") and step.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED:
-        since = step.original_scheduled_time if step.HasField("original_scheduled_time") else step.scheduled_time
+    if (
+        found.HasField("pending_workflow_task")
+        and step.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
+    ):
+        since = (
+            step.original_scheduled_time if step.HasField("original_scheduled_time") else step.scheduled_time
+        )
         flights.append(Flight(NEXT_STEP, taken=False, seconds=_ago(since, now), queue=shared))
     return tuple(flights)
 
@@ -136,13 +150,20 @@ def _flight(pending: PendingActivityInfo, shared: str, now: float) -> Flight:
     family, queue = pending.activity_type.name, pending.activity_options.task_queue.name or shared
     if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED:
         # Where a worker died on it, it has waited for another one since then.
-        died = pending.last_failure.HasField("timeout_failure_info") and pending.HasField("last_heartbeat_time")
+        died = pending.last_failure.HasField("timeout_failure_info") and pending.HasField(
+            "last_heartbeat_time"
+        )
         since = pending.last_heartbeat_time if died else pending.scheduled_time
         return Flight(family, taken=False, seconds=_ago(since, now), queue=queue, attempt=pending.attempt)
     started = _ago(pending.last_started_time, now)
     # The beat of an earlier attempt is no sign of life.
-    heard = min(started, _ago(pending.last_heartbeat_time, now)) if pending.HasField("last_heartbeat_time") else started
-    return Flight(family, True, started, queue, pending.attempt, heard, _progress(pending.heartbeat_details))  # noqa: FBT003  # taken
+    heard = (
+        min(started, _ago(pending.last_heartbeat_time, now))
+        if pending.HasField("last_heartbeat_time")
+        else started
+    )
+    # taken
+    return Flight(family, True, started, queue, pending.attempt, heard, _progress(pending.heartbeat_details))  # noqa: FBT003
 
 
 def _progress(details: Payloads) -> str:
@@ -161,7 +182,9 @@ def _troubles(found: DescribeWorkflowExecutionResponse) -> tuple[str, ...]:
 
 
 def _is_trouble(pending: PendingActivityInfo) -> bool:
-    """One worker that does not see the task is none, because another one may. If it goes on, none of them does."""
+    """One worker that does not see the task is none, because another one may. If it goes on, none of them
+    does.
+    """
     if not pending.HasField("last_failure") or not pending.last_failure.HasField("application_failure_info"):
         return False
     kind = pending.last_failure.application_failure_info.type
@@ -170,5 +193,7 @@ def _is_trouble(pending: PendingActivityInfo) -> bool:
 
 def _spell(failure: Failure) -> str:
     """The sentence, and the next step, which our failures carry first."""
-    details = DataConverter.default.payload_converter.from_payloads(failure.application_failure_info.details.payloads)
+    details = DataConverter.default.payload_converter.from_payloads(
+        failure.application_failure_info.details.payloads
+    )
     return " ".join([failure.message, *(step for step in details[:1] if isinstance(step, str) and step)])

@@ -41,10 +41,14 @@ class Tasks(Protocol):
     """The tasks that this host can see."""
 
     def host_of(self, ref: Ref, mine: str) -> str:
-        """The queue of the host that has the task; this one takes it if no other has. Empty if the task is not to be seen from here."""
+        """The queue of the host that has the task; this one takes it if no other has. Empty if the task is
+        not to be seen from here.
+        """
 
     def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> Session:
-        """Takes the lock. Raises `LockTaken` while another process has it, and refuses a task that this host has no more."""
+        """Takes the lock. Raises `LockTaken` while another process has it, and refuses a task that this host
+        has no more.
+        """
 
     def message(self, ref: Ref, said: dict[str, str]) -> str:
         """Puts a person's words into the task's inbox; the answer is why not, or nothing."""

@@ -1,6 +1,8 @@
-"""Why no connection was made, or why the server lets us no further: the library's words in sentences, each with the next step.
+"""Why no connection was made, or why the server lets us no further: the library's words in sentences, each
+with the next step.
 
-The library tells it only as text. What we do not know in it is said in general; a test holds the rest against real handshakes.
+The library tells it only as text. What we do not know in it is said in general; a test holds the rest against
+real handshakes.
 """
 
 import re
@@ -8,11 +10,18 @@ import re
 from agentforge.core.errors import PolicyError, Unusable, UsageError, UserError
 from agentforge.engines.temporal.config import Config
 
-NOT_THERE = "Start one with `agentforge server dev`, or correct `temporal.address` in your config.yaml (or TEMPORAL_ADDRESS)."
+NOT_THERE = (
+    "Start one with `agentforge server dev`, or correct `temporal.address` in your config.yaml "
+    "(or TEMPORAL_ADDRESS)."
+)
 _FILES = {
     "KeyMismatch": "`temporal.tls.cert` and `temporal.tls.key` in your config.yaml do not belong together.",
-    "PrivateKeyParseError": "`temporal.tls.key` in your config.yaml names a file that holds no private key that can be read.",
-    "NoCertificatesPresented": "`temporal.tls.cert` in your config.yaml names a file that holds no certificate that can be read.",
+    "PrivateKeyParseError": (
+        "`temporal.tls.key` in your config.yaml names a file that holds no private key that can be read."
+    ),
+    "NoCertificatesPresented": (
+        "`temporal.tls.cert` in your config.yaml names a file that holds no certificate that can be read."
+    ),
 }
 _CODE = re.compile(r'code: (Unauthenticated|PermissionDenied), message: "([^"]{0,300})')
 _PRESENTED = re.compile(r"presented: \[(.{0,300})")
@@ -37,7 +46,9 @@ def refusal_of(text: str, config: Config) -> UserError:
 
 
 def hung_up(text: str, *, for_no_reason: bool = False) -> bool:
-    """Whether somebody took the connection and then ended it. The reason that a server sends with it may be lost on the way."""
+    """Whether somebody took the connection and then ended it. The reason that a server sends with it may be
+    lost on the way.
+    """
     ended = "after connection" in text and "transport::Error" in text
     return ended and not (for_no_reason and _ALERT in text)
 
@@ -53,10 +64,17 @@ def nobody(config: Config) -> UserError:
 def not_let_in(message: str, config: Config) -> PolicyError:
     """The server said no to a call. What it said never shows the key."""
     said = message.replace(config.api_key, "…") if config.api_key else message
-    next_step = f"Export its key as {config.key_name}, or name the variable that has it as `temporal.api_key_env` in your config.yaml."
+    next_step = (
+        f"Export its key as {config.key_name}, or name the variable that has it as "
+        "`temporal.api_key_env` in your config.yaml."
+    )
     if config.api_key:
-        next_step = f"See that {config.key_name} holds a key that is good for the namespace {config.namespace}."
-    return PolicyError(f"The Temporal server at {config.address} does not let us in: {said.strip().rstrip('.')}.", next_step)
+        next_step = (
+            f"See that {config.key_name} holds a key that is good for the namespace {config.namespace}."
+        )
+    return PolicyError(
+        f"The Temporal server at {config.address} does not let us in: {said.strip().rstrip('.')}.", next_step
+    )
 
 
 def _not_trusted(text: str, config: Config) -> UserError:
@@ -70,37 +88,60 @@ def _not_trusted(text: str, config: Config) -> UserError:
         next_step = "Write the name that it is for as `temporal.tls.domain` in your config.yaml."
         return UsageError(f"{ours} is not for {wanted}{f', but for {names}' if names else ''}.", next_step)
     if "Expired" in text or "NotValidYet" in text:
-        return Unusable(f"{ours} is not valid at this time.", "Have it renewed, or set the clock of this machine.")
+        return Unusable(
+            f"{ours} is not valid at this time.", "Have it renewed, or set the clock of this machine."
+        )
     if "UnknownIssuer" in text:
         signed = f"was not signed by {ca}" if ca else "was signed by nobody whom this machine trusts"
-        return UsageError(f"{ours} {signed}.", "Name the file of its authority as `temporal.tls.ca` in your config.yaml.")
-    return UsageError(f"{ours} cannot be trusted.", "Look at it, and at `temporal.tls.ca` in your config.yaml.")
+        return UsageError(
+            f"{ours} {signed}.", "Name the file of its authority as `temporal.tls.ca` in your config.yaml."
+        )
+    return UsageError(
+        f"{ours} cannot be trusted.", "Look at it, and at `temporal.tls.ca` in your config.yaml."
+    )
 
 
 def _unknown_to_it(text: str, config: Config) -> PolicyError:
     """It is the server, and it does not believe that we are we."""
-    cert, server = config.tls.cert if config.tls is not None else "", f"The Temporal server at {config.address}"
+    cert, server = (
+        config.tls.cert if config.tls is not None else "",
+        f"The Temporal server at {config.address}",
+    )
     if not cert:
-        wants = "wants a certificate, and we have none" if "CertificateRequired" in text else "hung up; it may want a certificate"
-        return PolicyError(f"{server} {wants}.", "Name yours as `cert` and `key` of `temporal.tls` in your config.yaml.")
+        wants = (
+            "wants a certificate, and we have none"
+            if "CertificateRequired" in text
+            else "hung up; it may want a certificate"
+        )
+        return PolicyError(
+            f"{server} {wants}.", "Name yours as `cert` and `key` of `temporal.tls` in your config.yaml."
+        )
     why = ": it is out of date" if "Expired" in text else ""
-    next_step = "Have it signed by the authority that the server trusts, or name another one as `temporal.tls.cert` in your config.yaml."
+    next_step = (
+        "Have it signed by the authority that the server trusts, or name another one as "
+        "`temporal.tls.cert` in your config.yaml."
+    )
     return PolicyError(f"{server} does not take our certificate {cert}{why}.", next_step)
 
 
 def _no_tls(config: Config) -> UsageError:
     if config.tls is not None:
-        return UsageError(f"The Temporal server at {config.address} has no TLS.", "Take `tls` out of `temporal` in your config.yaml.")
+        return UsageError(
+            f"The Temporal server at {config.address} has no TLS.",
+            "Take `tls` out of `temporal` in your config.yaml.",
+        )
     return UsageError(
         f"The Temporal server at {config.address} has no TLS, and a key is sent only with it.",
-        f"For a server without a key, unset {config.key_name}, and take `api_key_env` out of your config.yaml.",
+        f"For a server without a key, unset {config.key_name}, and take `api_key_env` out of your "
+        "config.yaml.",
     )
 
 
 def _not_plain(config: Config) -> Unusable:
     return Unusable(
         f"What answers at {config.address} is no Temporal server without TLS.",
-        "If it has TLS, write `tls: true` under `temporal` in your config.yaml; else correct `temporal.address` (or TEMPORAL_ADDRESS).",
+        "If it has TLS, write `tls: true` under `temporal` in your config.yaml; else correct "
+        "`temporal.address` (or TEMPORAL_ADDRESS).",
     )
 
 

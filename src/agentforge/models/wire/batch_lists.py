@@ -41,7 +41,9 @@ async def custom_ids(model: Model, found: Listed, batch: Batch) -> frozenset[str
 
 
 def sdk_errors(model: Model) -> tuple[type[Exception], ...]:
-    """What this provider's client raises by itself, where the library is not in between. Each is an extra, loaded where it is used."""
+    """What this provider's client raises by itself, where the library is not in between. Each is an extra,
+    loaded where it is used.
+    """
     match model.system:
         case "anthropic":
             from anthropic import AnthropicError  # noqa: PLC0415
@@ -64,13 +66,18 @@ def sdk_errors(model: Model) -> tuple[type[Exception], ...]:
 async def _all(model: Model) -> AsyncIterator[Listed]:
     match model.system:
         case "anthropic":
-            async for each in model.client.beta.messages.batches.list(limit=_PAGE):  # type: ignore[attr-defined]  # of this provider's client
+            # of this provider's client
+            async for each in model.client.beta.messages.batches.list(limit=_PAGE):  # type: ignore[attr-defined]
                 counts = each.request_counts
-                total = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+                total = (
+                    counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+                )
                 yield Listed(each.id, each.created_at, total)
         case "openai":
             async for each in model.client.batches.list(limit=_PAGE):  # type: ignore[attr-defined]
-                yield Listed(each.id, datetime.fromtimestamp(each.created_at, tz=UTC), input_file=each.input_file_id)
+                yield Listed(
+                    each.id, datetime.fromtimestamp(each.created_at, tz=UTC), input_file=each.input_file_id
+                )
         case "mistral":
             async for found in _of_mistral(model):
                 yield found

@@ -1,6 +1,7 @@
 """Batches for Mistral: its batch jobs behind the methods that `pydantic-ai` gives to other models.
 
-The requests go up as a file of lines, a job reads the file, and two files come back: what was answered, and what failed.
+The requests go up as a file of lines, a job reads the file, and two files come back: what was answered, and
+what failed.
 """
 
 import hashlib
@@ -13,7 +14,14 @@ from mistralai.client.models import BatchJob, ChatCompletionRequest, ChatComplet
 from mistralai.client.types import UNSET
 from pydantic_ai import ModelResponse
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
-from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, BatchResultStatus, BatchStatus, EncodedBatchRequest
+from pydantic_ai.models.batch import (
+    Batch,
+    BatchRequest,
+    BatchResult,
+    BatchResultStatus,
+    BatchStatus,
+    EncodedBatchRequest,
+)
 from pydantic_ai.models.mistral import MistralModel, MistralModelSettings, _map_api_errors
 
 _ENDPOINT: Final = "/v1/chat/completions"
@@ -68,17 +76,22 @@ class BatchMistralModel(MistralModel):
         )
         value = body.model_dump(mode="json", by_alias=True, exclude_none=True)
         value.pop("model")
-        return EncodedBatchRequest(custom_id=request.custom_id, group=self._group(), body=json.dumps(value, ensure_ascii=False))
+        return EncodedBatchRequest(
+            custom_id=request.custom_id, group=self._group(), body=json.dumps(value, ensure_ascii=False)
+        )
 
     async def batch_create(self, requests: Sequence[EncodedBatchRequest]) -> Batch:
         """The file, then the job. Its metadata names the requests."""
         if not requests or {item.group for item in requests} != {self._group()}:
             raise UserError("A batch needs requests of this very model and server.")
         lines = b"\n".join(
-            b'{"custom_id":' + json.dumps(item.custom_id).encode() + b',"body":' + item.body.encode() + b"}" for item in requests
+            b'{"custom_id":' + json.dumps(item.custom_id).encode() + b',"body":' + item.body.encode() + b"}"
+            for item in requests
         )
         with _map_api_errors(self.model_name):
-            file = await self.client.files.upload_async(file={"file_name": "batch.jsonl", "content": lines}, purpose="batch", retries=None)
+            file = await self.client.files.upload_async(
+                file={"file_name": "batch.jsonl", "content": lines}, purpose="batch", retries=None
+            )
             job = await self.client.batch.jobs.create_async(
                 endpoint=_ENDPOINT,
                 input_files=[file.id],
@@ -129,8 +142,12 @@ class BatchMistralModel(MistralModel):
             if status >= 400:
                 from pydantic_ai import _model_errors  # noqa: PLC0415 - the library's own table of statuses
 
-                category = _model_errors.http_status_category(status, message if isinstance(message, str) else None)
-            raise ModelHTTPError.for_category(category, status_code=status, model_name=self.model_name, body=body)
+                category = _model_errors.http_status_category(
+                    status, message if isinstance(message, str) else None
+                )
+            raise ModelHTTPError.for_category(
+                category, status_code=status, model_name=self.model_name, body=body
+            )
         response = self._process_response(ChatCompletionResponse.model_validate_json(result.body))
         response.provider_details = {**(response.provider_details or {}), "processing": "batch"}
         return response
@@ -146,7 +163,11 @@ class BatchMistralModel(MistralModel):
 
     def _batch(self, job: BatchJob, group: str, count: int) -> Batch:
         details: dict[str, Any] = {"status": str(job.status), "input_files": list(job.input_files)}
-        details |= {name: value for name in ("output_file", "error_file") if isinstance(value := getattr(job, name), str)}
+        details |= {
+            name: value
+            for name in ("output_file", "error_file")
+            if isinstance(value := getattr(job, name), str)
+        }
         details["errors"] = [error.message for error in job.errors]
         return Batch(
             id=job.id,

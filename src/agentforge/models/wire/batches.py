@@ -26,7 +26,16 @@ MOST_RESULT_BYTES = 256_000_000
 """A file of results; a server cannot fill more memory than this."""
 _SKEW_MS = 300_000
 """Two clocks may differ by so much."""
-_BAD_BODIES = (AgentRunError, UserError, AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+_BAD_BODIES = (
+    AgentRunError,
+    UserError,
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
 _HANDLE = TypeAdapter(Batch)
 _CANCELLED, _EXPIRED = 499, 504
 """What the library makes of a job that ended as a whole."""
@@ -35,7 +44,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WireBatches:
-    """The batches of one model, as a `Carrier` and a `Codec`. Each method has its own event loop and client."""
+    """The batches of one model, as a `Carrier` and a `Codec`. Each method has its own event loop and
+    client.
+    """
 
     model: ProviderModel
 
@@ -46,7 +57,9 @@ class WireBatches:
 
     def create(self, items: Sequence[Encoded]) -> Ticket:
         """Submit them as one batch."""
-        requests = [EncodedBatchRequest(custom_id=item.custom_id, group=item.group, body=item.body) for item in items]
+        requests = [
+            EncodedBatchRequest(custom_id=item.custom_id, group=item.group, body=item.body) for item in items
+        ]
         return _ticket(self._run(lambda model: model.batch_create(requests)))
 
     def status(self, ticket: Ticket) -> Ticket:
@@ -62,7 +75,13 @@ class WireBatches:
                 del wanted[item.custom_id]
                 yield item
         state = str((batch.provider_details or {}).get("state", ""))
-        left = "canceled" if state.endswith("CANCELLED") else "expired" if state.endswith("EXPIRED") else "missing"
+        left = (
+            "canceled"
+            if state.endswith("CANCELLED")
+            else "expired"
+            if state.endswith("EXPIRED")
+            else "missing"
+        )
         for name in wanted:
             yield Item(name, left)  # type: ignore[arg-type]  # one of three of its values
 
@@ -84,7 +103,11 @@ class WireBatches:
         return at_batch_price(self.model.answer(outgoing, came, way), self.model)
 
     def _incoming(self, item: Item, request: Request, outgoing: Outgoing) -> Incoming:
-        result = BatchResult(custom_id=item.custom_id, status="succeeded" if item.status == "succeeded" else "errored", body=item.body)
+        result = BatchResult(
+            custom_id=item.custom_id,
+            status="succeeded" if item.status == "succeeded" else "errored",
+            body=item.body,
+        )
 
         async def decoded(model: Model) -> Incoming:
             return incoming(model.batch_decode(result, self._request(item.custom_id, request)))
@@ -95,13 +118,20 @@ class WireBatches:
             return Incoming("", (), "refused", None, None)
         except ModelTrouble as trouble:
             # A request that failed in a batch is not billed.
-            failure = ModelTrouble(trouble.kind, trouble.user_sentence, retryable=trouble.retryable, retry_after_s=trouble.retry_after_s)
+            failure = ModelTrouble(
+                trouble.kind,
+                trouble.user_sentence,
+                retryable=trouble.retryable,
+                retry_after_s=trouble.retry_after_s,
+            )
         raise failure
 
     def _request(self, custom_id: str, request: Request) -> BatchRequest:
         outgoing = self.model.outgoing(request, self.model.reply_means())
         endpoint = self.model.endpoint
-        settings = ModelSettings(**{key: value for key, value in request_settings(endpoint, outgoing).items() if key != "timeout"})  # type: ignore[typeddict-item]  # what it was, less one key
+        settings = ModelSettings(
+            **{key: value for key, value in request_settings(endpoint, outgoing).items() if key != "timeout"}  # type: ignore[typeddict-item]  # what it was, less one key
+        )
         return BatchRequest(
             custom_id=custom_id,
             messages=[*messages(endpoint, outgoing)],
@@ -133,7 +163,9 @@ def _ticket(batch: Batch) -> Ticket:
 
 async def _results(model: Model, batch: Batch, ids: tuple[str, ...]) -> list[Item]:
     try:
-        return [Item(result.custom_id, result.status, result.body) for result in await model.batch_results(batch)]
+        return [
+            Item(result.custom_id, result.status, result.body) for result in await model.batch_results(batch)
+        ]
     except ModelHTTPError as error:
         if not _of_job(error):
             raise

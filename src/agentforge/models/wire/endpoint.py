@@ -42,7 +42,9 @@ class Endpoint:
 
     @property
     def official(self) -> bool:
-        """Whether it is OpenAI itself: other servers know fewer names, and are told nothing of the person's account there."""
+        """Whether it is OpenAI itself: other servers know fewer names, and are told nothing of the person's
+        account there.
+        """
         return str(urlsplit(self.provider.base_url).hostname).endswith((".openai.com", ".openai.azure.com"))
 
 

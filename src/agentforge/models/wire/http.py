@@ -1,4 +1,5 @@
-"""One HTTP client per request, of our making: the key is put on last, the body is capped, no redirect is followed, and where only
+"""One HTTP client per request, of our making: the key is put on last, the body is capped, no redirect is
+followed, and where only
 this machine may be asked nothing else is connected to.
 """
 
@@ -17,10 +18,14 @@ from agentforge.models.providers import Wire, is_loopback
 from agentforge.models.wire.endpoint import Endpoint
 
 PLACEHOLDER: Final = "none"
-"""What an SDK is told as its key. It never learns the real one, so none of its errors, logs or traces can hold it."""
+"""What an SDK is told as its key. It never learns the real one, so none of its errors, logs or traces can
+hold it.
+"""
 
 _MAX_BODY: Final = 4 * MAX_REPLY_BYTES
-"""Escaped twice, a reply of the size we read may be this long on the wire; what is longer is not read to its end."""
+"""Escaped twice, a reply of the size we read may be this long on the wire; what is longer is not read to its
+end.
+"""
 
 _CREDENTIALS: Final = ("authorization", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie")
 _ACCOUNT: Final = ("openai-organization", "openai-project")
@@ -56,7 +61,8 @@ def open_client(endpoint: Endpoint, watch: Watch) -> httpx2.AsyncClient:
     async def look(response: httpx2.Response) -> None:
         watch.status = response.status_code
         watch.html = response.headers.get("content-type", "").lower().startswith("text/html")
-        # Nobody asked for a compressed body, and a small one can hold gigabytes: left as it is, it is no reply.
+        # Nobody asked for a compressed body, and a small one can hold gigabytes: left as it is, it is no
+        # reply.
         response.headers.pop(_COMPRESSED, None)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _CappedStream(response.stream, watch)

@@ -19,7 +19,13 @@ def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> BatchMistralMode
     server = endpoint.provider.base_url.removesuffix("/v1")
     # It wants a client for calls that block as well, and would make one that follows redirects.
     unused = httpx2.Client(verify=trusted(from_environment=True))
-    client = Mistral(api_key=PLACEHOLDER, server_url=server, client=unused, async_client=http, timeout_ms=endpoint.timeout_s * 1000)
+    client = Mistral(
+        api_key=PLACEHOLDER,
+        server_url=server,
+        client=unused,
+        async_client=http,
+        timeout_ms=endpoint.timeout_s * 1000,
+    )
     return BatchMistralModel(endpoint.model, provider=MistralProvider(mistral_client=client))
 
 

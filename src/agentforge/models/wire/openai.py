@@ -17,12 +17,20 @@ MARKS = False
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> OpenAIChatModel:
     """The model behind chat completions."""
-    return OpenAIChatModel(endpoint.model, provider=OpenAIProvider(openai_client=client(endpoint, http)), profile=own_names(endpoint))
+    return OpenAIChatModel(
+        endpoint.model,
+        provider=OpenAIProvider(openai_client=client(endpoint, http)),
+        profile=own_names(endpoint),
+    )
 
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> OpenAIChatModelSettings:
     """OpenAI finds the same prefix again by itself; the key leads equal prefixes to the same place."""
-    return OpenAIChatModelSettings(openai_prompt_cache_key=prefix_key(outgoing)) if endpoint.official else OpenAIChatModelSettings()
+    return (
+        OpenAIChatModelSettings(openai_prompt_cache_key=prefix_key(outgoing))
+        if endpoint.official
+        else OpenAIChatModelSettings()
+    )
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:
@@ -31,13 +39,17 @@ def profile(endpoint: Endpoint) -> ModelProfile | None:
 
 
 def own_names(endpoint: Endpoint) -> OpenAIModelProfile | None:
-    """OpenAI itself wants `max_completion_tokens`; other servers may ignore that name, and then nothing limits the output."""
+    """OpenAI itself wants `max_completion_tokens`; other servers may ignore that name, and then nothing
+    limits the output.
+    """
     return None if endpoint.official else OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
 def client(endpoint: Endpoint, http: httpx2.AsyncClient) -> AsyncOpenAI:
     """The SDK's client over ours."""
-    return AsyncOpenAI(base_url=endpoint.provider.base_url, api_key=PLACEHOLDER, max_retries=0, http_client=http)
+    return AsyncOpenAI(
+        base_url=endpoint.provider.base_url, api_key=PLACEHOLDER, max_retries=0, http_client=http
+    )
 
 
 def prefix_key(outgoing: Outgoing) -> str:

@@ -13,7 +13,9 @@ MARKS = False
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> OpenAIResponsesModel:
     """The model behind responses."""
-    return OpenAIResponsesModel(endpoint.model, provider=OpenAIProvider(openai_client=openai.client(endpoint, http)))
+    return OpenAIResponsesModel(
+        endpoint.model, provider=OpenAIProvider(openai_client=openai.client(endpoint, http))
+    )
 
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> OpenAIResponsesModelSettings:

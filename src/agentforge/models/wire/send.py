@@ -1,4 +1,6 @@
-"""One request through `pydantic-ai`, and what became of it. Retries of the SDKs are off: one call here is one HTTP request."""
+"""One request through `pydantic-ai`, and what became of it. Retries of the SDKs are off: one call here is one
+HTTP request.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +8,15 @@ from contextlib import asynccontextmanager
 from typing import Protocol, cast
 
 import httpx2
-from pydantic_ai import ModelRequest, ModelResponse, SystemPromptPart, TextPart, ToolCallPart, ToolDefinition, UserPromptPart
+from pydantic_ai import (
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinition,
+    UserPromptPart,
+)
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import AgentRunError, ContentFilterError, UserError
 from pydantic_ai.messages import CachePoint, UserContent
@@ -26,7 +36,9 @@ MOST_MARKS = 3
 
 _LIBRARY = (AgentRunError, UserError)
 _BAD_BODIES = (AssertionError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
-"""What the libraries raise over a body that is none of theirs. Before anything was sent, these are faults of ours."""
+"""What the libraries raise over a body that is none of theirs. Before anything was sent, these are faults of
+ours.
+"""
 
 
 class Maker(Protocol):
@@ -51,7 +63,9 @@ class Maker(Protocol):
 
 
 def send(endpoint: Endpoint, outgoing: Outgoing) -> Incoming | TooLong:
-    """Make the one request, or raise `ModelTrouble`. Has its own event loop, so it may run in any thread that has none."""
+    """Make the one request, or raise `ModelTrouble`. Has its own event loop, so it may run in any thread that
+    has none.
+    """
     watch = Watch()
     maker(endpoint)  # What takes long to load is loaded before the time runs.
     try:
@@ -98,7 +112,9 @@ def parameters(outgoing: Outgoing) -> ModelRequestParameters:
 
 
 def incoming(response: ModelResponse) -> Incoming:
-    """What of a response is ours: text, calls, why it ended, and the count. Thoughts are left out; their tokens are in the count."""
+    """What of a response is ours: text, calls, why it ended, and the count. Thoughts are left out; their
+    tokens are in the count.
+    """
     text = "\n\n".join(part.content for part in response.parts if isinstance(part, TextPart))
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
     calls = [Call(_clean(part.tool_name), _arguments(part)) for part in parts]
@@ -156,7 +172,9 @@ def _user(endpoint: Endpoint, outgoing: Outgoing) -> str | list[UserContent]:
 
 def _definition(tool: ToolSpec) -> ToolDefinition:
     # Not strict: the strict mode rewrites schemas, and optional arguments would become required.
-    return ToolDefinition(name=tool.name, description=tool.description, parameters_json_schema=dict(tool.schema), strict=False)
+    return ToolDefinition(
+        name=tool.name, description=tool.description, parameters_json_schema=dict(tool.schema), strict=False
+    )
 
 
 def _arguments(part: ToolCallPart) -> str:
@@ -164,13 +182,20 @@ def _arguments(part: ToolCallPart) -> str:
 
 
 def _stop(response: ModelResponse) -> Stop:
-    return cast("dict[str | None, Stop]", {"length": "length", "content_filter": "refused"}).get(response.finish_reason, "end")
+    return cast("dict[str | None, Stop]", {"length": "length", "content_filter": "refused"}).get(
+        response.finish_reason, "end"
+    )
 
 
 def _usage(response: ModelResponse) -> Usage | None:
     """As counted, whatever a server makes of it: nothing below zero, and the parts within the whole."""
     counted = response.usage
-    counts = (counted.input_tokens, counted.output_tokens, counted.cache_read_tokens, counted.cache_write_tokens)
+    counts = (
+        counted.input_tokens,
+        counted.output_tokens,
+        counted.cache_read_tokens,
+        counted.cache_write_tokens,
+    )
     read, output, cached, written = (max(0, int(count)) for count in counts)
     usage = Usage(max(read, cached + written), output, cached, written)
     return usage if usage != Usage() else None

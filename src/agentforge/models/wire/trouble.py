@@ -1,4 +1,6 @@
-"""From what the library raised to a `ModelTrouble`: its kind, one sentence, and whether it may be tried again or was perhaps billed."""
+"""From what the library raised to a `ModelTrouble`: its kind, one sentence, and whether it may be tried again
+or was perhaps billed.
+"""
 
 import json
 import math
@@ -23,31 +25,55 @@ from agentforge.models.wire.http import Watch
 from agentforge.system.redact import redact
 
 _SAID_CHARS = 300
-_NO_SUCH_MODEL = re.compile(r"invalid model|unknown model|model\b.{0,120}\b(?:not found|does not exist|not exist)", re.IGNORECASE)
-_WINDOW = re.compile(r"context (?:length|window|size)|exceed_context_size|prompt is too long|too many tokens", re.IGNORECASE)
-_NO_TOOLS = re.compile(r"\btools?\b.{0,80}(?:not support|unsupported|requires?\b|not enabled)|not support.{0,40}\btools?\b", re.IGNORECASE)
-_NO_SCHEMA = re.compile(r"json_schema|response_format|responseSchema|response_schema|structured output|grammar", re.IGNORECASE)
+_NO_SUCH_MODEL = re.compile(
+    r"invalid model|unknown model|model\b.{0,120}\b(?:not found|does not exist|not exist)", re.IGNORECASE
+)
+_WINDOW = re.compile(
+    r"context (?:length|window|size)|exceed_context_size|prompt is too long|too many tokens", re.IGNORECASE
+)
+_NO_TOOLS = re.compile(
+    r"\btools?\b.{0,80}(?:not support|unsupported|requires?\b|not enabled)|not support.{0,40}\btools?\b",
+    re.IGNORECASE,
+)
+_NO_SCHEMA = re.compile(
+    r"json_schema|response_format|responseSchema|response_schema|structured output|grammar", re.IGNORECASE
+)
 
 
-def trouble_of(error: BaseException, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch) -> ModelTrouble:
+def trouble_of(
+    error: BaseException, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch
+) -> ModelTrouble:
     """What one failed request means."""
     where = f"the model server at {endpoint.host}"
     if watch.went_astray:
-        return ModelTrouble("unreachable", f"{endpoint.host} is not on this machine, and nothing else may be asked here.")
+        return ModelTrouble(
+            "unreachable", f"{endpoint.host} is not on this machine, and nothing else may be asked here."
+        )
     if 300 <= watch.status < 400:
-        sentence = f"{_capital(where)} sends us to another address ({watch.status}), which is not followed; check its base URL."
+        sentence = (
+            f"{_capital(where)} sends us to another address ({watch.status}), which is not "
+            "followed; check its base URL."
+        )
         return ModelTrouble("bad_request", sentence)
     match error:
         case UserError() if not watch.sent:
-            # The library knows that this model cannot do it; the sentence is its own and holds nothing of the request.
+            # The library knows that this model cannot do it; the sentence is its own and holds nothing of the
+            # request.
             return ModelTrouble(
-                "bad_request", f"{endpoint.model} cannot be asked in this way. {' '.join(str(error).split())[:_SAID_CHARS]}"
+                "bad_request",
+                f"{endpoint.model} cannot be asked in this way. {' '.join(str(error).split())[:_SAID_CHARS]}",
             )
         case ModelHTTPError():
             return _status_trouble(error, endpoint, outgoing, watch)
         case ModelConnectionError(phase="connect" | "pool"):
-            question = "is the model server running?" if endpoint.loopback else "is there a network, and is the address right?"
-            return ModelTrouble("unreachable", f"Nothing answers at {endpoint.host}; {question}", retryable=True)
+            question = (
+                "is the model server running?"
+                if endpoint.loopback
+                else "is there a network, and is the address right?"
+            )
+            return ModelTrouble(
+                "unreachable", f"Nothing answers at {endpoint.host}; {question}", retryable=True
+            )
         case ModelTimeoutError() | TimeoutError():
             return timeout(endpoint, sent=watch.sent)
         case ModelConnectionError():
@@ -56,7 +82,10 @@ def trouble_of(error: BaseException, endpoint: Endpoint, outgoing: Outgoing | No
         case _ if 400 <= watch.status < 500:
             return ModelTrouble("bad_request", f"{_capital(where)} refused the request ({watch.status}).")
         case _ if watch.html:
-            sentence = f"{_capital(where)} answers with a web page and not with a reply; check its base URL and what is between."
+            sentence = (
+                f"{_capital(where)} answers with a web page and not with a reply; check its base "
+                "URL and what is between."
+            )
             return ModelTrouble("server", sentence, retryable=True, maybe_billed=True)
         case _:
             sentence = f"What {where} answers is no reply on the {endpoint.provider.wire} wire."
@@ -73,30 +102,53 @@ def _status_trouble(  # noqa: C901 - a table of statuses
     error: ModelHTTPError, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch
 ) -> ModelTrouble:
     where, status = f"The model server at {endpoint.host}", error.status_code
-    wait = math.ceil(error.retry_after) if error.retry_after is not None and math.isfinite(error.retry_after) else None
+    wait = (
+        math.ceil(error.retry_after)
+        if error.retry_after is not None and math.isfinite(error.retry_after)
+        else None
+    )
     message = _message(error.body, endpoint)
     said = f" It says: {message}" if message else ""
     match error:
         case ModelAuthenticationError():
-            return ModelTrouble("auth", f"{where} does not accept the API key, or the key may not use {endpoint.model} ({status}).")
+            return ModelTrouble(
+                "auth",
+                f"{where} does not accept the API key, or the key may not use {endpoint.model} ({status}).",
+            )
         case ModelQuotaExceededError():
             return ModelTrouble("quota", f"{where} says that the account's quota is used up.")
         case ModelRateLimitError():
             pause = f" and to wait {wait:,} s" if wait else ""
-            return ModelTrouble("rate_limit", f"{where} asks to slow down ({status}){pause}.", retryable=True, retry_after_s=wait)
+            return ModelTrouble(
+                "rate_limit",
+                f"{where} asks to slow down ({status}){pause}.",
+                retryable=True,
+                retry_after_s=wait,
+            )
         case ModelOverloadedError():
-            return ModelTrouble("server", f"{where} is overloaded ({status}).{said}", retryable=True, retry_after_s=wait)
+            return ModelTrouble(
+                "server", f"{where} is overloaded ({status}).{said}", retryable=True, retry_after_s=wait
+            )
         case ModelNotFoundError():
             return _no_model(error, endpoint, said)
         case _ if status == 408:
             return timeout(endpoint)
         case _ if isinstance(error, ModelContextWindowExceededError) or _WINDOW.search(message):
-            return ModelTrouble("window", f"The request is longer than {endpoint.model} at {endpoint.host} reads ({status}).{said}")
+            return ModelTrouble(
+                "window",
+                f"The request is longer than {endpoint.model} at {endpoint.host} reads ({status}).{said}",
+            )
         case _ if hint := _other_means(message, endpoint, outgoing):
             return ModelTrouble("bad_request", f"{where} refused the request ({status}).{said} {hint}")
         case _ if status >= 500:
             said += " It answers with a web page." if watch.html else ""
-            return ModelTrouble("server", f"{where} failed ({status}).{said}", retryable=True, maybe_billed=True, retry_after_s=wait)
+            return ModelTrouble(
+                "server",
+                f"{where} failed ({status}).{said}",
+                retryable=True,
+                maybe_billed=True,
+                retry_after_s=wait,
+            )
         case _ if _NO_SUCH_MODEL.search(message):
             return _no_model(error, endpoint, said)
         case _:
@@ -104,7 +156,10 @@ def _status_trouble(  # noqa: C901 - a table of statuses
 
 
 def _no_model(error: ModelHTTPError, endpoint: Endpoint, said: str) -> ModelTrouble:
-    sentence = f"The model server at {endpoint.host} knows no model {endpoint.model}, or its address is wrong ({error.status_code}).{said}"
+    sentence = (
+        f"The model server at {endpoint.host} knows no model {endpoint.model}, or its address is "
+        f"wrong ({error.status_code}).{said}"
+    )
     if error.suggested_model_id:
         sentence += f" Is it {error.suggested_model_id}?"
     return ModelTrouble("no_model", sentence)
@@ -114,7 +169,9 @@ def _other_means(message: str, endpoint: Endpoint, outgoing: Outgoing | None) ->
     """Which setting to change, if the server cannot do what the request needs of it."""
     setting = f"`providers.{endpoint.provider.name}.reply`"
     if outgoing is not None and outgoing.tools and _NO_TOOLS.search(message):
-        return f"Set {setting} to `schema` or `text` in your config.yaml: this model takes no tool calls here."
+        return (
+            f"Set {setting} to `schema` or `text` in your config.yaml: this model takes no tool calls here."
+        )
     if outgoing is not None and outgoing.schema is not None and _NO_SCHEMA.search(message):
         return f"Set {setting} to `text` in your config.yaml: this model takes no schema here."
     return None

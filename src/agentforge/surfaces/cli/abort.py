@@ -26,9 +26,13 @@ def abort(*, task: str, reason: str) -> int:
     if note := nudge(site, files):
         click.echo(note, err=True)
     if done:
-        click.echo(f"{files.task_id} is aborted; its work is kept. `agentforge continue {files.task_id}` takes it up again.")
+        click.echo(
+            f"{files.task_id} is aborted; its work is kept. `agentforge continue {files.task_id}` takes "
+            "it up again."
+        )
     else:
         click.echo(
-            f"The driver of {files.task_id} was told, and stops when it comes to it. `agentforge status {files.task_id}` shows when."
+            f"The driver of {files.task_id} was told, and stops when it comes to it. `agentforge status "
+            f"{files.task_id}` shows when."
         )
     return 0

@@ -1,4 +1,6 @@
-"""A question for permission, put to the person who sits there: the answer is taken at once, and the task goes on."""
+"""A question for permission, put to the person who sits there: the answer is taken at once, and the task goes
+on.
+"""
 
 import click
 

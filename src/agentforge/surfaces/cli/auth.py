@@ -35,7 +35,8 @@ Examples:
   agentforge auth login openai --from-stdin < key.txt
   agentforge auth login mistral --file
 
-The key goes to the system's keychain if there is one, else to keys.yaml in your own directory, readable by you alone."""
+The key goes to the system's keychain if there is one, else to keys.yaml in your own directory, readable by
+you alone."""
 )
 @click.argument("provider")
 @click.option("--from-stdin", is_flag=True, help="Read the key from the input instead of asking for it.")
@@ -64,7 +65,9 @@ def logout(*, provider: str) -> int:
     if not places:
         click.echo(f"No key for {found.name} is kept here.")
     for place in places:
-        click.echo(f"The key for {found.name} is gone from {'your keychain' if place == 'keychain' else _file()}.")
+        click.echo(
+            f"The key for {found.name} is gone from {'your keychain' if place == 'keychain' else _file()}."
+        )
     if found.key_env and os.environ.get(found.key_env):
         click.echo(f"{found.key_env} is still set.")
     return 0
@@ -87,7 +90,15 @@ def status(*, as_data: bool) -> int:
     if as_data:
         print_json(rows)
     else:
-        cells = [(str(row["provider"]), str(row["source"] or _absent(row)), str(row["key"] or ""), str(row["server"])) for row in rows]
+        cells = [
+            (
+                str(row["provider"]),
+                str(row["source"] or _absent(row)),
+                str(row["key"] or ""),
+                str(row["server"]),
+            )
+            for row in rows
+        ]
         click.echo(table(("provider", "key from", "ends in", "server"), cells))
         for problem in problems:
             click.echo(problem, err=True)
@@ -122,7 +133,10 @@ def _provider(name: str) -> "Provider":
 
     known = _providers()
     if name not in known:
-        raise UsageError(f"{name[:80]!r} is not a provider.", f"Known: {', '.join(known)}; add others under `providers:` in config.yaml.")
+        raise UsageError(
+            f"{name[:80]!r} is not a provider.",
+            f"Known: {', '.join(known)}; add others under `providers:` in config.yaml.",
+        )
     return known[name]
 
 
@@ -157,5 +171,10 @@ def _typed(provider: "Provider") -> str:
     from agentforge.core.errors import UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError("There is no terminal to ask for the key.", f"Send it in: `agentforge auth login {provider.name} --from-stdin`.")
-    return str(click.prompt(f"Key for {provider.name} (not shown)", hide_input=True, default="", show_default=False))
+        raise UsageError(
+            "There is no terminal to ask for the key.",
+            f"Send it in: `agentforge auth login {provider.name} --from-stdin`.",
+        )
+    return str(
+        click.prompt(f"Key for {provider.name} (not shown)", hide_input=True, default="", show_default=False)
+    )

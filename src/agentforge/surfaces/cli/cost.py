@@ -1,4 +1,6 @@
-"""`cost`: what the model calls of a task, or of all tasks here, used and cost. Read from the journals, which are the bill."""
+"""`cost`: what the model calls of a task, or of all tasks here, used and cost. Read from the journals, which
+are the bill.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,10 +26,15 @@ Examples:
   agentforge cost task-20300131-add-a-version-flag --by day --json
 
 Of the input, `cached` was read from a prompt cache and `written` put into one.
-A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it can have cost."""
+A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it
+can have cost."""
 )
 @click.argument("task", required=False)
-@click.option("--by", type=click.Choice(["stage", "role", "model", "day"]), help="One line for each.  [default: stage; without TASK: task]")
+@click.option(
+    "--by",
+    type=click.Choice(["stage", "role", "model", "day"]),
+    help="One line for each.  [default: stage; without TASK: task]",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     """Show what TASK, or every task of this repository, has cost."""
@@ -157,7 +164,10 @@ def _page(calls: "Sequence[Call]", by: str) -> str:
     lines.append(("total", add_up(answered)))
     names = (by, "calls", "in", "cached", "written", "out", "cost")
     counts = [(each.calls, each.input, each.cached, each.written, each.output) for _, each in lines]
-    rows = [(name, *(f"{count:,}" for count in row), each.money) for (name, each), row in zip(lines, counts, strict=True)]
+    rows = [
+        (name, *(f"{count:,}" for count in row), each.money)
+        for (name, each), row in zip(lines, counts, strict=True)
+    ]
     return "\n".join([table(names, rows, right=frozenset(names[1:])), *_remarks(calls, lines[-1][1])])
 
 
@@ -184,7 +194,11 @@ def _saved(what: str, amount: int | None) -> str:
     if amount is None:
         return f"What {what} saved is not known: no price list has all of these models."
     beginning = f"{what[0].upper()}{what[1:]}"
-    return f"{beginning} saved {money(amount)}." if amount >= 0 else f"{beginning} cost {money(-amount)} more than they saved."
+    return (
+        f"{beginning} saved {money(amount)}."
+        if amount >= 0
+        else f"{beginning} cost {money(-amount)} more than they saved."
+    )
 
 
 def _worst(calls: "Sequence[Call]") -> str:
@@ -192,14 +206,18 @@ def _worst(calls: "Sequence[Call]") -> str:
     from agentforge.surfaces.cli.words import money
 
     most = _outside(calls)
-    known = f"{money(most['micro_usd'])}" if isinstance(most["micro_usd"], int) else "a price that is not known"
+    known = (
+        f"{money(most['micro_usd'])}" if isinstance(most["micro_usd"], int) else "a price that is not known"
+    )
     return f"{most['tokens']:,} tokens and {known}"
 
 
 def _savings(calls: "Sequence[Call]") -> tuple[int | None, int | None]:
     """What caches and batches saved, by the price list of today; None as soon as one price is missing."""
     prices = _price_list()
-    cached = [(call, prices(call.model)) for call in calls if call.usage.cached_tokens or call.usage.written_tokens]
+    cached = [
+        (call, prices(call.model)) for call in calls if call.usage.cached_tokens or call.usage.written_tokens
+    ]
     batched = [(call, prices(call.model)) for call in calls if call.delivery == "batch"]
     by_cache = [price.saved_by_cache(call.usage, call.delivery) if price else None for call, price in cached]
     by_batch = [price.saved_by_batch(call.usage) if price else None for call, price in batched]

@@ -33,23 +33,33 @@ class Deliverable:
 
     def as_text(self) -> str:
         """A few lines for a person."""
-        shown = [*self.lines[:_SHOWN], *([f"and {len(self.lines) - _SHOWN} more"] if len(self.lines) > _SHOWN else [])]
+        shown = [
+            *self.lines[:_SHOWN],
+            *([f"and {len(self.lines) - _SHOWN} more"] if len(self.lines) > _SHOWN else []),
+        ]
         body = "".join(f"\n            {line}" for line in shown)
         return f"  result    {self.contract}: {self.title}{body}\n  file      {self.file}"
 
 
 def changes_files(pipeline: Pipeline) -> bool:
     """Whether a task of this pipeline ends in a branch."""
-    return pipeline.writes and any(product.contract in _CHANGES for stage in pipeline.stages for product in stage.products)
+    return pipeline.writes and any(
+        product.contract in _CHANGES for stage in pipeline.stages for product in stage.products
+    )
 
 
 def nothing_changed(state: State) -> str:
     """The plain sentence for a task without a branch."""
-    return f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no branch and no difference."
+    return (
+        f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no "
+        "branch and no difference."
+    )
 
 
 def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
-    """The document of the last stage that is accepted; None while there is none, or where it cannot be read."""
+    """The document of the last stage that is accepted; None while there is none, or where it cannot be
+    read.
+    """
     products = state.pipeline.stages[-1].products if state.pipeline.stages else ()
     ref = state.artifact(products[0].contract) if products else None
     if ref is None:
@@ -59,7 +69,12 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
     except Unusable:
         return None  # `verify` names what is wrong with it
     title, lines = _told(ref.contract, document)
-    return Deliverable(ref.contract, title, lines, f"{files.root.relative_to(files.root.parents[2]).as_posix()}/{final_name(ref)}")
+    return Deliverable(
+        ref.contract,
+        title,
+        lines,
+        f"{files.root.relative_to(files.root.parents[2]).as_posix()}/{final_name(ref)}",
+    )
 
 
 def following(state: State, deliverable: Deliverable | None) -> list[str]:
@@ -74,13 +89,21 @@ def _told(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, 
     match contract:
         case "specification":
             wanted = tuple(
-                f"{item.get('id')} {one_line(str(item.get('description') or ''), 120)}" for item in _objects(document, "requirements")
+                f"{item.get('id')} {one_line(str(item.get('description') or ''), 120)}"
+                for item in _objects(document, "requirements")
             )
             return one_line(str(document.get("title") or ""), 120), wanted
         case "analysis":
             found = [*_objects(document, "impacted_files")]
-            lines = [f"{one_line(str(item.get('path')), 80)}: {one_line(str(item.get('reason') or ''), 120)}" for item in found]
-            lines += [f"{kind}: {one_line(str(text), 160)}" for kind in ("constraint", "risk") for text in _list(document, f"{kind}s")]
+            lines = [
+                f"{one_line(str(item.get('path')), 80)}: {one_line(str(item.get('reason') or ''), 120)}"
+                for item in found
+            ]
+            lines += [
+                f"{kind}: {one_line(str(text), 160)}"
+                for kind in ("constraint", "risk")
+                for text in _list(document, f"{kind}s")
+            ]
             return count(len(found), "impacted file"), tuple(lines)
         case _:
             return one_line(str(document.get("title") or document.get("summary") or ""), 120), ()

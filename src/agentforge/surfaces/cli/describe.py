@@ -62,19 +62,30 @@ _POINTS = {
 
 
 def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 - one arm per event is the point
-    """What to tell a person who watches; None where there is nothing worth a line. `state` is where the event's line led."""
+    """What to tell a person who watches; None where there is nothing worth a line. `state` is where the
+    event's line led.
+    """
     match event:
         case TaskCreated(task_id, _, base, _, model, sandbox, _, pipeline):
-            return f"{task_id}: {line_of(pipeline, event.triage)}, base {base[:12]}, model {model}, sandbox {sandbox}"
+            return (
+                f"{task_id}: {line_of(pipeline, event.triage)}, base {base[:12]}, model {model}, "
+                f"sandbox {sandbox}"
+            )
         case WorkspacePrepared(_, notices, human_commit):
-            taken = (f"your edits in the worktree were taken in as commit {human_commit[:12]}",) if human_commit else ()
+            taken = (
+                (f"your edits in the worktree were taken in as commit {human_commit[:12]}",)
+                if human_commit
+                else ()
+            )
             return "\n".join(one_line(text, 400) for text in ("the worktree stands", *taken, *notices))
         case BaselineTaken(baseline):
             return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
         case StageEntered():
             return _entered(event, state)
         case ContextAssembled(flagged=flagged) if flagged:
-            return "\n".join(f"  reads like an instruction, shown as data: {one_line(flag)}" for flag in flagged)
+            return "\n".join(
+                f"  reads like an instruction, shown as data: {one_line(flag)}" for flag in flagged
+            )
         case AskAnswered():
             return _answer(event, state)
         case AskTicketed(_, ticket, seat):
@@ -82,15 +93,23 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case AskPromoted(seat=seat):
             return f"  {_whose(seat)}the batch is late, so the call is sent live"
         case AskLost(_, reserved, seat):
-            return f"  {_whose(seat)}a call was lost with the last driver: on the bill as unaccounted, at most {reserved.tokens:,} tokens"
+            return (
+                f"  {_whose(seat)}a call was lost with the last driver: on the bill as unaccounted, "
+                f"at most {reserved.tokens:,} tokens"
+            )
         case AskFailed(_, kind, message, _, retry, seat):
-            return f"  {_whose(seat)}the model did not answer ({kind}): {one_line(message)}" + ("; trying again" if retry else "")
+            return f"  {_whose(seat)}the model did not answer ({kind}): {one_line(message)}" + (
+                "; trying again" if retry else ""
+            )
         case ActionsPerformed(results=results, seat=seat):
             return "\n".join(_action(item, seat) for item in results) or None
         case Checked(check):
             return f"  checks {check.status}: {one_line(check.summary)}"
         case StepClosed(_, outcome, feedback, seat=seat) if outcome == "incomplete":
-            return f"  {_whose(seat)}not complete: {one_line(feedback[-1]) if feedback else 'artifacts are missing'}"
+            return (
+                f"  {_whose(seat)}not complete: "
+                f"{one_line(feedback[-1]) if feedback else 'artifacts are missing'}"
+            )
         case GateJudged():
             return _gate(event, state)
         case ReviewGiven(seat):
@@ -108,7 +127,11 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             where = "" if commit == state.base_commit else f" at {commit[:12]}"
             return f"stage {stage} accepted{where}" + (f": {names}" if names else "")
         case TaskDelivered(branch):
-            return f"delivered on branch {branch}" if branch else f"delivered: pipeline {state.pipeline.name} changed no file"
+            return (
+                f"delivered on branch {branch}"
+                if branch
+                else f"delivered: pipeline {state.pipeline.name} changed no file"
+            )
         case Escalated(escalation):
             return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
@@ -122,7 +145,16 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"aborted by {by}" + (f": {one_line(reason)}" if reason else "")
         case TaskFailed(reason):
             return f"failed: {one_line(reason, 600)}"
-        case Moved() | StepOpened() | ContextAssembled() | AskSent() | WaitEnded() | StepClosed() | GateOpened() | Discarded():
+        case (
+            Moved()
+            | StepOpened()
+            | ContextAssembled()
+            | AskSent()
+            | WaitEnded()
+            | StepClosed()
+            | GateOpened()
+            | Discarded()
+        ):
             return None
         case _:
             assert_never(event)
@@ -135,7 +167,16 @@ def tone(event: Event) -> Tone:
             return "heading"
         case StageAccepted() | TaskDelivered() | GateJudged(status="passed"):
             return "good"
-        case GateJudged() | AttemptFailed() | RevisionAsked() | AskFailed() | AskLost() | Escalated() | Reverted() | LaneRaised():
+        case (
+            GateJudged()
+            | AttemptFailed()
+            | RevisionAsked()
+            | AskFailed()
+            | AskLost()
+            | Escalated()
+            | Reverted()
+            | LaneRaised()
+        ):
             return "caught"
         case Checked(check):
             return "good" if check.status == "passed" else "caught"
@@ -155,7 +196,10 @@ def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
 
 def doing(state: State) -> str:
     """What is under way, for a line that is overwritten."""
-    total = f"{count(state.spent.tokens, 'token')}, {money(state.spent.micro_usd) if not state.unpriced else 'price not known'}"
+    total = (
+        f"{count(state.spent.tokens, 'token')}, "
+        f"{money(state.spent.micro_usd) if not state.unpriced else 'price not known'}"
+    )
     if state.run is None:
         return f"preparing the worktree · {total}"
     if state.stage.needs_environment and state.baseline is None:
@@ -183,7 +227,11 @@ def _entered(event: StageEntered, state: State) -> str:
     again = f", attempt {event.attempt}" if event.attempt > 1 else ""
     stage = _stage(state, event.stage)
     if event.seat == ARBITER:
-        role = f" ({stage.arbiter.role}, tier {stage.arbiter.tier})" if stage is not None and stage.arbiter is not None else ""
+        role = (
+            f" ({stage.arbiter.role}, tier {stage.arbiter.tier})"
+            if stage is not None and stage.arbiter is not None
+            else ""
+        )
         return f"  the reviewers disagree: arbiter{role} reads {event.stage} and decides{again}"
     if event.seat:
         return f"  {event.seat} reads {event.stage}{again}"
@@ -197,7 +245,10 @@ def _answer(event: AskAnswered, state: State) -> str:
     step = next((item.step for item in state.seats if event.seat and item.seat == event.seat), state.step)
     cached = f" ({used.cached_tokens:,} cached)" if used.cached_tokens else ""
     cost = money(event.cost.micro_usd) if event.priced else "price not known"
-    text = f"  {_whose(event.seat)}step {step}: {used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out, {cost}"
+    text = (
+        f"  {_whose(event.seat)}step {step}: {used.input_tokens:,} tokens in{cached}, "
+        f"{used.output_tokens:,} out, {cost}"
+    )
     if event.summary:
         text += f": {one_line(event.summary)}"
     return f"{text}\n  {CAUGHT}: {_whose(event.seat)}{one_line(event.mistake)}" if event.mistake else text
@@ -224,7 +275,9 @@ def _gate(event: GateJudged, state: State) -> str:
     if event.status != "passed":
         return "\n".join([head, *_shown(event.reasons)])
     stage = _stage(state, state.run.name) if state.run is not None else None
-    return head + (_approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else "")
+    return head + (
+        _approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else ""
+    )
 
 
 def _approval(stage: Stage, state: State) -> str:
@@ -237,12 +290,19 @@ def _approval(stage: Stage, state: State) -> str:
 
 
 def _undone(tree: str, reasons: tuple[str, ...]) -> str:
-    head = f"  undone, the worktree stands at {tree[:12]} again: {one_line(reasons[0]) if reasons else 'it made something worse'}"
+    head = (
+        f"  undone, the worktree stands at {tree[:12]} again: "
+        f"{one_line(reasons[0]) if reasons else 'it made something worse'}"
+    )
     return "\n".join([head, *_shown(reasons[1:])])
 
 
 def _revision(stage: str, revision: int, state: State) -> str:
-    judges = [item for item in state.pipeline.stages if item.returns_to == stage or (item.name == stage and item.reviewers)]
+    judges = [
+        item
+        for item in state.pipeline.stages
+        if item.returns_to == stage or (item.name == stage and item.reviewers)
+    ]
     bound = f" of at most {judges[0].max_revisions}" if judges and revision <= judges[0].max_revisions else ""
     return f"the work goes back to stage {stage}: revision {revision}{bound}"
 

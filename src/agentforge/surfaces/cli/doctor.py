@@ -58,8 +58,8 @@ Examples:
   agentforge doctor
   agentforge doctor --json
 
-Every kind of walls is tried by a program inside that wants out; every provider is asked, within 1.5 seconds. Exit code 1:
-something that every task needs is missing, such as a model that can answer."""
+Every kind of walls is tried by a program inside that wants out; every provider is asked, within 1.5
+seconds. Exit code 1: something that every task needs is missing, such as a model that can answer."""
 )
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def doctor(*, as_data: bool) -> int:
@@ -70,7 +70,14 @@ def doctor(*, as_data: bool) -> int:
     rungs = _rungs(container)
     used = next((rung for rung in rungs if rung.walls), None)
     models, told = _models()
-    checks = [_interpreter(), _git(), _sandbox(container), *_weak_walls(used), *said, _container(rungs, container)]
+    checks = [
+        _interpreter(),
+        _git(),
+        _sandbox(container),
+        *_weak_walls(used),
+        *said,
+        _container(rungs, container),
+    ]
     checks += [_toolchains(), _engines(), *models, *_home()]
     well = all(check.state != "missing" for check in checks)
     if as_data:
@@ -110,18 +117,30 @@ def _git() -> Check:
     from agentforge.system.processes import run
 
     try:
-        done = run(("git", "--version"), cwd=Path("/"), env={"PATH": os.environ.get("PATH", os.defpath)}, timeout_s=10)
+        done = run(
+            ("git", "--version"),
+            cwd=Path("/"),
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            timeout_s=10,
+        )
     except Unusable as error:
         return Check("git", "missing", error.sentence, error.next_step)
     version = done.out.decode(errors="replace").strip().removeprefix("git version ")
     numbers = re.match(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
-        return Check("git", "missing", f"{version or 'unknown'} is too old", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+        return Check(
+            "git",
+            "missing",
+            f"{version or 'unknown'} is too old",
+            f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.",
+        )
     return Check("git", "ok", version)
 
 
 def _own_container() -> "tuple[ContainerSpec | None, list[Check]]":
-    """The container that the user configured; a file that is wrong is said, and the rest is tried all the same."""
+    """The container that the user configured; a file that is wrong is said, and the rest is tried all the
+    same.
+    """
     from agentforge.core.errors import UserError
     from agentforge.settings import read_own_settings
     from agentforge.store.site import home_path
@@ -158,7 +177,10 @@ def _weak_walls(used: Rung | None) -> list[Check]:
     from agentforge.sandbox.probe import ESSENTIAL
 
     broken = [each for each in used.tried if not each.held] if used else []
-    return [Check("walls", "missing" if each.name in ESSENTIAL else "weak", f"{each.name}: {each.detail}") for each in broken]
+    return [
+        Check("walls", "missing" if each.name in ESSENTIAL else "weak", f"{each.name}: {each.detail}")
+        for each in broken
+    ]
 
 
 def _container(rungs: list[Rung], container: "ContainerSpec | None") -> Check:
@@ -167,7 +189,12 @@ def _container(rungs: list[Rung], container: "ContainerSpec | None") -> Check:
     name = f"{container.engine} with {container.image}"
     if any(rung.name == "container" and rung.walls for rung in rungs):
         return Check("container", "ok", name)
-    return Check("container", "weak", f"{name} does not work", f"Try `{container.engine} image inspect {container.image}`.")
+    return Check(
+        "container",
+        "weak",
+        f"{name} does not work",
+        f"Try `{container.engine} image inspect {container.image}`.",
+    )
 
 
 def _toolchains() -> Check:
@@ -188,12 +215,18 @@ def _toolchains() -> Check:
 def _engines() -> Check:
     from importlib.util import find_spec
 
-    extra = "temporal" if find_spec("temporalio") else "temporal is not installed (`pip install 'agentforge[temporal]'`)"
+    extra = (
+        "temporal"
+        if find_spec("temporalio")
+        else "temporal is not installed (`pip install 'agentforge[temporal]'`)"
+    )
     return Check("engines", "ok", f"local; {extra}")
 
 
 def _models() -> "tuple[list[Check], dict[str, object]]":
-    """Every provider, asked at this moment, and which models do which work; for those who have none yet, how to get one."""
+    """Every provider, asked at this moment, and which models do which work; for those who have none yet, how
+    to get one.
+    """
     from agentforge.core.errors import UserError
     from agentforge.store.site import home_path
     from agentforge.surfaces.cli.models_setup import models_config

@@ -29,7 +29,13 @@ def _silence(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
 
 
 def drive(
-    site: Site, files: TaskFiles, screen: Screen, words: Words = _silence, wishes: Wishes | None = None, *, detach: bool = False
+    site: Site,
+    files: TaskFiles,
+    screen: Screen,
+    words: Words = _silence,
+    wishes: Wishes | None = None,
+    *,
+    detach: bool = False,
 ) -> State:
     """Takes the lock, puts a person's words on record, and drives until the task is over or waits."""
     if read_engine(files).engine == "temporal":
@@ -37,7 +43,9 @@ def drive(
             return drive_remotely(site, files, screen, words, wishes)
     with (
         naming(files.task_id),
-        driving(site, files, listener=Watcher(screen), progress=lambda text: screen.line(f"  {text}", "quiet")) as driver,
+        driving(
+            site, files, listener=Watcher(screen), progress=lambda text: screen.line(f"  {text}", "quiet")
+        ) as driver,
     ):
         for key, message in words(driver.journal.state, driver.journal.length):
             driver.tell(key, message)
@@ -60,7 +68,9 @@ def drive_and_tell(  # noqa: PLR0913 - what commands differ in
     opening: Callable[[Screen], None] = lambda _: None,
     detach: bool = False,
 ) -> int:
-    """`drive`, then the standing; returns the exit code. A person who sits there is asked for permissions on the way."""
+    """`drive`, then the standing; returns the exit code. A person who sits there is asked for permissions on
+    the way.
+    """
     with open_screen(json=as_data) as screen:
         opening(screen)
         state = drive(site, files, screen, words, wishes, detach=detach)
@@ -77,5 +87,7 @@ def drive_and_tell(  # noqa: PLR0913 - what commands differ in
 def tell(site: Site, files: TaskFiles, state: State, *, as_data: bool = False) -> int:
     """The standing of a task, as the last words of a command."""
     standing = stand(site.git, files, state)
-    print_last(json.dumps(as_json(standing), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(standing)}")
+    print_last(
+        json.dumps(as_json(standing), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(standing)}"
+    )
     return exit_code(state)

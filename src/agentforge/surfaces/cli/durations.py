@@ -13,5 +13,7 @@ def seconds(text: str) -> int:
     parts = re.findall(r"(\d+)([dhms])", text) if _FORM.fullmatch(text) else []
     total = sum(int(count) * _SECONDS[unit] for count, unit in parts)
     if not total:
-        raise UsageError(f"{text[:40]!r} is not a duration.", "Write, say, `--deadline 90m` or `--deadline 1h30m`.")
+        raise UsageError(
+            f"{text[:40]!r} is not a duration.", "Write, say, `--deadline 90m` or `--deadline 1h30m`."
+        )
     return total

@@ -1,4 +1,6 @@
-"""What the engine says of tasks: what workers do, what holds one up, and which hosts are lost. Looks, and changes nothing."""
+"""What the engine says of tasks: what workers do, what holds one up, and which hosts are lost. Looks, and
+changes nothing.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,7 +15,17 @@ from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import Times
-from agentforge.surfaces.cli.holdups import SLOW_S, Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
+from agentforge.surfaces.cli.holdups import (
+    SLOW_S,
+    Case,
+    Holdup,
+    at_work,
+    holdups,
+    idle_s,
+    is_lost,
+    lost,
+    rests,
+)
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.look import Flight, Look
@@ -36,7 +48,10 @@ class EngineSays:
         """For a page; nothing for a task of the local engine."""
         if self.driven.engine != "temporal":
             return []
-        return [f"engine: temporal, host {self.driven.host or 'not known yet'}", *(f"  {line}" for line in self.lines)]
+        return [
+            f"engine: temporal, host {self.driven.host or 'not known yet'}",
+            *(f"  {line}" for line in self.lines),
+        ]
 
     def fields(self) -> dict[str, Json]:
         """For a program. What the server was not asked, or did not answer, is null."""
@@ -64,7 +79,9 @@ def engine_says(site: Site, journal: Journal) -> EngineSays:
             look = line.look(name_of(site, files))
             case = Case(files.task_id, driven, line.config, idle_s(journal.times, site.clock))
             if look.found != "running":
-                goes_on = f"no workflow runs; `agentforge continue {files.task_id}` starts one on what is recorded"
+                goes_on = (
+                    f"no workflow runs; `agentforge continue {files.task_id}` starts one on what is recorded"
+                )
                 return EngineSays(driven, () if rests(state) else (goes_on,), look)
             found = holdups(case, look, workers=look.is_taken or bool(line.pollers(line.config.queue)))
             lost_now = next((each for each in found if each.kind == "host_lost"), None)
@@ -106,8 +123,14 @@ class Lost:
         """For a person."""
         task = self.state.task_id
         ways = (
-            ("agentforge worker", "on that host, as the same user: the task goes on by itself, nothing is lost"),
-            (f"agentforge continue {task} --take-over", "any other host that sees the repository begins it anew from what is recorded"),
+            (
+                "agentforge worker",
+                "on that host, as the same user: the task goes on by itself, nothing is lost",
+            ),
+            (
+                f"agentforge continue {task} --take-over",
+                "any other host that sees the repository begins it anew from what is recorded",
+            ),
             (f"agentforge continue {task} --engine local --take-over", "this command drives it"),
             (f"agentforge abort {task}", "end it; its work is kept"),
         )
@@ -177,16 +200,21 @@ def lost_host(site: Site, task: str | None) -> Lost:
         return mine[0]
     if mine:
         raise UsageError(
-            f"The hosts of {len(mine)} tasks are lost: {', '.join(item.files.task_id for item in mine)}.", "Say which with --task."
+            f"The hosts of {len(mine)} tasks are lost: {', '.join(item.files.task_id for item in mine)}.",
+            "Say which with --task.",
         )
-    raise UsageError(found.note or f"No host of {wanted or 'any task'} is lost.", "`agentforge escalations list` shows what waits.")
+    raise UsageError(
+        found.note or f"No host of {wanted or 'any task'} is lost.",
+        "`agentforge escalations list` shows what waits.",
+    )
 
 
 def not_in_words(task: str | None) -> UsageError:
     """To who answers it as if it were a question of the task."""
     return UsageError(
         f"{HOST_LOST} is answered by what you do, not in words.",
-        f"Start `agentforge worker` there, or take the task over with `agentforge continue {task or 'TASK'} --take-over`.",
+        "Start `agentforge worker` there, or take the task over with `agentforge continue "
+        f"{task or 'TASK'} --take-over`.",
     )
 
 

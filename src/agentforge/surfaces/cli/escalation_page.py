@@ -1,4 +1,6 @@
-"""One question on one page: what is asked, the plan so far, what was tried, what is understood, and what to type."""
+"""One question on one page: what is asked, the plan so far, what was tried, what is understood, and what to
+type.
+"""
 
 from collections.abc import Iterator
 
@@ -22,13 +24,21 @@ def escalation_page(standing: Standing, files: TaskFiles, times: Times, escalati
     waits = "waits for you" if escalation.answer is None else "is answered"
     pipeline = state.pipeline
     parts = [
-        f"{escalation.id} of {state.task_id} {waits} ({escalation.kind}, stage {escalation.stage}){f', asked {opened}' if opened else ''}",
+        (
+            f"{escalation.id} of {state.task_id} {waits} ({escalation.kind}, stage "
+            f"{escalation.stage}){f', asked {opened}' if opened else ''}"
+        ),
         *_section("Question", _question(escalation)),
-        *_section(f"Plan so far: {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}", stage_rows(state, plan(state))),
+        *_section(
+            f"Plan so far: {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}",
+            stage_rows(state, plan(state)),
+        ),
         *_section("What was tried", _tried(state, escalation)),
         *_section("What AgentForge understands", _understood(files, state, escalation)),
         *_section("Branch so far", [_branch(standing)]),
-        *_section("What you can type" if escalation.answer is None else "Answer", _answers(state, escalation)),
+        *_section(
+            "What you can type" if escalation.answer is None else "Answer", _answers(state, escalation)
+        ),
     ]
     return "\n".join(parts)
 
@@ -50,13 +60,19 @@ def _question(escalation: Escalation) -> Iterator[str]:
 def _tried(state: State, escalation: Escalation) -> Iterator[str]:
     found = reports(state, escalation)
     for report in found:
-        yield f"attempt {report.attempt} of {report.stage}, step {report.step}: {one_line(report.reason, 600)}"
+        yield (
+            f"attempt {report.attempt} of {report.stage}, step {report.step}: {one_line(report.reason, 600)}"
+        )
         yield from (f"  {one_line(line, 300)}" for line in report.last)
     if not found:
         yield "no attempt at this stage has failed"
     run = asking(state, escalation)
     known = {line for report in found for line in report.last}
-    yield from (_row("did not work", line) for line in (run.tried[-6:] if run is not None else ()) if line not in known)
+    yield from (
+        _row("did not work", line)
+        for line in (run.tried[-6:] if run is not None else ())
+        if line not in known
+    )
 
 
 def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Iterator[str]:
@@ -77,7 +93,10 @@ def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Itera
     known = {line for report in reports(state, escalation) for line in report.last}
     yield from (_row("told last", line) for line in told if line not in known)
     yield from (_row("finding", line) for line in state.findings if line not in told)
-    yield from (_row("revised", f"{stage}, {times} times" if times > 1 else f"{stage}, once") for stage, times in state.revised)
+    yield from (
+        _row("revised", f"{stage}, {times} times" if times > 1 else f"{stage}, once")
+        for stage, times in state.revised
+    )
     yield from (_row("undone", line) for line in state.reverts)
     yield from (_row("your commit", commit[:12]) for commit in state.human_commits)
     if state.facts:
@@ -97,7 +116,11 @@ def _answers(state: State, escalation: Escalation) -> list[str]:
     if escalation.answer is not None:
         return [f"{one_line(escalation.answer, 600)} (by {escalation.by})"]
     base = ("agentforge", "resolve", escalation.id, "--task", state.task_id)
-    options = [command(*base, "--answer", one_line(option)) for option in escalation.question.options if option != "abort"]
+    options = [
+        command(*base, "--answer", one_line(option))
+        for option in escalation.question.options
+        if option != "abort"
+    ]
     return list(dict.fromkeys([answer_command(state, escalation), *options, command(*base, "--abort")]))
 
 

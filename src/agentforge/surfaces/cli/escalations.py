@@ -13,7 +13,8 @@ Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-001 --task task-20300131-add
 
-Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal whose host is silent; what to do is shown with it."""
+Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal whose host is silent; what
+to do is shown with it."""
 )
 def escalations() -> None:
     """List and show the questions that wait for you."""
@@ -49,8 +50,13 @@ def list_(*, everything: bool, as_data: bool) -> int:
     for each in lost.found:
         click.echo(f"{HOST_LOST}  {each.files.task_id}  host_lost\n    {each.holdup.text}")
     for item in found:
-        answer = "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
-        click.echo(f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}  {item.escalation.stage}{answer}")
+        answer = (
+            "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
+        )
+        click.echo(
+            f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}  "
+            f"{item.escalation.stage}{answer}"
+        )
         click.echo(f"    {one_line(item.escalation.question.text, 160)}")
     if not found and not lost.found:
         click.echo("Nothing waits for you.")
@@ -64,7 +70,8 @@ Examples:
   agentforge escalations show ESC-001
   agentforge escalations show ESC-002 --task task-20300131-add
 
-Without --task the one task that waits for this answer is meant. The same page, as YAML, is in .agentforge/escalations.""",
+Without --task the one task that waits for this answer is meant. The same page, as YAML, is in
+.agentforge/escalations.""",
 )
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
@@ -93,7 +100,10 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     journal = site.read(files)
     found = next((item for item in journal.state.escalations if item.id == identity), None)
     if found is None:
-        raise UsageError(f"{files.task_id} has no escalation {identity}.", "`agentforge escalations list --all` shows what there is.")
+        raise UsageError(
+            f"{files.task_id} has no escalation {identity}.",
+            "`agentforge escalations list --all` shows what there is.",
+        )
     if as_data:
         print_json(escalation_view(files, journal.state, found, journal.times))
         return 0

@@ -1,4 +1,6 @@
-"""Following a task that workers drive: the journal is what is told; the server is only asked why nothing happens."""
+"""Following a task that workers drive: the journal is what is told; the server is only asked why nothing
+happens.
+"""
 
 import time
 from collections.abc import Callable
@@ -67,7 +69,9 @@ class Follower:
             self.journal.catch_up()
         except FileNotFoundError:
             task = self.journal.files.task_id
-            raise Unusable(f"The files of {task} are gone.", f"`agentforge continue {task}` restores what was saved.") from None
+            raise Unusable(
+                f"The files of {task} are gone.", f"`agentforge continue {task}` restores what was saved."
+            ) from None
 
     def _moved(self) -> None:
         """Somebody works; whether the server is there, this does not tell."""
@@ -100,7 +104,10 @@ class Follower:
         task = self.journal.files.task_id
         driven = read_engine(self.journal.files)
         if driven.engine != "temporal":
-            raise Unusable(f"{task} was taken over by the engine {driven.engine}.", f"`agentforge status {task}` shows how it stands.")
+            raise Unusable(
+                f"{task} was taken over by the engine {driven.engine}.",
+                f"`agentforge status {task}` shows how it stands.",
+            )
         if look.found == "failed":
             failure = self.line.failure(self.name)
             self.screen.line(f"{task} stopped. `agentforge continue {task}` goes on.", "bad")
@@ -110,7 +117,9 @@ class Follower:
         elif look.found == "ended":
             self._read()
             if not rests(self.journal.state):
-                raise Unusable(f"The workflow of {task} was ended.", f"`agentforge continue {task}` starts another one.")
+                raise Unusable(
+                    f"The workflow of {task} was ended.", f"`agentforge continue {task}` starts another one."
+                )
         else:
             case = Case(task, driven, self.line.config, idle_s(self.journal.times, utc_now))
             found = holdups(case, look, workers=workers)
@@ -125,7 +134,9 @@ class Follower:
     def _begin_again(self) -> None:
         """The server was lost with its database. The journal was not."""
         where, task = self.line.config.address, self.journal.files.task_id
-        self.screen.line(f"  The server at {where} has no workflow of {task} any more: another one starts.", "caught")
+        self.screen.line(
+            f"  The server at {where} has no workflow of {task} any more: another one starts.", "caught"
+        )
         try:
             self.again()
         except Unusable as error:
@@ -133,21 +144,30 @@ class Follower:
 
     def _away(self, error: UserError) -> Holdup:
         silent = f"The server at {self.line.config.address} does not answer."
-        return Holdup("away", silent if isinstance(error, Unusable) else error.sentence, error.next_step, type(error).__name__)
+        return Holdup(
+            "away",
+            silent if isinstance(error, Unusable) else error.sentence,
+            error.next_step,
+            type(error).__name__,
+        )
 
     def _hold(self, holdup: Holdup | None) -> None:
         """Says once what has changed; ends when nothing has moved for longer than a host may be silent."""
         before, self._now = self._now, holdup
         if holdup is None:
             if before is not None and before.kind != "tried":
-                self.screen.line("  The server answers again." if before.kind == "away" else "  A worker has it again.")
+                self.screen.line(
+                    "  The server answers again." if before.kind == "away" else "  A worker has it again."
+                )
             return
         if before is None or (before.kind == "away") != (holdup.kind == "away"):
             self._since = time.monotonic()
         elif time.monotonic() - self._since > self.line.config.host_silence_s:
             raise holdup.error()
         if before is None or (before.kind, before.subject) != (holdup.kind, holdup.subject):
-            text = f"{holdup.sentence} The task goes on when it does." if holdup.kind == "away" else holdup.text
+            text = (
+                f"{holdup.sentence} The task goes on when it does." if holdup.kind == "away" else holdup.text
+            )
             self.screen.line(f"  {text}", "caught")
 
     def _tell_progress(self, look: "Look") -> None:

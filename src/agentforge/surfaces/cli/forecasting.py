@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def forecast_here(site: "Site", state: "State", notice: Callable[[str], None]) -> "Forecast | None":
-    """What a task will probably take, by its line and the prices on its record: those of the dearest model of each tier."""
+    """What a task will probably take, by its line and the prices on its record: those of the dearest model of
+    each tier.
+    """
     from agentforge.analysis.forecast import forecast
     from agentforge.core.pipeline import TIERS
 
@@ -20,15 +22,21 @@ def forecast_here(site: "Site", state: "State", notice: Callable[[str], None]) -
 
 
 def past_tasks(site: "Site", lane: str, notice: Callable[[str], None]) -> "tuple[Past, ...]":
-    """What the completed tasks of this checkout and lane took, the newest last. One that was given up says nothing about the next."""
+    """What the completed tasks of this checkout and lane took, the newest last. One that was given up says
+    nothing about the next.
+    """
     from agentforge.analysis.forecast import Past
     from agentforge.store.index import Index
     from agentforge.store.ledger import Ledger
 
     with Index(site.home.index, notice) as index:
-        completed = {row.task_id for row in index.rows(site.git.top) if row.status == "completed" and row.lane == lane}
+        completed = {
+            row.task_id for row in index.rows(site.git.top) if row.status == "completed" and row.lane == lane
+        }
     if not completed:
         return ()
     with Ledger.of(site.home, notice) as ledger:
         totals = ledger.tasks(site.git.top)
-    return tuple(Past(total.calls, total.tokens, total.micro_usd) for total in totals if total.task in completed)
+    return tuple(
+        Past(total.calls, total.tokens, total.micro_usd) for total in totals if total.task in completed
+    )

@@ -19,18 +19,39 @@ Examples:
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
 
-TASK may be any unambiguous beginning of a task's name, and is the newest task if left out. A task that was killed just
-goes on; one that failed or was aborted is resumed at the first stage without an accepted result. Flags that allow something
-take the place of those that the task was started with.""",
+TASK may be any unambiguous beginning of a task's name, and is the newest task if left out. A task that was
+killed just
+goes on; one that failed or was aborted is resumed at the first stage without an accepted result. Flags
+that allow something take the place of those that the task was started with.""",
 )
 @click.argument("task", required=False)
 @permission_flags
-@click.option("--engine", type=click.Choice(["local", "temporal"]), help="Who drives it; the one it was started with if left out.")
-@click.option("--take-over", is_flag=True, help="Drive it from here, or by the other engine, once it is proved that nothing runs.")
-@click.option("--detach", is_flag=True, help="End while its calls wait for a batch; for the engine temporal: do not follow.")
-@click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "temporal"]),
+    help="Who drives it; the one it was started with if left out.",
+)
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Drive it from here, or by the other engine, once it is proved that nothing runs.",
+)
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="End while its calls wait for a batch; for the engine temporal: do not follow.",
+)
+@click.option(
+    "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
+)
 def go_on(
-    *, task: str | None, engine: "EngineName | None", take_over: bool, detach: bool, as_data: bool, **allowed: Unpack[Allowed]
+    *,
+    task: str | None,
+    engine: "EngineName | None",
+    take_over: bool,
+    detach: bool,
+    as_data: bool,
+    **allowed: Unpack[Allowed],
 ) -> int:
     """Go on with TASK."""
     from agentforge.store.site import Site

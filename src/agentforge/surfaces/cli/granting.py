@@ -1,4 +1,6 @@
-"""What follows from a yes or no to a question for permission, in the user's own files: the approval, and for `always` the grant."""
+"""What follows from a yes or no to a question for permission, in the user's own files: the approval, and for
+`always` the grant.
+"""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -10,7 +12,15 @@ from agentforge.core.state import State
 from agentforge.core.values import Escalation, WantedCall, is_yes
 from agentforge.store.approvals import Approved, approvals_file, read_approvals, record_approval
 from agentforge.store.consents import consent
-from agentforge.store.grants import PROPOSED_DAYS, Approval, Grant, add_grant, grants_file, proposals, read_grants
+from agentforge.store.grants import (
+    PROPOSED_DAYS,
+    Approval,
+    Grant,
+    add_grant,
+    grants_file,
+    proposals,
+    read_grants,
+)
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import stamp
@@ -40,21 +50,33 @@ def answer(site: Site, files: TaskFiles, identity: str, words: str) -> Answered:
     now, project = site.clock(), project_of(site)
     _check(escalation, wanted)
     # Before the journal has it: a driver that waits goes on at once, and looks here.
-    record_approval(approvals_file(site.home), Approved(_approval(wanted, project), state.task_id, wanted.digest, stamp(now)))
+    record_approval(
+        approvals_file(site.home),
+        Approved(_approval(wanted, project), state.task_id, wanted.digest, stamp(now)),
+    )
     free = send_answer(site, files, identity, words)
     if wanted.content:
         consent(site.home, project, wanted.content, now)
     always = words.strip().lower() == "always"
-    return Answered(free, tuple(_granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now)))
+    return Answered(
+        free, tuple(_granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now))
+    )
 
 
 def _check(escalation: Escalation, wanted: WantedCall) -> None:
-    """A journal lies in the repository. What a person has read there must be what their yes would be used for."""
+    """A journal lies in the repository. What a person has read there must be what their yes would be used
+    for.
+    """
     if not wanted.command:
         return
     line = command_line(wanted.command)
-    if wanted.digest != digest_value([wanted.tool, line]) or (line not in escalation.question.text and len(line) <= COMMAND_CHARS):
-        raise PolicyError(f"{escalation.id} shows another command than the one it asks for.", "Do not trust this task; abort it.")
+    if wanted.digest != digest_value([wanted.tool, line]) or (
+        line not in escalation.question.text and len(line) <= COMMAND_CHARS
+    ):
+        raise PolicyError(
+            f"{escalation.id} shows another command than the one it asks for.",
+            "Do not trust this task; abort it.",
+        )
 
 
 def _approval(wanted: WantedCall, project: str) -> Approval:
@@ -67,9 +89,19 @@ def _granted(site: Site, wanted: WantedCall, project: str, now: datetime) -> lis
     if scope is None:
         return [f"Allowed for this task only: {NO_SCOPE}."]
     expires = stamp(now + timedelta(days=PROPOSED_DAYS))
-    made = Grant(project, wanted.tool, expires, scope.command, exact=bool(scope.command), path=scope.path, risk=scope.risk)
+    made = Grant(
+        project,
+        wanted.tool,
+        expires,
+        scope.command,
+        exact=bool(scope.command),
+        path=scope.path,
+        risk=scope.risk,
+    )
     grant = add_grant(grants_file(site.home), made, now)
-    return [f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` takes it back."]
+    return [
+        f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` takes it back."
+    ]
 
 
 def _proposed(site: Site, wanted: WantedCall, project: str, now: datetime) -> list[str]:
@@ -79,8 +111,15 @@ def _proposed(site: Site, wanted: WantedCall, project: str, now: datetime) -> li
     before = known[: len(known) - 1 - known[::-1].index(mine)] if mine in known else known
     grants = read_grants(grants_file(site.home)).grants
     told = {(grant.tool, grant.command, grant.path) for grant in proposals(before, grants, now)}
-    new = [grant for grant in proposals(known, grants, now) if (grant.tool, grant.command, grant.path) not in told]
-    return [f"You allowed this {_times(known, mine)} times; `{allow_command(grant)}` makes it a grant." for grant in new]
+    new = [
+        grant
+        for grant in proposals(known, grants, now)
+        if (grant.tool, grant.command, grant.path) not in told
+    ]
+    return [
+        f"You allowed this {_times(known, mine)} times; `{allow_command(grant)}` makes it a grant."
+        for grant in new
+    ]
 
 
 def _times(known: list[Approval], mine: Approval) -> int:
@@ -90,4 +129,9 @@ def _times(known: list[Approval], mine: Approval) -> int:
 def may_ask(site: Site, state: State) -> bool:
     """Whether the task waits for a yes or no to one call, and nobody said that nobody is to be asked."""
     waiting = state.open_escalation
-    return state.status == "blocked" and waiting is not None and waiting.kind == "permission" and said(site, state).wishes.interactive
+    return (
+        state.status == "blocked"
+        and waiting is not None
+        and waiting.kind == "permission"
+        and said(site, state).wishes.interactive
+    )

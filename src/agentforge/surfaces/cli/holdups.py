@@ -65,7 +65,10 @@ def holdups(case: Case, look: "Look", *, workers: bool) -> list[Holdup]:
         found.append(_untaken(waiting))
     elif gone := look.silent(SLOW_S):
         found.append(_silent(gone))
-    return found + [Holdup("tried", f"It is tried again: {one_line(trouble, 300)}", subject=trouble) for trouble in look.troubles]
+    return found + [
+        Holdup("tried", f"It is tried again: {one_line(trouble, 300)}", subject=trouble)
+        for trouble in look.troubles
+    ]
 
 
 def is_lost(case: Case, look: "Look") -> bool:
@@ -73,9 +76,12 @@ def is_lost(case: Case, look: "Look") -> bool:
     if look.found != "running" or look.host_lost:
         return look.host_lost
     waiting = look.untaken(case.config.host_silence_s)
-    # Once the server has given the host up, the workflow itself waits for a worker, and only the journal knows since when.
+    # Once the server has given the host up, the workflow itself waits for a worker, and only the journal
+    # knows since when.
     stuck = look.untaken(_RESTART_S)
-    return waiting is not None or (stuck is not None and stuck.is_step and case.idle_s > case.config.host_silence_s)
+    return waiting is not None or (
+        stuck is not None and stuck.is_step and case.idle_s > case.config.host_silence_s
+    )
 
 
 def lost(case: Case, look: "Look") -> Holdup:
@@ -85,7 +91,10 @@ def lost(case: Case, look: "Look") -> Holdup:
     who = f"the worker {case.driven.host}, which has {case.task_id}, is silent."
     if not case.driven.host:
         who = f"no worker has begun {case.task_id}, which waits on the queue {case.config.queue}."
-    ways = f"Start `agentforge worker` there, or take the task over: `agentforge continue {case.task_id} --take-over`."
+    ways = (
+        f"Start `agentforge worker` there, or take the task over: `agentforge continue {case.task_id} "
+        "--take-over`."
+    )
     return Holdup("host_lost", f"host_lost: {who}{since}", ways)
 
 
@@ -101,7 +110,8 @@ def nobody(case: Case) -> Holdup:
 def _untaken(flight: "Flight") -> Holdup:
     return Holdup(
         "silent",
-        f"Nobody has taken its work ({flight.family}) from the queue {flight.queue} for {span(flight.seconds)}.",
+        f"Nobody has taken its work ({flight.family}) from the queue {flight.queue} for "
+        f"{span(flight.seconds)}.",
         "Start `agentforge worker` there, unless the ones there are busy; the task then goes on by itself.",
         flight.queue,
     )

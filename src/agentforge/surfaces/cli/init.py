@@ -17,10 +17,15 @@ Examples:
   agentforge init --force
   agentforge init --with-catalog
 
-Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it is right."""
+Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it
+is right."""
 )
 @click.option("--force", is_flag=True, help="Write the settings anew over the ones that are there.")
-@click.option("--with-catalog", is_flag=True, help="Write commented examples of roles, stages, pipelines and contracts of your own.")
+@click.option(
+    "--with-catalog",
+    is_flag=True,
+    help="Write commented examples of roles, stages, pipelines and contracts of your own.",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
 def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     """Show what was detected here and write settings you can correct."""
@@ -37,7 +42,13 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
         site.git.exclude_locally(pattern)
     facts = _facts(site, head, plan)
     if as_data:
-        print_json({**dict(facts), "settings": settings, **({"examples": written, "left": left} if with_catalog else {})})
+        print_json(
+            {
+                **dict(facts),
+                "settings": settings,
+                **({"examples": written, "left": left} if with_catalog else {}),
+            }
+        )
         return 0
     click.echo(f"Detected in {site.git.top} at {head[:12]}:")
     for name, found in facts:
@@ -59,14 +70,19 @@ def _write_settings(site: "Site", plan: "Plan", *, force: bool, or_leave: bool) 
     if path.exists() and not force:
         if or_leave:
             return None
-        raise UsageError(f"{SETTINGS_FILE} is there already.", "Correct it by hand, or write it anew with `agentforge init --force`.")
+        raise UsageError(
+            f"{SETTINGS_FILE} is there already.",
+            "Correct it by hand, or write it anew with `agentforge init --force`.",
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, spell(plan).encode())
     return SETTINGS_FILE
 
 
 def _write_examples(site: "Site") -> tuple[list[str], list[str]]:
-    """Which examples were written, and which were left because a file is there. None is ever written over, `--force` or not."""
+    """Which examples were written, and which were left because a file is there. None is ever written over,
+    `--force` or not.
+    """
     from agentforge.catalog.check import examples
     from agentforge.system.files import write_atomic
 
@@ -87,7 +103,10 @@ def _told(settings: str | None, written: list[str], left: list[str]) -> list[str
 
     told = ["", f"Written: {settings}." if settings else f"Left as it is: {SETTINGS_FILE}."]
     if written:
-        told += ["Examples written, every line a comment, so nothing changes yet:", *(f"  {name}" for name in written)]
+        told += [
+            "Examples written, every line a comment, so nothing changes yet:",
+            *(f"  {name}" for name in written),
+        ]
     told += [f"Left as it is: {name}." for name in left]
     told += ["Run state is kept out of git by .git/info/exclude; nothing was committed."]
     told += ["Next:", f"  correct {SETTINGS_FILE} where the above is wrong, and commit it"]

@@ -63,7 +63,9 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
         click.echo(f"{task_id} has no step yet.")
     else:
         header = ("step", "stage", "role", "context", "in", "out", "outcome", "actions")
-        click.echo(table(header, [step.cells() for step in steps], right=frozenset({"step", "context", "in", "out"})))
+        click.echo(
+            table(header, [step.cells() for step in steps], right=frozenset({"step", "context", "in", "out"}))
+        )
 
 
 def _step(step: "Step", pack: "Pack", *, as_data: bool) -> None:
@@ -76,7 +78,9 @@ def _step(step: "Step", pack: "Pack", *, as_data: bool) -> None:
     print_text(step.headline())
     for item in results:
         head = f"{item.get('name')} {item.get('target')}".rstrip()
-        print_text(f"\n{'ok' if item.get('ok') else item.get('mistake') or 'failed'}: {head}\n{item.get('text')}")
+        print_text(
+            f"\n{'ok' if item.get('ok') else item.get('mistake') or 'failed'}: {head}\n{item.get('text')}"
+        )
     if step.feedback:
         print_text("\nfed back to the next step:\n" + "\n".join(f"  {line}" for line in step.feedback))
     print_text("\n--show context, --show reply and --show state show the whole of it.")
@@ -96,7 +100,13 @@ def _context(step: "Step", pack: "Pack", *, as_data: bool) -> None:
         raise UsageError(f"The context of step {step.number} is not assembled yet.")
     blocks = pack.get_blocks(step.context)
     if as_data:
-        print_json({"step": step.number, "tokens": step.context_tokens, "blocks": [{"name": name, "text": text} for name, text in blocks]})
+        print_json(
+            {
+                "step": step.number,
+                "tokens": step.context_tokens,
+                "blocks": [{"name": name, "text": text} for name, text in blocks],
+            }
+        )
         return
     for name, text in blocks:
         print_text(f"===== {name}\n{text}\n")
@@ -109,7 +119,8 @@ def _reply(step: "Step", pack: "Pack", *, as_data: bool) -> None:
     if not step.reply:
         raise UsageError(f"The reply of step {step.number} is not there yet.")
     value = pack.get_json(step.reply)
-    # A program wants the whole record; a person wants the reply, and the raw text only where it could not be read.
+    # A program wants the whole record; a person wants the reply, and the raw text only where it could not be
+    # read.
     if as_data or not isinstance(value, dict) or value.get("reply") is None:
         print_json(value)
     else:

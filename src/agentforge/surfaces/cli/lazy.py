@@ -1,4 +1,6 @@
-"""A group of commands that imports a command when it runs, so that `--help` stays as fast as the interpreter."""
+"""A group of commands that imports a command when it runs, so that `--help` stays as fast as the
+interpreter.
+"""
 
 import importlib
 from collections.abc import Mapping
@@ -20,7 +22,9 @@ class LazyGroup(click.Group):
     """Commands by name, each loaded at its first use."""
 
     def __init__(self, entries: Mapping[str, Entry], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
-        super().__init__("agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]})
+        super().__init__(
+            "agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]}
+        )
         self._entries = dict(entries)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -42,7 +46,9 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._entries[name].help) for name in self.list_commands(ctx)])
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command, or a sentence that names the nearest one."""
         name = args[0]
         if name in self._entries or name.startswith("-"):
@@ -50,4 +56,6 @@ class LazyGroup(click.Group):
         import difflib
 
         near = difflib.get_close_matches(name, self._entries, n=1)
-        raise click.UsageError(f"There is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx=ctx)
+        raise click.UsageError(
+            f"There is no command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx=ctx
+        )

@@ -22,7 +22,9 @@ COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"),
     "start": Entry(f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"),
     "design": Entry(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
-    "implement": Entry(f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"),
+    "implement": Entry(
+        f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"
+    ),
     "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
     "continue": Entry(f"{_HERE}.go_on:go_on", "Go on with a task that was stopped (also: resume)"),
     "worker": Entry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
@@ -34,15 +36,27 @@ COMMANDS = {
     "diff": Entry(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
-    "pipelines": Entry(f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"),
-    "permissions": Entry(f"{_HERE}.permissions:permissions", "List, make and revoke grants; explain what would be decided about a command"),
-    "models": Entry(f"{_HERE}.models:models", "List the models of each tier, try them, and explain who would be asked"),
+    "pipelines": Entry(
+        f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"
+    ),
+    "permissions": Entry(
+        f"{_HERE}.permissions:permissions",
+        "List, make and revoke grants; explain what would be decided about a command",
+    ),
+    "models": Entry(
+        f"{_HERE}.models:models", "List the models of each tier, try them, and explain who would be asked"
+    ),
     "cost": Entry(f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"),
     "auth": Entry(f"{_HERE}.auth:auth", "Keep, forget and look over your keys for model providers"),
     "doctor": Entry(f"{_HERE}.doctor:doctor", "Show what works on this machine, and try to break its walls"),
-    "sandbox": Entry(f"{_HERE}.sandbox:sandbox", "Run a command behind the walls that an agent's commands run behind"),
+    "sandbox": Entry(
+        f"{_HERE}.sandbox:sandbox", "Run a command behind the walls that an agent's commands run behind"
+    ),
     "redact": Entry(f"{_HERE}.redact:redact", "Copy text without its secrets"),
-    "demo": Entry(f"{_HERE}.demo:demo", "Watch one request become a verified branch: no key, packages from the index alone"),
+    "demo": Entry(
+        f"{_HERE}.demo:demo",
+        "Watch one request become a verified branch: no key, packages from the index alone",
+    ),
 }
 
 cli = LazyGroup(
@@ -80,7 +94,8 @@ def main(args: Sequence[str] | None = None) -> int:
         code = error.exit_code
     except BrokenPipeError:
         _leave("", 0)  # whoever read our output has seen enough
-    except Exception as error:  # noqa: BLE001  # the border to the person: no traceback unless it is asked for
+    # the border to the person: no traceback unless it is asked for
+    except Exception as error:  # noqa: BLE001
         _say(*_internal(error))
         code = 1
     if args is None and sys.modules.get("temporalio") is not None:
@@ -90,7 +105,9 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _run(args: Sequence[str]) -> int:
-    """The command's own exit code. Click's `main` is left out: it has words of its own for errors and interrupts."""
+    """The command's own exit code. Click's `main` is left out: it has words of its own for errors and
+    interrupts.
+    """
     if "_AGENTFORGE_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(prog_name="agentforge")
     try:
@@ -104,7 +121,10 @@ def _run(args: Sequence[str]) -> int:
 def _usage(error: click.ClickException) -> int:
     sentence = error.format_message().rstrip(".") + "."
     context = error.ctx if isinstance(error, click.UsageError) else None
-    _say(f"error: {sentence.replace('?.', '?')}", f"`{context.command_path if context else 'agentforge'} --help` shows how.")
+    _say(
+        f"error: {sentence.replace('?.', '?')}",
+        f"`{context.command_path if context else 'agentforge'} --help` shows how.",
+    )
     return 2
 
 
@@ -120,7 +140,13 @@ def _internal(error: Exception) -> tuple[str, ...]:
     if os.environ.get("AGENTFORGE_DEBUG") == "1":
         return (traceback.format_exc().rstrip(),)
     where = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return (where, "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the whole story.")
+    return (
+        where,
+        (
+            "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the "
+            "whole story."
+        ),
+    )
 
 
 def _leave(sentence: str, code: int) -> NoReturn:

@@ -21,7 +21,9 @@ _TICK_S = 0.1
 
 
 def resume_where_halted(state: State, length: int) -> Sequence[tuple[str, Message]]:
-    """`Resume` for a halted task. One that was killed needs no word, and one that waits for an answer needs another."""
+    """`Resume` for a halted task. One that was killed needs no word, and one that waits for an answer needs
+    another.
+    """
     waiting = state.open_escalation
     answered_only = state.status == "blocked" and waiting is not None and waiting.kind not in RETRYABLE
     if answered_only or (state.status not in TERMINAL and state.status != "blocked"):
@@ -45,7 +47,9 @@ def send_abort(site: Site, files: TaskFiles, reason: str) -> bool:
 
 
 def send_answer(site: Site, files: TaskFiles, identity: str, answer: str) -> bool:
-    """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive on."""
+    """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive
+    on.
+    """
     journal = site.read(files)
     check_open(journal.state, identity)
     message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
@@ -75,9 +79,15 @@ def check_open(state: State, identity: str) -> None:
     found = next((item for item in state.escalations if item.id == identity), None)
     if found is None:
         known = ", ".join(item.id for item in state.escalations) or "none"
-        raise UsageError(f"{state.task_id} has no escalation {identity}; it has {known}.", "`agentforge escalations list` shows all.")
+        raise UsageError(
+            f"{state.task_id} has no escalation {identity}; it has {known}.",
+            "`agentforge escalations list` shows all.",
+        )
     if found.answer is not None:
-        raise UsageError(f"{identity} was answered already by {found.by}: {found.answer[:80]!r}.", "The first answer counts.")
+        raise UsageError(
+            f"{identity} was answered already by {found.by}: {found.answer[:80]!r}.",
+            "The first answer counts.",
+        )
 
 
 def _taken_in(site: Site, files: TaskFiles, key: str) -> bool:

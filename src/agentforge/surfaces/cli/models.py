@@ -39,12 +39,17 @@ Examples:
 )
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, as_data: bool) -> int:
-    """List the tiers with their models, and the providers. Asks servers on this machine what they have; sends nothing elsewhere."""
+    """List the tiers with their models, and the providers. Asks servers on this machine what they have; sends
+    nothing elsewhere.
+    """
     from agentforge.surfaces.cli.printing import print_json, table
 
     config = _config()
     router = config.router()
-    rows = {tier: [_row(config, item) for item in router.explain(tier, 0) if item.tier == tier] for tier in _tiers()}
+    rows = {
+        tier: [_row(config, item) for item in router.explain(tier, 0) if item.tier == tier]
+        for tier in _tiers()
+    }
     providers = _providers(config)
     if as_data:
         tiers = {tier: {"from": config.tiers.source[tier], "models": found} for tier, found in rows.items()}
@@ -54,12 +59,23 @@ def list_(*, as_data: bool) -> int:
         borrowed: dict[str, list[tuple[str, ...]]] = {
             tier: [(tier, f"as {lender}", "", "", "", "")] for tier, lender in config.tiers.lender.items()
         }
-        spelled = [line for tier, found in rows.items() for line in borrowed.get(tier) or [(tier, *_spelled(row)) for row in found]]
-        click.echo(table(("tier", "model", "state", "reads", "$ per million in / out", "usable replies"), spelled))
+        spelled = [
+            line
+            for tier, found in rows.items()
+            for line in borrowed.get(tier) or [(tier, *_spelled(row)) for row in found]
+        ]
+        click.echo(
+            table(("tier", "model", "state", "reads", "$ per million in / out", "usable replies"), spelled)
+        )
     else:
         click.echo(_nothing(config))
     click.echo()
-    click.echo(table(("provider", "address", "key", "state"), [tuple(str(value) for value in row.values()) for row in providers]))
+    click.echo(
+        table(
+            ("provider", "address", "key", "state"),
+            [tuple(str(value) for value in row.values()) for row in providers],
+        )
+    )
     return 0
 
 
@@ -108,10 +124,18 @@ Examples:
 )
 @click.argument("role")
 @click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
-@click.option("--tokens", type=click.IntRange(min=1), default=USUAL_TOKENS, show_default=True, help="Size of the request and its reply.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(min=1),
+    default=USUAL_TOKENS,
+    show_default=True,
+    help="Size of the request and its reply.",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
-    """Show which models ROLE could reach, in order, and who would be asked now. ROLE may be a tier, too. Nothing is sent."""
+    """Show which models ROLE could reach, in order, and who would be asked now. ROLE may be a tier, too.
+    Nothing is sent.
+    """
     from dataclasses import asdict, replace
 
     from agentforge.catalog.modes import mode_named
@@ -131,15 +155,31 @@ def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
         why = trouble.user_sentence
     if as_data:
         candidates = [{**asdict(item), "picked": item.asks == picked} for item in found]
-        print_json({"role": role, "tier": tier, "mode": mode.name, "picked": picked, "why": why, "candidates": candidates})
+        print_json(
+            {
+                "role": role,
+                "tier": tier,
+                "mode": mode.name,
+                "picked": picked,
+                "why": why,
+                "candidates": candidates,
+            }
+        )
         return 0 if picked else 1
     print_text(
-        f"{role} asks for {tier} (from {router.tiers.source[tier]})" if role != tier else f"{tier} (from {router.tiers.source[tier]})"
+        f"{role} asks for {tier} (from {router.tiers.source[tier]})"
+        if role != tier
+        else f"{tier} (from {router.tiers.source[tier]})"
     )
     if found:
-        rows = [("→" if item.asks == picked else "", str(at), item.spec, item.tier, _state(item)) for at, item in enumerate(found, 1)]
+        rows = [
+            ("→" if item.asks == picked else "", str(at), item.spec, item.tier, _state(item))
+            for at, item in enumerate(found, 1)
+        ]
         print_text(table(("", "#", "model", "tier", "state"), rows))
-    print_text(f"asked now: {picked}" + (f" ({why})" if why else "") if picked else f"asked now: nobody. {why}")
+    print_text(
+        f"asked now: {picked}" + (f" ({why})" if why else "") if picked else f"asked now: nobody. {why}"
+    )
     return 0 if picked else 1
 
 
@@ -166,7 +206,9 @@ def _tier_of(role: str) -> "Tier":
     catalog = committed_catalogue()
     names = catalog.names("agents")
     if role not in names:
-        raise UsageError(f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier will do, too.")
+        raise UsageError(
+            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier will do, too."
+        )
     return catalog.role(role).tier
 
 
@@ -184,7 +226,9 @@ def _row(config: "Answering", item: "Candidate") -> dict[str, object]:
         "usable": not item.skipped,
         "state": _state(item),
         "window": window_of(provider, name),
-        "micro_usd_per_million": {"input": prices.input, "output": prices.output, "cached": prices.cached} if prices else None,
+        "micro_usd_per_million": {"input": prices.input, "output": prices.output, "cached": prices.cached}
+        if prices
+        else None,
         "usable_replies": good,
         "calls": calls,
     }
@@ -196,7 +240,11 @@ def _spelled(row: dict[str, object]) -> tuple[str, ...]:
     price, window = row["micro_usd_per_million"], row["window"]
     cost = "not known"
     if isinstance(price, dict):
-        cost = f"{money(price['input'])} / {money(price['output'])}" if any(price.values()) else "free: this machine"
+        cost = (
+            f"{money(price['input'])} / {money(price['output'])}"
+            if any(price.values())
+            else "free: this machine"
+        )
     reads = f"{window:,}" if isinstance(window, int) else "not known"
     replies = f"{row['usable_replies']} of {row['calls']}" if row["calls"] else "no call yet"
     return str(row["model"]), one_line(str(row["state"]), 100), reads, cost, replies

@@ -1,4 +1,6 @@
-"""The models as a person configured them, for the commands that look at them, in a repository or outside of any."""
+"""The models as a person configured them, for the commands that look at them, in a repository or outside of
+any.
+"""
 
 import os
 from collections.abc import Mapping
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from agentforge.catalog.load import Catalog
 
 
-def models_config(home: Path, environ: Mapping[str, str] = os.environ, *, model: str | None = None) -> Answering:
-    """Read from the person's files and environment, and from the settings that this repository has committed, if we are in one."""
+def models_config(
+    home: Path, environ: Mapping[str, str] = os.environ, *, model: str | None = None
+) -> Answering:
+    """Read from the person's files and environment, and from the settings that this repository has committed,
+    if we are in one.
+    """
     from agentforge.settings import read_own_settings
 
     user, own = read_own_settings(home / "config.yaml")
@@ -61,4 +67,8 @@ def _project() -> Mapping[str, Any]:
         committed = git.read_blob(git.head(), SETTINGS_FILE)
     except UsageError:
         return {}
-    return check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE) if committed else {}
+    return (
+        check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE)
+        if committed
+        else {}
+    )

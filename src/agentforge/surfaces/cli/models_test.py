@@ -60,7 +60,11 @@ class Tried:
 def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried:
     """Sends the request; if the model cannot reply as it is asked to, finds out how it can."""
     if split(spec)[0] == SCRIPTED:
-        return Tried(spec, ok=True, sentence="a script; it answers the stages that it was written for, so nothing was sent")
+        return Tried(
+            spec,
+            ok=True,
+            sentence="a script; it answers the stages that it was written for, so nothing was sent",
+        )
     try:
         model = config.open(spec)
     except UserError as error:
@@ -74,7 +78,10 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried
             continue
         other = _attempt(replace(model, provider=replace(model.provider, reply=means)), say)
         if other.ok:
-            way = f"It can reply by {means}: set `providers: {{{model.provider.name}: {{reply: {means}}}}}` in config.yaml."
+            way = (
+                f"It can reply by {means}: set `providers: {{{model.provider.name}: {{reply: "
+                f"{means}}}}}` in config.yaml."
+            )
             return replace(tried, sentence=f"{tried.sentence} {way}")
     return tried
 
@@ -96,7 +103,12 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> Tried:
         return Tried(model.name, ok=False, sentence=str(error))
     except ModelTrouble as trouble:
         means_may_help = trouble.kind == "bad_request"
-        return Tried(model.name, ok=False, sentence=trouble.user_sentence, means=model.reply_means() if means_may_help else None)
+        return Tried(
+            model.name,
+            ok=False,
+            sentence=trouble.user_sentence,
+            means=model.reply_means() if means_may_help else None,
+        )
     took = int((time.monotonic() - began) * 1000)
     wrong, otherwise = _wrong(answer)
     if wrong:

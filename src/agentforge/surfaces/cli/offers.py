@@ -1,4 +1,6 @@
-"""What a grant for a call would be: shown with every question for permission, so that nobody grants what they have not read."""
+"""What a grant for a call would be: shown with every question for permission, so that nobody grants what they
+have not read.
+"""
 
 import re
 from typing import NamedTuple, cast, get_args
@@ -38,11 +40,19 @@ def offered(wanted: WantedCall) -> str:
     scope = scope_of(wanted)
     if scope is None:
         return f"nothing beyond this task: {NO_SCOPE}"
-    what = f"`{command_line(scope.command)}` and no further words" if scope.command else f"`{visible(scope.path)}`"
+    what = (
+        f"`{command_line(scope.command)}` and no further words"
+        if scope.command
+        else f"`{visible(scope.path)}`"
+    )
     return f"{wanted.tool} for {what}, up to {scope.risk} risk, in this repository, for {PROPOSED_DAYS} days"
 
 
 def allow_command(grant: Grant) -> str:
     """The words that make a grant."""
-    scope = ("--command", command_line(grant.command), *(["--exact"] if grant.exact else [])) if grant.command else ("--path", grant.path)
+    scope = (
+        ("--command", command_line(grant.command), *(["--exact"] if grant.exact else []))
+        if grant.command
+        else ("--path", grant.path)
+    )
     return command("agentforge", "permissions", "allow", grant.tool, *scope, "--risk", grant.risk)

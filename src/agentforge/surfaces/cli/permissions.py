@@ -1,4 +1,6 @@
-"""`permissions`: what was granted, granting more, and what would be decided about a command, without running it."""
+"""`permissions`: what was granted, granting more, and what would be decided about a command, without running
+it.
+"""
 
 import re
 from datetime import datetime
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
 _ACTIVE = re.compile(r"[$`;<>(){}'\"]")
-"""What makes a word more than a word in a shell. A lone `|` or `*` within a word is mostly a pattern that somebody looks for."""
+"""What makes a word more than a word in a shell. A lone `|` or `*` within a word is mostly a pattern that
+somebody looks for.
+"""
 
 
 @click.group(
@@ -53,22 +57,39 @@ def list_(*, everything: bool, as_data: bool) -> int:
 
     read = read_grants(grants_file(_home()))
     now, project = _now(), _project()
-    found = [grant for grant in read.grants if everything or (grant.project == project and moment(grant.expires) > now)]
-    approvals = [item.approval for item in read_approvals(approvals_file(_home())) if item.approval.project == project]
+    found = [
+        grant
+        for grant in read.grants
+        if everything or (grant.project == project and moment(grant.expires) > now)
+    ]
+    approvals = [
+        item.approval for item in read_approvals(approvals_file(_home())) if item.approval.project == project
+    ]
     proposed = proposals(approvals, read.grants, now)
     if read.problem:
         click.echo(read.problem, err=True)
     if as_data:
-        listed = [{**asdict(grant), "ended": moment(grant.expires) <= now, "proposed": False} for grant in found]
+        listed = [
+            {**asdict(grant), "ended": moment(grant.expires) <= now, "proposed": False} for grant in found
+        ]
         print_json([*listed, *({**asdict(grant), "ended": False, "proposed": True} for grant in proposed)])
         return 2 if read.problem else 0
     if found:
-        rows = [(grant.id, grant.tool, _scope(grant), grant.risk, grant.expires, grant.project) for grant in found]
+        rows = [
+            (grant.id, grant.tool, _scope(grant), grant.risk, grant.expires, grant.project) for grant in found
+        ]
         click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
     elif not read.problem:
-        click.echo("Nothing is granted." if everything else "Nothing is granted here; --all shows the grants of other projects.")
+        click.echo(
+            "Nothing is granted."
+            if everything
+            else "Nothing is granted here; --all shows the grants of other projects."
+        )
     for grant in proposed:
-        print_text(f"You allowed this three times or more: {grant.tool} {_scope(grant)}. To grant it:\n  {allow_command(grant)}")
+        print_text(
+            f"You allowed this three times or more: {grant.tool} {_scope(grant)}. To grant it:\n  "
+            f"{allow_command(grant)}"
+        )
     return 2 if read.problem else 0
 
 
@@ -80,14 +101,25 @@ Examples:
   agentforge permissions allow run_command --command 'git fetch origin' --exact --risk high
   agentforge permissions allow create_file --path '/srv/shared/docs/**'
 
-The grant holds for this repository. A command is granted by its first words, and with --exact only as it is.""",
+The grant holds for this repository. A command is granted by its first words, and with --exact only as it
+is.""",
 )
 @click.argument("tool")
 @click.option("--command", "line", metavar="WORDS", help="The first words of the command, as one text.")
 @click.option("--exact", is_flag=True, help="These words and no more.")
-@click.option("--path", "pattern", metavar="PATTERN", default="", help="The paths, as patterns of roles have them.")
-@click.option("--risk", type=click.Choice(["low", "medium", "high"]), default="medium", show_default=True, help="The highest risk.")
-@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds.")
+@click.option(
+    "--path", "pattern", metavar="PATTERN", default="", help="The paths, as patterns of roles have them."
+)
+@click.option(
+    "--risk",
+    type=click.Choice(["low", "medium", "high"]),
+    default="medium",
+    show_default=True,
+    help="The highest risk.",
+)
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds."
+)
 def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int) -> int:
     """Grant TOOL beforehand: for a command, or for paths."""
     from datetime import timedelta
@@ -99,9 +131,13 @@ def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "Gran
     words = _words(line)
     name = _granted_tool(tool, words, pattern)
     now = _now()
-    wanted = Grant(_project(), name, stamp(now + timedelta(days=days)), words, exact=exact, path=pattern, risk=risk)
+    wanted = Grant(
+        _project(), name, stamp(now + timedelta(days=days)), words, exact=exact, path=pattern, risk=risk
+    )
     grant = add_grant(grants_file(_home()), wanted, now)
-    print_text(f"Granted {grant.id}: {grant.tool} {_scope(grant)}, up to {grant.risk} risk, until {grant.expires}.")
+    print_text(
+        f"Granted {grant.id}: {grant.tool} {_scope(grant)}, up to {grant.risk} risk, until {grant.expires}."
+    )
     return 0
 
 
@@ -164,14 +200,21 @@ Examples:
   agentforge permissions explain --sandboxed -- 'X=rm; $X -rf /'
   agentforge permissions explain --mode plan --json -- git status
 
-One word is read as a line of shell. Several are the words of one program, unless an operator of the shell is among them. Where a
+One word is read as a line of shell. Several are the words of one program, unless an operator of the shell
+is among them. Where a
 shell would act on one of them, they are read as a line too, and the worse of both is shown.""",
 )
 @click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
-@click.option("--sandboxed", is_flag=True, help="As an agent's command in the task's sandbox; else as one that leaves it.")
+@click.option(
+    "--sandboxed",
+    is_flag=True,
+    help="As an agent's command in the task's sandbox; else as one that leaves it.",
+)
 @click.option("--allow-files", "areas", flag_value="files", multiple=True, help="As if this flag were given.")
 @click.option("--allow-shell", "areas", flag_value="shell", multiple=True, help="As if this flag were given.")
-@click.option("--allow-network", "areas", flag_value="network", multiple=True, help="As if this flag were given.")
+@click.option(
+    "--allow-network", "areas", flag_value="network", multiple=True, help="As if this flag were given."
+)
 @click.option("--strict", is_flag=True, help="As if this flag were given.")
 @click.option("--non-interactive", is_flag=True, help="As if this flag were given.")
 @click.option("--yes", is_flag=True, help="As if this flag were given.")
@@ -202,7 +245,9 @@ def explain(  # noqa: PLR0913  each is an option
     call = Call("run_command", "execute", command=meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, mode)
     if as_data:
-        print_json({**_as_data(decision, mode.name), "read_as": "line" if isinstance(call.command, str) else "words"})
+        print_json(
+            {**_as_data(decision, mode.name), "read_as": "line" if isinstance(call.command, str) else "words"}
+        )
         return 0
     if isinstance(call.command, str) and len(command) > 1:
         click.echo("read as a line of shell")
@@ -211,7 +256,9 @@ def explain(  # noqa: PLR0913  each is an option
 
 
 def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
-    """A line, or the words of one program. The quotes are gone that would have told; where both can be meant, the worse is."""
+    """A line, or the words of one program. The quotes are gone that would have told; where both can be meant,
+    the worse is.
+    """
     from agentforge.tools.risks import RISKS, assess
 
     line = " ".join(command)
@@ -221,7 +268,11 @@ def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
     if any(map(str.isspace, "".join(command))) or not any(map(_ACTIVE.search, command)):
         return command
     read = assess(line)
-    return line if not read.line.problem and RISKS.index(read.risk) > RISKS.index(assess(command).risk) else command
+    return (
+        line
+        if not read.line.problem and RISKS.index(read.risk) > RISKS.index(assess(command).risk)
+        else command
+    )
 
 
 def _print(decision: "Decision") -> None:
@@ -239,7 +290,9 @@ def _print(decision: "Decision") -> None:
             else ""
         )
         operator = f"{each.part.before} ".replace("\n", "") if each.part.before else ""
-        print_text(f"{number:>3}  {each.risk:<8}  {operator}{one_line(each.part.text, 120) or '(nothing)'}{via}")
+        print_text(
+            f"{number:>3}  {each.risk:<8}  {operator}{one_line(each.part.text, 120) or '(nothing)'}{via}"
+        )
         for reason in each.reasons:
             print_text(f"               {one_line(reason, 160)}")
     if assessment.line.problem:
@@ -255,7 +308,9 @@ def _as_data(decision: "Decision", mode: str) -> dict[str, object]:
         {
             "argv": [arg.text for arg in each.part.argv],
             "assignments": {name: arg.text for name, arg in each.part.assignments},
-            "redirections": [{"operator": item.operator, "target": item.target.text} for item in each.part.redirections],
+            "redirections": [
+                {"operator": item.operator, "target": item.target.text} for item in each.part.redirections
+            ],
             "operator": each.part.before,
             "relation": each.part.relation,
             "via": list(each.part.via),

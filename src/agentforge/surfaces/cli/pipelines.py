@@ -1,4 +1,6 @@
-"""`pipelines`: which ways from a request to its end there are, how they look, and whether a file about them is right."""
+"""`pipelines`: which ways from a request to its end there are, how they look, and whether a file about them
+is right.
+"""
 
 import os
 import sys
@@ -19,7 +21,8 @@ Examples:
   agentforge pipelines show implement --lane small
   agentforge pipelines validate .agentforge/agents/software_developer.yaml
 
-A project's own files are read from its last commit, as a task reads them; `validate` reads a file as it is."""
+A project's own files are read from its last commit, as a task reads them; `validate` reads a file as it
+is."""
 )
 def pipelines() -> None:
     """List, draw and check pipelines and the files they are made of."""
@@ -37,10 +40,19 @@ def list_(*, as_data: bool) -> int:
     catalog = _committed()
     found: list[dict[str, object]] = []
     for name in sorted(catalog.names("pipelines")):
-        known: dict[str, object] = {"name": name, "from": _origin(catalog, name), "lanes": [], "description": "", "wrong": None}
+        known: dict[str, object] = {
+            "name": name,
+            "from": _origin(catalog, name),
+            "lanes": [],
+            "description": "",
+            "wrong": None,
+        }
         try:
             template = catalog.document("pipelines", name)["pipeline"]
-            known |= {"lanes": [lane for lane in lanes_of(catalog, name) if lane], "description": template["description"]}
+            known |= {
+                "lanes": [lane for lane in lanes_of(catalog, name) if lane],
+                "description": template["description"],
+            }
         except UsageError as error:
             known["wrong"] = str(error)
         found.append(known)
@@ -48,7 +60,12 @@ def list_(*, as_data: bool) -> int:
         print_json(found)
     else:
         rows = [
-            (str(item["name"]), _words(item["lanes"]), str(item["from"]), one_line(str(item["wrong"] or item["description"])))
+            (
+                str(item["name"]),
+                _words(item["lanes"]),
+                str(item["from"]),
+                one_line(str(item["wrong"] or item["description"])),
+            )
             for item in found
         ]
         click.echo(table(("pipeline", "lanes", "from", "what it does"), rows))
@@ -67,19 +84,35 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 
     catalog = _committed()
     if name not in catalog.names("pipelines"):
-        raise UsageError(f"There is no pipeline {name}; there are {', '.join(sorted(catalog.names('pipelines')))}.")
+        raise UsageError(
+            f"There is no pipeline {name}; there are {', '.join(sorted(catalog.names('pipelines')))}."
+        )
     lanes = [lane] if lane else lanes_of(catalog, name)
     resolved = [catalog.resolve(name, each) for each in lanes]
     template = catalog.document("pipelines", name)["pipeline"]
     if as_data:
         drawn = [each.value["pipeline"] for each in resolved]
-        print_json({"name": name, "description": template["description"], "from": _origin(catalog, name), "lanes": drawn})
+        print_json(
+            {
+                "name": name,
+                "description": template["description"],
+                "from": _origin(catalog, name),
+                "lanes": drawn,
+            }
+        )
         return 0
     used = {("stages", stage.name) for each in resolved for stage in each.pipeline().stages}
     used |= {
-        (kind, part) for each in resolved for kind in ("agents", "contracts") for part in each.value["roles" if kind == "agents" else kind]
+        (kind, part)
+        for each in resolved
+        for kind in ("agents", "contracts")
+        for part in each.value["roles" if kind == "agents" else kind]
     }
-    own = sorted(f".agentforge/{kind}/{part}.yaml" for kind, part in catalog.overrides if (kind, part) in {*used, ("pipelines", name)})
+    own = sorted(
+        f".agentforge/{kind}/{part}.yaml"
+        for kind, part in catalog.overrides
+        if (kind, part) in {*used, ("pipelines", name)}
+    )
     own += [catalog.orchestration.source] if catalog.orchestration.source else []
     click.echo(f"{click.style(name, bold=True)}: {template['description']} ({_origin(catalog, name)})")
     if own:
@@ -100,7 +133,8 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
 
-    It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses it. What kind of file
+    It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses
+    it. What kind of file
     it is, is told by its folder, or else by what it says.
     """
     from agentforge.catalog.check import file_faults, place_of
@@ -142,7 +176,11 @@ def _committed() -> "Catalog":
         return catalog
     committed = read_overrides(git, head)
     here = _uncommitted(git.top)
-    changed = sorted(path for path in {*committed, *here} if committed.get(path) != here.get(path) and not says_nothing(here.get(path, "")))
+    changed = sorted(
+        path
+        for path in {*committed, *here}
+        if committed.get(path) != here.get(path) and not says_nothing(here.get(path, ""))
+    )
     if changed:
         click.echo(f"not committed, so not counted: {', '.join(changed)}", err=True)
     return catalog.with_overrides(committed)
@@ -159,7 +197,9 @@ def _uncommitted(top: Path | None) -> dict[str, str]:
 
 
 def _top(file: Path) -> Path | None:
-    """The repository that a file is meant for: the one whose `.agentforge` it is in, else the one we are in."""
+    """The repository that a file is meant for: the one whose `.agentforge` it is in, else the one we are
+    in.
+    """
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
 

@@ -36,14 +36,19 @@ def print_bytes(data: bytes) -> None:
         click.echo(data, nl=False)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()) -> str:
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()
+) -> str:
     """Columns as wide as they must be; on a terminal the last one is cut at its edge."""
     lines = [header, *rows]
     widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
     edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     spelled = []
     for line in lines:
-        cells = [cell.rjust(width) if name in right else cell.ljust(width) for name, cell, width in zip(header, line, widths, strict=True)]
+        cells = [
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(header, line, widths, strict=True)
+        ]
         text = "  ".join(cells).rstrip()
         spelled.append(f"{text[: edge - 1]}…" if edge and len(text) > edge else text)
     return "\n".join(spelled)

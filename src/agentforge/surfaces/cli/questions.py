@@ -42,7 +42,9 @@ def _of_task(site: Site, files: TaskFiles, *, answered: bool) -> Iterator[Asked]
 
 
 def task_of(site: Site, identity: str) -> TaskFiles:
-    """The one task that waits for an answer to this question; where none waits, the one that has the answer."""
+    """The one task that waits for an answer to this question; where none waits, the one that has the
+    answer.
+    """
     found = list(asked(site, answered=True))
     mine = [item for item in found if item.escalation.id == identity]
     waiting = [item.files for item in mine if item.escalation.answer is None]
@@ -51,6 +53,12 @@ def task_of(site: Site, identity: str) -> TaskFiles:
         return files[0]
     if files:
         names = ", ".join(item.task_id for item in files)
-        words = f"{identity} waits in {len(files)} tasks" if waiting else f"{identity} waits in no task and was answered in {len(files)}"
+        words = (
+            f"{identity} waits in {len(files)} tasks"
+            if waiting
+            else f"{identity} waits in no task and was answered in {len(files)}"
+        )
         raise UsageError(f"{words}: {names}.", "Say which with --task.")
-    raise UsageError(f"No task waits for an answer to {identity}.", "`agentforge escalations list` shows what waits.")
+    raise UsageError(
+        f"No task waits for an answer to {identity}.", "`agentforge escalations list` shows what waits."
+    )

@@ -1,4 +1,6 @@
-"""A task that a worker drives: handed to the Temporal server, followed through its journal, nudged when somebody spoke to it."""
+"""A task that a worker drives: handed to the Temporal server, followed through its journal, nudged when
+somebody spoke to it.
+"""
 
 import os
 import time
@@ -51,18 +53,23 @@ def connected() -> Iterator["Connection"]:
 def need_temporal() -> None:
     """The extra, or its name."""
     if find_spec("temporalio") is None:
-        raise UsageError("The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`.")
+        raise UsageError(
+            "The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`."
+        )
 
 
 def choose_engine(site: Site, files: TaskFiles, wanted: EngineName | None, *, take_over: bool) -> list[str]:
-    """Refuses to drive a task of the other engine, or takes it over: first it is proved that nothing runs. What a person is told."""
+    """Refuses to drive a task of the other engine, or takes it over: first it is proved that nothing runs.
+    What a person is told.
+    """
     now = read_engine(files)
     if take_over:
         return _take_over(site, files, wanted or now.engine)
     if wanted is not None and wanted != now.engine:
         raise UsageError(
             f"{files.task_id} is driven by the engine {now.engine}.",
-            f"Leave --engine out, or take it over with `agentforge continue {files.task_id} --engine {wanted} --take-over`.",
+            f"Leave --engine out, or take it over with `agentforge continue {files.task_id} --engine "
+            f"{wanted} --take-over`.",
         )
     return []
 
@@ -75,19 +82,24 @@ def _take_over(site: Site, files: TaskFiles, engine: EngineName) -> list[str]:
                 with connected() as line:
                     line.terminate(name_of(site, files), f"taken over by the engine {engine}")
             except UserError as error:  # away, or closed to us: the lock has proved enough
-                told.append(f"{error.sentence} If it comes back, its workflow finds the task taken over and ends.")
+                told.append(
+                    f"{error.sentence} If it comes back, its workflow finds the task taken over and ends."
+                )
         write_engine(files, Driven(engine))
     return told
 
 
-def hand_over(site: Site, files: TaskFiles, line: "Connection", words: Words, wishes: Wishes | None = None) -> None:
+def hand_over(
+    site: Site, files: TaskFiles, line: "Connection", words: Words, wishes: Wishes | None = None
+) -> None:
     """Puts a person's words on record, then sees to it that a workflow runs and knows of them."""
     _speak(site, files, words, wishes)
     _see_to_it(site, files, line)
 
 
 def _see_to_it(site: Site, files: TaskFiles, line: "Connection") -> bool:
-    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which reads it.
+    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which
+    reads it.
 
     False if it has work out that nobody answers for: whoever takes that up reads the journal, too.
     """
@@ -115,7 +127,9 @@ def check_engine(engine: EngineName, *, detach: bool) -> None:
         with connected():
             return
     if detach:
-        next_step = "The local engine works while the command runs; with --batch it can end while a batch waits."
+        next_step = (
+            "The local engine works while the command runs; with --batch it can end while a batch waits."
+        )
         raise UsageError("--detach is for the engine temporal and for batches.", next_step)
 
 
@@ -126,19 +140,25 @@ def by_batch(site: Site, files: TaskFiles) -> bool:
     return waits and read_engine(files).engine == "local"
 
 
-def leave_to_workers(site: Site, files: TaskFiles, words: Words = silence, wishes: Wishes | None = None) -> int:
+def leave_to_workers(
+    site: Site, files: TaskFiles, words: Words = silence, wishes: Wishes | None = None
+) -> int:
     """Hands the task over and goes."""
     if read_engine(files).engine != "temporal":
         check_engine("local", detach=True)
     with connected() as line:
         hand_over(site, files, line, words, wishes)
-        print_last(f"{files.task_id} is with the workers. `agentforge status {files.task_id}` shows how it stands.")
+        print_last(
+            f"{files.task_id} is with the workers. `agentforge status {files.task_id}` shows how it stands."
+        )
         if not line.pollers(line.config.queue):
             raise nobody(Case(files.task_id, read_engine(files), line.config)).error()
     return 0
 
 
-def drive_remotely(site: Site, files: TaskFiles, screen: Screen, words: Words, wishes: Wishes | None = None) -> State:
+def drive_remotely(
+    site: Site, files: TaskFiles, screen: Screen, words: Words, wishes: Wishes | None = None
+) -> State:
     """Hands the task over and follows it until it is over or waits for a person."""
     journal = site.read(files)
     journal.listeners.append(Watcher(screen))
@@ -146,9 +166,13 @@ def drive_remotely(site: Site, files: TaskFiles, screen: Screen, words: Words, w
         try:
             hand_over(site, files, line, words, wishes)
         except Unusable:
-            screen.line(f"{files.task_id} is on record; `agentforge continue {files.task_id}` hands it over.", "bad")
+            screen.line(
+                f"{files.task_id} is on record; `agentforge continue {files.task_id}` hands it over.", "bad"
+            )
             raise
-        follower = Follower(journal, line, name_of(site, files), screen, lambda: hand_over(site, files, line, silence))
+        follower = Follower(
+            journal, line, name_of(site, files), screen, lambda: hand_over(site, files, line, silence)
+        )
         try:
             return follower.follow()
         except KeyboardInterrupt:
@@ -157,7 +181,9 @@ def drive_remotely(site: Site, files: TaskFiles, screen: Screen, words: Words, w
 
 
 def nudge(site: Site, files: TaskFiles) -> str:
-    """Tells the workflow that something was said. The answer is what a person should know, if it could not be told."""
+    """Tells the workflow that something was said. The answer is what a person should know, if it could not be
+    told.
+    """
     if read_engine(files).engine != "temporal":
         return ""
     stays = f"What you said is kept, and `agentforge continue {files.task_id}` takes it up."

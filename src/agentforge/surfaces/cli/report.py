@@ -44,17 +44,23 @@ def stand(git: Git, files: TaskFiles, state: State) -> Standing:
     evidence = _evidence(files) if state.delivered else {}
     if changes_files(state.pipeline):
         return Standing(state, branch, tip, stat, evidence)
-    return Standing(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=read_deliverable(files, state))
+    return Standing(
+        state, branch, tip, stat, evidence, changes_nothing=True, deliverable=read_deliverable(files, state)
+    )
 
 
 def exit_code(state: State) -> int:
     """What the shell is told."""
-    return DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+    return (
+        DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+    )
 
 
 def waits_for_batch(state: State) -> bool:
     """Whether a task that nobody drives has calls in a batch."""
-    return state.status in ("running", "verifying") and any(flight.delivery == "batch" for flight in state.flights)
+    return state.status in ("running", "verifying") and any(
+        flight.delivery == "batch" for flight in state.flights
+    )
 
 
 def as_json(standing: Standing) -> dict[str, Json]:
@@ -104,11 +110,17 @@ def as_text(standing: Standing) -> str:
         case "blocked" if state.open_escalation is not None:
             parts = [question(state, state.open_escalation), _so_far(standing)]
         case "failed":
-            parts = [f"Failed: {state.task_id}\n  {one_line(state.failure or 'no reason was recorded', 1000)}", _so_far(standing)]
+            parts = [
+                f"Failed: {state.task_id}\n  {one_line(state.failure or 'no reason was recorded', 1000)}",
+                _so_far(standing),
+            ]
         case "cancelled":
             parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(standing)]
         case _ if waits_for_batch(state):
-            parts = [f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.", _so_far(standing)]
+            parts = [
+                f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.",
+                _so_far(standing),
+            ]
         case _:
             parts = [f"{state.task_id} is {state.status}.", _so_far(standing)]
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
@@ -131,7 +143,11 @@ def next_commands(standing: Standing) -> list[str]:
         case "blocked" if state.open_escalation is not None:
             waiting = state.open_escalation
             whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
-            denied = [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")] if waiting.question.call else []
+            denied = (
+                [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")]
+                if waiting.question.call
+                else []
+            )
             return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
         case _:
             return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
@@ -139,9 +155,21 @@ def next_commands(standing: Standing) -> list[str]:
 
 def answer_command(state: State, escalation: Escalation) -> str:
     """The exact words that answer a question."""
-    proposed = escalation.question.recommendation if escalation.question.recommendation in escalation.question.options else ""
+    proposed = (
+        escalation.question.recommendation
+        if escalation.question.recommendation in escalation.question.options
+        else ""
+    )
     proposed = proposed or next((option for option in escalation.question.options if option != "abort"), "")
-    return command("agentforge", "resolve", escalation.id, "--task", state.task_id, "--answer", one_line(proposed) or "YOUR ANSWER")
+    return command(
+        "agentforge",
+        "resolve",
+        escalation.id,
+        "--task",
+        state.task_id,
+        "--answer",
+        one_line(proposed) or "YOUR ANSWER",
+    )
 
 
 def question(state: State, escalation: Escalation) -> str:
@@ -156,7 +184,10 @@ def question(state: State, escalation: Escalation) -> str:
     if escalation.question.recommendation:
         lines.append(f"  recommended {one_line(escalation.question.recommendation, 600)}")
     for report in escalation.reports:
-        lines.append(f"  attempt {report.attempt} of {report.stage}, step {report.step}: {one_line(report.reason, 400)}")
+        lines.append(
+            f"  attempt {report.attempt} of {report.stage}, step {report.step}: "
+            f"{one_line(report.reason, 400)}"
+        )
         lines += [f"    {one_line(last)}" for last in report.last]
     if escalation.answer is not None:
         lines.append(f"  answered by {escalation.by}: {one_line(escalation.answer, 600)}")
@@ -166,13 +197,20 @@ def question(state: State, escalation: Escalation) -> str:
 def _changes(standing: Standing) -> str:
     state = standing.state
     assert state.delivered is not None
-    stat = "\n".join(f"            {line.strip()}" for line in standing.stat.splitlines()) or "            nothing"
+    stat = (
+        "\n".join(f"            {line.strip()}" for line in standing.stat.splitlines())
+        or "            nothing"
+    )
     where = f"{standing.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
     return f"  branch    {where}\n  changed\n{stat}"
 
 
 def _document(standing: Standing) -> str:
-    told = standing.deliverable.as_text() if standing.deliverable else "  result    cannot be read; `agentforge verify` says more"
+    told = (
+        standing.deliverable.as_text()
+        if standing.deliverable
+        else "  result    cannot be read; `agentforge verify` says more"
+    )
     read = "".join(f"\n  review    {line}" for line in _reviews(standing.evidence))
     return f"{told}{read}\n  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
 
@@ -213,19 +251,28 @@ def _reviews(evidence: dict[str, Any]) -> list[str]:
     panels = evidence.get("panels") or {}
     for stage, panel in panels.items():
         said = ", ".join(f"{seat} {verdict}" for seat, verdict in (panel.get("verdicts") or {}).items())
-        lines.append(f"panel on {stage}: {said}" + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else ""))
+        lines.append(
+            f"panel on {stage}: {said}"
+            + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else "")
+        )
         lines += [f"  dissent: {one_line(str(line))}" for line in panel.get("dissent") or []]
         lines += [f"  note: {one_line(str(line))}" for line in panel.get("advisory") or []]
     review = evidence.get("review") or {}
     if review.get("verdict") and not panels:
         findings = len(review.get("findings") or [])
-        lines.append(f"review: {review['verdict']}, {count(findings, 'finding')}: {one_line(str(review.get('summary') or ''), 200)}")
+        lines.append(
+            f"review: {review['verdict']}, {count(findings, 'finding')}: "
+            f"{one_line(str(review.get('summary') or ''), 200)}"
+        )
     return lines
 
 
 def _sandbox(name: str) -> str:
     """Which walls stood. What each of them guarantees is in the evidence, and `agentforge init` says it."""
-    return {"none": "none: asked for with --sandbox none", "landlock": "landlock (bubblewrap, where it works, is stronger)"}.get(name, name)
+    return {
+        "none": "none: asked for with --sandbox none",
+        "landlock": "landlock (bubblewrap, where it works, is stronger)",
+    }.get(name, name)
 
 
 def _evidence(files: TaskFiles) -> dict[str, Any]:

@@ -13,17 +13,23 @@ Examples:
   agentforge resolve ESC-003 --answer allow
   agentforge resolve ESC-001 --abort
 
-Where a call waits for permission, the answers are allow, always and deny; any other words deny it and are passed on.
-The first answer counts. Without --task the one task that waits for this answer is meant.
+Where a call waits for permission, the answers are allow, always and deny; any other words deny it and are
+passed on. The first answer counts. Without --task the one task that waits for this answer is meant.
 `agentforge escalations show ID` shows all that led to the question."""
 )
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
 @click.option("--answer", help="One of the options, or your own words.")
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
-@click.option("--no-drive", is_flag=True, help="Put the answer on record only; `agentforge continue` goes on later.")
-@click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream.")
-def resolve(*, escalation: str, task: str | None, answer: str | None, abort: bool, no_drive: bool, as_data: bool) -> int:
+@click.option(
+    "--no-drive", is_flag=True, help="Put the answer on record only; `agentforge continue` goes on later."
+)
+@click.option(
+    "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
+)
+def resolve(
+    *, escalation: str, task: str | None, answer: str | None, abort: bool, no_drive: bool, as_data: bool
+) -> int:
     """Answer the question ID."""
     if abort == (answer is not None):
         raise click.UsageError("Give either --answer TEXT or --abort.")

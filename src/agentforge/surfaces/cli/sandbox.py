@@ -1,4 +1,6 @@
-"""`sandbox run`: runs anything as an agent's command would run, so that a person can see what it can and cannot do."""
+"""`sandbox run`: runs anything as an agent's command would run, so that a person can see what it can and
+cannot do.
+"""
 
 import codecs
 import os
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 TIMED_OUT = 124
 # What was shown as it came need not be kept.
 KEPT_WHEN_SHOWN = 10_000
-_SYSTEM = tuple(map(Path, ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr")))
+_SYSTEM = tuple(
+    map(Path, ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"))
+)
 
 
 @click.group(
@@ -49,13 +53,33 @@ Examples:
   agentforge sandbox run --write . -- python -m pytest -q
   agentforge sandbox run --network HOST -- curl -sI HOST
 
-The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay read-only even then.
-Nothing of your environment is passed on. The network is a proxy that knows the named hosts alone: HOST, HOST:PORT or *.SUFFIX.
+The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay
+read-only even then.
+Nothing of your environment is passed on. The network is a proxy that knows the named hosts alone: HOST,
+HOST:PORT or *.SUFFIX.
 Output is shown as it comes. The exit code is the command's own; 124 if its time was up.""",
 )
-@click.option("--write", metavar="DIR", type=click.Path(path_type=Path), multiple=True, help="A directory that the command may change.")
-@click.option("--network", metavar="HOST", multiple=True, help="A host that it may reach. An agent's command may reach none by itself.")
-@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0.1), default=600, show_default=True, help="Seconds until it is ended.")
+@click.option(
+    "--write",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A directory that the command may change.",
+)
+@click.option(
+    "--network",
+    metavar="HOST",
+    multiple=True,
+    help="A host that it may reach. An agent's command may reach none by itself.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    default=600,
+    show_default=True,
+    help="Seconds until it is ended.",
+)
 @click.option(
     "--sandbox",
     "wanted",
@@ -67,7 +91,13 @@ Output is shown as it comes. The exit code is the command's own; 124 if its time
 @click.option("--json", "as_data", is_flag=True, help="Print what became of it as JSON, at its end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    *, write: tuple[Path, ...], network: tuple[str, ...], timeout_s: float, wanted: str, as_data: bool, command: tuple[str, ...]
+    *,
+    write: tuple[Path, ...],
+    network: tuple[str, ...],
+    timeout_s: float,
+    wanted: str,
+    as_data: bool,
+    command: tuple[str, ...],
 ) -> int:
     """Run COMMAND as an agent's command would run."""
     asked = Asked(write, network, timeout_s, wanted, command)
@@ -78,7 +108,10 @@ def run(
     confinement = _confinement(asked, places, guards, refused)
     if not as_data:
         may = f"may change {', '.join(map(str, write))}" if write else "may change nothing"
-        click.echo(f"sandbox: {walls.name}; {may}; {'network: ' + ', '.join(network) if network else 'no network'}", err=True)
+        click.echo(
+            f"sandbox: {walls.name}; {may}; {'network: ' + ', '.join(network) if network else 'no network'}",
+            err=True,
+        )
     done = _run(walls, asked, confinement, live=not as_data)
     mended = [str(guard.root / name) for guard in guards for name in guard.mend()]
     code = TIMED_OUT if done.timed_out else done.code if done.code >= 0 else 128 - done.code
@@ -86,7 +119,10 @@ def run(
         _print(walls, done, {"code": code, "refused": sorted(set(refused)), "mended": mended})
         return code
     for place in dict.fromkeys(refused):
-        click.echo(f"sandbox: {place} was asked for and is not on the list; `--network {place}` would allow it", err=True)
+        click.echo(
+            f"sandbox: {place} was asked for and is not on the list; `--network {place}` would allow it",
+            err=True,
+        )
     for name in mended:
         click.echo(f"sandbox: {name} was taken away again: what is there runs later, outside", err=True)
     if done.timed_out:
@@ -104,7 +140,9 @@ def _walls(wanted: str) -> "Sandbox":
     return choose(sandbox_name(wanted), own.container)
 
 
-def _confinement(asked: Asked, places: tuple[Path, ...], guards: "tuple[Guard, ...]", refused: list[str]) -> "Confinement":
+def _confinement(
+    asked: Asked, places: tuple[Path, ...], guards: "tuple[Guard, ...]", refused: list[str]
+) -> "Confinement":
     from agentforge.sandbox.base import Confinement
     from agentforge.sandbox.destinations import destinations
     from agentforge.sandbox.toolchains import find_toolchains, needs_here, readable, with_toolchains
@@ -159,8 +197,14 @@ def _writable(path: Path) -> Path:
         raise UsageError(f"{str(path)!r} is never writable to a command: what is there runs later, outside.")
     if (closed := closed_to_all(str(real))) is not None:
         raise UsageError(f"{closed[:1].upper()}{closed[1:]}: no command may change it.")
-    if real in (Path("/"), Path.home()) or real in Path.home().parents or any(real.is_relative_to(top) for top in _SYSTEM):
-        raise UsageError(f"{str(path)!r} holds far more than a command should change.", "Name a directory of the project.")
+    if (
+        real in (Path("/"), Path.home())
+        or real in Path.home().parents
+        or any(real.is_relative_to(top) for top in _SYSTEM)
+    ):
+        raise UsageError(
+            f"{str(path)!r} holds far more than a command should change.", "Name a directory of the project."
+        )
     return real
 
 
@@ -187,9 +231,13 @@ def _decoder() -> codecs.IncrementalDecoder:
 
 @dataclass(slots=True)
 class _Shown:
-    """Passes on the command's own words as they come: as they are into a pipe, without control codes on a terminal."""
+    """Passes on the command's own words as they come: as they are into a pipe, without control codes on a
+    terminal.
+    """
 
-    decoders: dict[int, codecs.IncrementalDecoder] = field(default_factory=lambda: {1: _decoder(), 2: _decoder()})
+    decoders: dict[int, codecs.IncrementalDecoder] = field(
+        default_factory=lambda: {1: _decoder(), 2: _decoder()}
+    )
 
     def __call__(self, stream: int, data: bytes, *, final: bool = False) -> None:
         from agentforge.surfaces.cli.words import harmless

@@ -13,7 +13,14 @@ from agentforge.core.state import State
 from agentforge.surfaces.cli.describe import CAUGHT, Tone, describe, doing, tone
 from agentforge.surfaces.cli.words import harmless
 
-_STYLES: dict[Tone, str] = {"plain": "", "heading": "bold", "good": "green", "caught": "yellow", "bad": "bold red", "quiet": "dim"}
+_STYLES: dict[Tone, str] = {
+    "plain": "",
+    "heading": "bold",
+    "good": "green",
+    "caught": "yellow",
+    "bad": "bold red",
+    "quiet": "dim",
+}
 
 
 class Screen(Protocol):
@@ -64,7 +71,9 @@ class Live:
     def now(self, text: str) -> None:
         """The line that moves."""
         with suppress(OSError, ValueError):
-            self._status.update(self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis"))
+            self._status.update(
+                self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
+            )
 
     @contextmanager
     def moving(self) -> Iterator[None]:

@@ -23,12 +23,20 @@ Examples:
   agentforge server dev --port 7300 --ui-port 8300
   agentforge server dev --db try.db
 
-The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing is downloaded. It listens on this machine
+The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing is downloaded. It listens on
+this machine
 only. The database lies in your AgentForge directory and outlives the server. Not for production."""
 )
-@click.option("--port", type=click.IntRange(1, 65535), default=7233, show_default=True, help="Where clients find it.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=7233, show_default=True, help="Where clients find it."
+)
 @click.option("--ui-port", type=click.IntRange(1, 65535), help="Also a page for the browser, there.")
-@click.option("--db", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The database; made if it is not there.")
+@click.option(
+    "--db",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The database; made if it is not there.",
+)
 def dev(*, port: int, ui_port: int | None, db: Path | None) -> int:
     """Start a development server, until stopped."""
     from agentforge.surfaces.cli.remote import need_temporal
@@ -51,6 +59,9 @@ def dev(*, port: int, ui_port: int | None, db: Path | None) -> int:
             click.echo(f"server: the page is at 127.0.0.1:{ui_port}")
         if found.address != config.address:
             click.echo(f"server: for the others, `export TEMPORAL_ADDRESS={found.address}`")
-        click.echo("server: next, `agentforge worker` in another terminal, then `agentforge start … --engine temporal`")
+        click.echo(
+            "server: next, `agentforge worker` in another terminal, then `agentforge start … --engine "
+            "temporal`"
+        )
 
     return run_server(found, ready, stop.is_set)

@@ -21,7 +21,10 @@ class Row(NamedTuple):
 
 def draw(pipeline: Pipeline) -> list[Row]:
     """The stages of a lane from top to bottom."""
-    boxes = [(stage, [line for label, text in _facts(stage) for line in _wrapped(label, text)]) for stage in pipeline.stages]
+    boxes = [
+        (stage, [line for label, text in _facts(stage) for line in _wrapped(label, text)])
+        for stage in pipeline.stages
+    ]
     width = max(len(text) for stage, facts in boxes for text in (f"─ {stage.name} ──", *facts)) + 2
     rows: list[Row] = []
     titles: dict[str, int] = {}
@@ -36,8 +39,17 @@ def draw(pipeline: Pipeline) -> list[Row]:
             rows.append(Row(f"{' ' * (width // 2 + 1)}▼".ljust(width + 2), "quiet"))
     for stage in pipeline.stages:
         if stage.returns_to is not None:
-            rows = _with_way_back(rows, titles[stage.returns_to] + 1, titles[stage.name] + 1, f" blocked, {_times(stage)}")
-    return [*rows, *([Row(f"\nrises to {pipeline.rises.to}: {_too_much(pipeline.rises)}", "caught")] if pipeline.rises else [])]
+            rows = _with_way_back(
+                rows, titles[stage.returns_to] + 1, titles[stage.name] + 1, f" blocked, {_times(stage)}"
+            )
+    return [
+        *rows,
+        *(
+            [Row(f"\nrises to {pipeline.rises.to}: {_too_much(pipeline.rises)}", "caught")]
+            if pipeline.rises
+            else []
+        ),
+    ]
 
 
 def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
@@ -47,7 +59,12 @@ def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
     if stage.reviewers:
         yield "read by", " + ".join(reviewer.role for reviewer in stage.reviewers)
         advisory = stage.review_mode == "advisory"
-        yield "", "advisory: findings are kept, nothing waits" if advisory else f"↺ blocked: back to this stage, {_times(stage)}"
+        yield (
+            "",
+            "advisory: findings are kept, nothing waits"
+            if advisory
+            else f"↺ blocked: back to this stage, {_times(stage)}",
+        )
     if stage.arbiter is not None:
         yield "arbiter", f"{stage.arbiter.role}, if they disagree"
     if stage.skip_if:
@@ -58,7 +75,9 @@ def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
 
 def _wrapped(label: str, text: str) -> list[str]:
     head = f"{label:<{_LABEL}}"
-    return textwrap.wrap(text, _WIDTH, initial_indent=head, subsequent_indent=" " * _LABEL, break_long_words=False) or [head]
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=head, subsequent_indent=" " * _LABEL, break_long_words=False
+    ) or [head]
 
 
 def _times(stage: Stage) -> str:
@@ -66,7 +85,9 @@ def _times(stage: Stage) -> str:
 
 
 def _with_way_back(rows: list[Row], to: int, start: int, said: str) -> list[Row]:
-    """An arrow on the right, from a review up to the stage that works on its findings; further ones are drawn outside."""
+    """An arrow on the right, from a review up to the stage that works on its findings; further ones are drawn
+    outside.
+    """
     edge = max(len(row.text) for row in rows[to : start + 1])
     out = list(rows)
     for at in range(to, start + 1):
@@ -78,7 +99,11 @@ def _with_way_back(rows: list[Row], to: int, start: int, said: str) -> list[Row]
 
 
 def _too_much(rises: Rise) -> str:
-    size = [count(number, thing) for number, thing in ((rises.files, "changed file"), (rises.lines, "changed line")) if number]
+    size = [
+        count(number, thing)
+        for number, thing in ((rises.files, "changed file"), (rises.lines, "changed line"))
+        if number
+    ]
     parts = [f"more than {' or '.join(size)}, tests aside"] if size else []
     parts += [f"{count(rises.blocks, 'blocking review')}"] if rises.blocks else []
     return ", or ".join(parts)

@@ -38,19 +38,53 @@ class Wishes(Allowed):
 def _wishes(command: F) -> F:
     """The options that every way to start has."""
     options = (
-        click.option("--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."),
-        click.option("--mode", type=click.Choice(MODES), help="How much effort; plan and audit change nothing. Usually balanced."),
-        click.option("--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."),
-        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for all the work; else as your tiers say."),
         click.option(
-            "--sandbox", type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]), help="The walls around what runs."
+            "--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(MODES),
+            help="How much effort; plan and audit change nothing. Usually balanced.",
+        ),
+        click.option(
+            "--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."
+        ),
+        click.option(
+            "--model", metavar="SPEC", help="PROVIDER:NAME for all the work; else as your tiers say."
+        ),
+        click.option(
+            "--sandbox",
+            type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
+            help="The walls around what runs.",
         ),
         click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
-        click.option("--engine", type=click.Choice(["local", "temporal"]), default="local", help="Who drives it; a Temporal server, say."),
-        click.option("--batch", is_flag=True, help="Ask by batch, at about half the price and in hours, where the provider can."),
-        click.option("--deadline", metavar="DURATION", help="Send a call live when its batch takes longer, such as 90m."),
-        click.option("--detach", is_flag=True, help="With --batch: end while batches wait. With --engine temporal: do not follow."),
-        click.option("--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "temporal"]),
+            default="local",
+            help="Who drives it; a Temporal server, say.",
+        ),
+        click.option(
+            "--batch",
+            is_flag=True,
+            help="Ask by batch, at about half the price and in hours, where the provider can.",
+        ),
+        click.option(
+            "--deadline",
+            metavar="DURATION",
+            help="Send a call live when its batch takes longer, such as 90m.",
+        ),
+        click.option(
+            "--detach",
+            is_flag=True,
+            help="With --batch: end while batches wait. With --engine temporal: do not follow.",
+        ),
+        click.option(
+            "--json",
+            "as_data",
+            is_flag=True,
+            help="Print the result as JSON; progress goes to the error stream.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -65,9 +99,10 @@ Examples:
   agentforge start "Parse fractions" --lane full --base main --budget 2.50 --json
   agentforge start "What does the date parser touch?" --mode audit
 
-Pipeline, lane and mode are found from the request where they are left out, and shown with the reason. The answer of
-`implement` is a branch, agentforge/TASK; that of `design` is a specification. Your checkout is never touched and
-nothing is merged."""
+Pipeline, lane and mode are found from the request where they are left out, and shown with the reason. The
+answer of
+`implement` is a branch, agentforge/TASK; that of `design` is a specification. Your checkout is never
+touched and nothing is merged."""
 )
 @click.argument("request")
 @click.option("--pipeline", metavar="NAME", help="What to make of it; `agentforge pipelines list` shows all.")
@@ -83,7 +118,8 @@ Examples:
   agentforge design "Let the parser understand fractions" --model openai:NAME
   agentforge design "A plugin system" --mode heavy --budget 2.50
 
-The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is changed."""
+The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is
+changed."""
 )
 @click.argument("request")
 @_wishes
@@ -128,7 +164,12 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
         budget_usd=wishes["budget"],
         pipeline=pipeline,
         mode=wishes["mode"],
-        wishes=heard(wishes["areas"], strict=wishes["strict"], non_interactive=wishes["non_interactive"], yes=wishes["yes"]),
+        wishes=heard(
+            wishes["areas"],
+            strict=wishes["strict"],
+            non_interactive=wishes["non_interactive"],
+            yes=wishes["yes"],
+        ),
         at_terminal=at_terminal(),
         engine=wishes["engine"],
         delivery="batch" if wishes["batch"] else "live",
@@ -150,6 +191,10 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
         if state.request != request:
             screen.line("  what reads like a secret in the request was left out", "caught")
         if dirty:
-            screen.line(f"  uncommitted changes are not part of the task; it starts from commit {state.base_commit[:12]}", "caught")
+            screen.line(
+                "  uncommitted changes are not part of the task; it starts from commit "
+                f"{state.base_commit[:12]}",
+                "caught",
+            )
 
     return drive_and_tell(site, files, as_data=wishes["as_data"], opening=opening, detach=wishes["detach"])

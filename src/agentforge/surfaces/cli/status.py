@@ -40,7 +40,12 @@ def _all(site: "Site", *, as_data: bool) -> int:
     lost = find_lost(site, rows)
     if as_data:
         names = {item.files.task_id for item in lost.found}
-        print_json([{**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None} for row in rows])
+        print_json(
+            [
+                {**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None}
+                for row in rows
+            ]
+        )
     elif not rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
@@ -84,7 +89,15 @@ def _cells(row: "Row") -> tuple[str, ...]:
     from agentforge.surfaces.cli.words import money, one_line
 
     counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
-    return (row.task_id, row.status, row.word, row.lane or "-", row.stage or "-", *counts, one_line(row.request, 60))
+    return (
+        row.task_id,
+        row.status,
+        row.word,
+        row.lane or "-",
+        row.stage or "-",
+        *counts,
+        one_line(row.request, 60),
+    )
 
 
 def _one(site: "Site", task: str, *, as_data: bool) -> int:
@@ -101,5 +114,7 @@ def _one(site: "Site", task: str, *, as_data: bool) -> int:
         view = state_view(files, journal.state, journal.head, journal.length, journal.times)
         print_json({**view, **said.fields()})
     else:
-        click.echo("\n".join([page(stand(site.git, files, journal.state), files, journal.times), *said.text()]))
+        click.echo(
+            "\n".join([page(stand(site.git, files, journal.state), files, journal.times), *said.text()])
+        )
     return 0

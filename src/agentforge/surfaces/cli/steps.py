@@ -4,7 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agentforge.core.errors import UsageError
-from agentforge.core.events import ActionsPerformed, AskAnswered, Checked, ContextAssembled, Event, GateJudged, StepClosed, StepOpened
+from agentforge.core.events import (
+    ActionsPerformed,
+    AskAnswered,
+    Checked,
+    ContextAssembled,
+    Event,
+    GateJudged,
+    StepClosed,
+    StepOpened,
+)
 from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -48,7 +57,12 @@ class Step:
             case ContextAssembled(ref, tokens, dropped, flagged=flagged):
                 self.context, self.context_tokens, self.dropped, self.flagged = ref, tokens, dropped, flagged
             case AskAnswered():
-                self.reply, self.usage, self.summary, self.mistake = event.ref, event.usage, event.summary, event.mistake
+                self.reply, self.usage, self.summary, self.mistake = (
+                    event.ref,
+                    event.usage,
+                    event.summary,
+                    event.mistake,
+                )
             case ActionsPerformed(ref, _, results):
                 self.results, self.actions = ref, results
             case Checked(check):
@@ -80,7 +94,8 @@ class Step:
             "summary": self.summary,
             "mistake": self.mistake or None,
             "actions": [
-                {"name": item.name, "target": item.target, "ok": item.ok, "mistake": item.mistake or None} for item in self.actions
+                {"name": item.name, "target": item.target, "ok": item.ok, "mistake": item.mistake or None}
+                for item in self.actions
             ],
             "check": self.check or None,
             "gates": [*self.gates],
@@ -91,7 +106,8 @@ class Step:
     def cells(self) -> tuple[str, ...]:
         """The step as a row of a table."""
         done = ", ".join(
-            f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})") for item in self.actions
+            f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})")
+            for item in self.actions
         )
         used = (f"{self.context_tokens:,}", f"{self.usage.input_tokens:,}", f"{self.usage.output_tokens:,}")
         return (
@@ -107,8 +123,12 @@ class Step:
         """The step in a few lines."""
         reads = f", read by {self.seat}" if self.seat else ""
         lines = [
-            f"step {self.number}: stage {self.stage}{reads}, attempt {self.attempt}, role {self.role}, {self.started}",
-            f"  context {self.context_tokens:,} tokens" + (f"; left out: {one_line(', '.join(self.dropped))}" if self.dropped else ""),
+            (
+                f"step {self.number}: stage {self.stage}{reads}, attempt {self.attempt}, role {self.role}, "
+                f"{self.started}"
+            ),
+            f"  context {self.context_tokens:,} tokens"
+            + (f"; left out: {one_line(', '.join(self.dropped))}" if self.dropped else ""),
             f"  reply   {self.usage.input_tokens:,} tokens in, {self.usage.output_tokens:,} out"
             + (f": {one_line(self.summary)}" if self.summary else ""),
             f"  outcome {self.outcome}",
@@ -121,7 +141,9 @@ class Step:
 
 
 def collect(lines: Iterable[Line]) -> list[Step]:
-    """Every step, in order of its opening. Reviewers step side by side: an event belongs to the last step of its seat."""
+    """Every step, in order of its opening. Reviewers step side by side: an event belongs to the last step of
+    its seat.
+    """
     state = State()
     steps: list[Step] = []
     for line in lines:
@@ -142,7 +164,9 @@ def collect(lines: Iterable[Line]) -> list[Step]:
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
     own = state.focus(event.seat)
     assert own.run is not None, "a step without a stage"
-    return Step(event.step, own.run.name, own.run.attempt, own.stage.role or "engine", state, timestamp, event.seat)
+    return Step(
+        event.step, own.run.name, own.run.attempt, own.stage.role or "engine", state, timestamp, event.seat
+    )
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
@@ -160,7 +184,9 @@ def caught(steps: Iterable[Step]) -> list[str]:
     found: list[str] = []
     for step in steps:
         where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
-        found += [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
+        found += (
+            [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
+        )
         wrong = [item for item in step.actions if not item.ok and item.mistake not in NOT_DONE]
         found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in wrong]
         if step.outcome.startswith(("gate_", "reverted")):

@@ -26,7 +26,10 @@ def page(standing: Standing, files: TaskFiles, times: Times) -> str:
         f"  branch    {_branch(standing)}",
         f"  model     {state.model}",
         f"  sandbox   {state.sandbox}",
-        f"  baseline  {state.baseline.summary if state.baseline else 'not taken' if state.delivered else 'not taken yet'}",
+        (
+            "  baseline  "
+            f"{state.baseline.summary if state.baseline else 'not taken' if state.delivered else 'not taken yet'}"
+        ),
         f"  cost      {bill(state)}",
     ]
     if state.failure:
@@ -72,11 +75,17 @@ def _progress(state: State, item: Planned) -> str:
             parts = [f"attempt {state.run.attempt}", f"step {state.run.steps} of {state.stage.max_steps}"]
             parts = [f"skipped ({skip_reason(item.skipped)})"] if item.skipped else parts
             parts += [f"revision {revised}"] if revised else []
-            head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(state.status, "at work")
+            head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(
+                state.status, "at work"
+            )
             return f"{head}: {', '.join([*parts, state.run.point])}"
 
 
 def _branch(standing: Standing) -> str:
     if standing.changes_nothing:
         return "none: this pipeline changes no file"
-    return f"{standing.branch} at {standing.tip[:12]}" if standing.tip else "none yet: no accepted stage has changed a file"
+    return (
+        f"{standing.branch} at {standing.tip[:12]}"
+        if standing.tip
+        else "none yet: no accepted stage has changed a file"
+    )

@@ -11,7 +11,8 @@ Examples:
   agentforge verify task-20300131-add-a-version-flag
   agentforge verify agentforge/task-20300131-add-a-version-flag --rerun
 
-Checks the chain of the journal and every hash of the evidence; with --rerun the recorded commands run again."""
+Checks the chain of the journal and every hash of the evidence; with --rerun the recorded commands run
+again."""
 )
 @click.argument("task_or_branch")
 @click.option("--rerun", is_flag=True, help="Run the recorded commands again, in the sandbox.")
@@ -30,7 +31,9 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     site = Site.open(Path.cwd())
     files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
     with open_screen(json=as_data) as screen:
-        findings = verify_task(site, files, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet"))
+        findings = verify_task(
+            site, files, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet")
+        )
     state = site.read(files).state
     branched = changes_files(state.pipeline)
     wrong = [finding.row for finding in findings if not finding.ok]
@@ -46,12 +49,21 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
         )
         return 1 if wrong else 0
     for finding in findings:
-        click.echo(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {one_line(finding.text, 300)}".rstrip())
+        click.echo(
+            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {one_line(finding.text, 300)}".rstrip()
+        )
     if not branched:
         click.echo(nothing_changed(state))
-        click.echo(f"Its record does not hold: {', '.join(wrong)}" if wrong else "What it wrote is as recorded; there is nothing to run.")
+        click.echo(
+            f"Its record does not hold: {', '.join(wrong)}"
+            if wrong
+            else "What it wrote is as recorded; there is nothing to run."
+        )
     elif wrong:
         click.echo(f"{files.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
-        click.echo(f"{files.task_id}: the proof holds" + ("." if rerun else "; --rerun also runs the recorded commands again."))
+        click.echo(
+            f"{files.task_id}: the proof holds"
+            + ("." if rerun else "; --rerun also runs the recorded commands again.")
+        )
     return 1 if wrong else 0

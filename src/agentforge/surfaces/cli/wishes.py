@@ -1,4 +1,6 @@
-"""The flags that say beforehand what a task may do, shared by every command that starts one or goes on with it."""
+"""The flags that say beforehand what a task may do, shared by every command that starts one or goes on with
+it.
+"""
 
 import sys
 from collections.abc import Callable
@@ -26,7 +28,11 @@ def permission_flags(command: F) -> F:
     options = (
         *(
             click.option(
-                f"--allow-{area}", "areas", flag_value=area, multiple=True, help=f"Allow {words} without asking, unless the risk is high."
+                f"--allow-{area}",
+                "areas",
+                flag_value=area,
+                multiple=True,
+                help=f"Allow {words} without asking, unless the risk is high.",
             )
             for area, words in (
                 ("files", "files outside of the task's worktree"),
@@ -36,9 +42,13 @@ def permission_flags(command: F) -> F:
                 ("mcp", "MCP servers"),
             )
         ),
-        click.option("--strict", is_flag=True, help="Ask before every change and every command, whatever was granted."),
+        click.option(
+            "--strict", is_flag=True, help="Ask before every change and every command, whatever was granted."
+        ),
         click.option("--non-interactive", is_flag=True, help="Ask nobody: what would be asked is denied."),
-        click.option("--yes", is_flag=True, help="Allow what would be asked; what is critical is denied all the same."),
+        click.option(
+            "--yes", is_flag=True, help="Allow what would be asked; what is critical is denied all the same."
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -42,7 +42,10 @@ def bill(state: State) -> str:
     text = f"{count(state.spent.calls, 'call')}, {count(state.spent.tokens, 'token')}, {cost}"
     lost: Amount = state.unaccounted
     if lost.calls:
-        text += f"; unaccounted: {count(lost.calls, 'call')} without an answer, at most {lost.tokens:,} tokens and {money(lost.micro_usd)}"
+        text += (
+            f"; unaccounted: {count(lost.calls, 'call')} without an answer, at most {lost.tokens:,} "
+            f"tokens and {money(lost.micro_usd)}"
+        )
     return text
 
 
@@ -51,7 +54,10 @@ def allowance(state: State) -> str:
     used, cap = state.spent.plus(state.unaccounted), state.budget
     spent = money(used.micro_usd) if not state.unpriced else "price not known"
     limit = f" of {money(cap.micro_usd)}" if cap.micro_usd is not None else ""
-    return f"{used.calls:,} of {count(cap.calls, 'call')}, {used.tokens:,} of {count(cap.tokens, 'token')}, {spent}{limit}"
+    return (
+        f"{used.calls:,} of {count(cap.calls, 'call')}, {used.tokens:,} of "
+        f"{count(cap.tokens, 'token')}, {spent}{limit}"
+    )
 
 
 _SKIPPED = {

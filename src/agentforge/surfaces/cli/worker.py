@@ -14,13 +14,26 @@ Examples:
   agentforge worker
   agentforge worker --queue night --max-concurrent 8
 
-Address, namespace, TLS and key come from `temporal:` in your config.yaml, or TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and
-TEMPORAL_API_KEY. Models are asked with the keys of this worker. Ctrl-C lets what runs finish for some seconds, then ends
-it; a second Ctrl-C ends it at once. What was not recorded is done again. A worker that starts again on this machine goes
-on with the tasks of one that died."""
+Address, namespace, TLS and key come from `temporal:` in your config.yaml, or TEMPORAL_ADDRESS,
+TEMPORAL_NAMESPACE and
+TEMPORAL_API_KEY. Models are asked with the keys of this worker. Ctrl-C lets what runs finish for some
+seconds, then ends
+it; a second Ctrl-C ends it at once. What was not recorded is done again. A worker that starts again on
+this machine goes on with the tasks of one that died."""
 )
-@click.option("--queue", metavar="NAME", help="The queue to take tasks from; `agentforge` if nothing else is configured.")
-@click.option("--max-concurrent", metavar="N", type=click.IntRange(min=1), default=16, show_default=True, help="Effects at once.")
+@click.option(
+    "--queue",
+    metavar="NAME",
+    help="The queue to take tasks from; `agentforge` if nothing else is configured.",
+)
+@click.option(
+    "--max-concurrent",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Effects at once.",
+)
 def worker(*, queue: str | None, max_concurrent: int) -> int:
     """Work on tasks of the Temporal engine until stopped."""
     from agentforge.surfaces.cli.remote import need_temporal
@@ -29,7 +42,8 @@ def worker(*, queue: str | None, max_concurrent: int) -> int:
     import asyncio
 
     asyncio.run(_work(queue, max_concurrent))
-    # Everything is put away. Threads of the library may still be on their way to an interpreter that is being taken down, and
+    # Everything is put away. Threads of the library may still be on their way to an interpreter that is being
+    # taken down, and
     # would end a worker that was stopped well with a crash.
     sys.stdout.flush()
     sys.stderr.flush()
@@ -94,7 +108,9 @@ def _speak_plainly(say: Callable[[str], None]) -> None:
                 return
             text = record.getMessage()
             if error is not None:  # ours has a sentence and, first among its details, the next step
-                text = " ".join([str(getattr(error, "message", error)), *map(str, getattr(error, "details", ())[:1])])
+                text = " ".join(
+                    [str(getattr(error, "message", error)), *map(str, getattr(error, "details", ())[:1])]
+                )
             text = " ".join(text.split())[:300]
             if text != self.last:  # another try that fails the same way is no news
                 self.last = text
