@@ -2,17 +2,16 @@
 that grows and is cached.
 
 Nothing is sent: the sizes below are multiplied with the published prices. All of them favour the conversation
-where there is a choice:
-its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of our own calls in a batch
-none finds a cache.
+where there is a choice: its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of
+our own calls in a batch none finds a cache.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentforge.models.base import Delivery, Usage
-from agentforge.models.prices import Prices, price_list
-from agentforge.models.providers import known
+from agentforge.models.known.prices import Prices, price_list
+from agentforge.models.known.providers import known
 from bench.report import Row
 
 STEPS = (8, 25, 40)

@@ -2,8 +2,8 @@
 is its imports.
 
 Directories, variables, output, exit code and death are those of any process. What is about the start of the
-program itself, or
-about its terminal, starts the installed one; so does a command whose variables Python reads at its start.
+program itself, or about its terminal, starts the installed one; so does a command whose variables Python
+reads at its start.
 """
 
 import atexit
@@ -27,7 +27,7 @@ from typing import NoReturn
 
 from agentforge.core.errors import UserError
 from agentforge.models import wire
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
 

@@ -38,27 +38,28 @@ from agentforge.core.values import Delivery
 from agentforge.engines.local import Ports, drive
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.batch import WIRES
+from agentforge.models.known.tiers import Wish, split
 from agentforge.models.router import Router
-from agentforge.models.tiers import Wish, split
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
-from agentforge.store import archive, artifacts, inbox, index, views
-from agentforge.store.engine import EngineName
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles, new_task_id
-from agentforge.store.ledger import Ledger
-from agentforge.store.lock import DriverLock
-from agentforge.store.outbox import Outbox
-from agentforge.store.pack import Pack
 from agentforge.store.site import Site
-from agentforge.store.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.task import archive, artifacts, inbox, views
+from agentforge.store.task.engine import EngineName
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.lock import DriverLock
+from agentforge.store.task.pack import Pack
+from agentforge.store.user import index
+from agentforge.store.user.ledger import Ledger
+from agentforge.store.user.outbox import Outbox
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system import processes
 from agentforge.system.files import make_own_directory
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from agentforge.system.processes import Completed
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
 VIEW_SECONDS = 1.0

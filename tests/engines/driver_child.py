@@ -1,8 +1,7 @@
 """Forks one driver per order, each with a death of its own: the local loop, or a worker of a Temporal server.
 
 Forked from a process that has imported everything, a driver costs a tenth of a started one. This process
-never speaks to a
-server: the threads of the library would not live on in a fork.
+never speaks to a server: the threads of the library would not live on in a fork.
 """
 
 import fcntl
@@ -20,7 +19,7 @@ from agentforge import wiring
 from agentforge.activities.perform import perform
 from agentforge.core.errors import UserError
 from agentforge.engines.local import Ports, drive
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Begun, Death, Live, Order
 

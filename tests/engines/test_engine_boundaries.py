@@ -2,10 +2,8 @@
 that run.
 
 From some lines, and the last ones, the task is driven to its end. From every other line it is driven until
-its next line is
-recorded, which must be the one that the whole run recorded there: so each line leads to the next, and the
-last to the end. (Every
-third line, that is, unless in a soak.)
+its next line is recorded, which must be the one that the whole run recorded there: so each line leads to the
+next, and the last to the end. (Every third line, that is, unless in a soak.)
 """
 
 import json
@@ -17,7 +15,7 @@ from agentforge import wiring
 from agentforge.activities.perform import perform
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.pending import pending
-from agentforge.store.journal import read_lines
+from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import LINES, Reference
 from tests.engines.engines import Engine, both

@@ -29,16 +29,16 @@ from agentforge.engines.temporal.client import Connection
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.look import NEXT_STEP, Flight, Look
 from agentforge.engines.temporal.workflow import Task
-from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.layout import Home, Project
 from agentforge.store.site import Site
+from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli import engine_page, following, holdups, remote
 from agentforge.surfaces.cli.describe import Tone
 from agentforge.surfaces.cli.engine_page import EngineSays, engine_says
 from agentforge.surfaces.cli.holdups import Case
 from agentforge.surfaces.cli.main import main
 from agentforge.surfaces.cli.remote import drive_remotely, name_of, silence
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.servers import Server, free_port
 from tests.temporal.working import until, working

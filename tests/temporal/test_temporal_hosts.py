@@ -23,7 +23,7 @@ from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
 from agentforge.hosting import HostedTasks
-from agentforge.store.engine import Driven, read_engine, write_engine
+from agentforge.store.task.engine import Driven, read_engine, write_engine
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference
 from tests.temporal.reading import DONE, READ, REQUEST, Running, User, script, until

@@ -2,9 +2,8 @@
 left behind.
 
 A program can read and change the worktree, but not what would run later outside of the walls. When it has
-ended, every path that it
-changed is held to the limits of the role, as if a writing tool had done it: one that is outside takes all of
-the changes back.
+ended, every path that it changed is held to the limits of the role, as if a writing tool had done it: one
+that is outside takes all of the changes back.
 """
 
 import shlex
@@ -16,12 +15,12 @@ from agentforge.activities.world import World
 from agentforge.core.errors import ModelMistake
 from agentforge.core.state import State
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.environment import Environment, run_env
 from agentforge.sandbox.guarded import Guard
+from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.files import resolve_inside
-from agentforge.system.git import Change
+from agentforge.system.git.repository import Change
 from agentforge.system.processes import Completed
 from agentforge.system.spill import Spill, write_text
 from agentforge.tools.base import RESULT_CHARS, Act, Program, ToolResult, bounded

@@ -2,19 +2,15 @@
 environment.
 
 The file is copied beside the run as `agentforge_pytest_plugin.py`, so it imports nothing of ours, and works
-with pytest 6 to 9.
-It writes one line per fact to a report, each with a keyed hash: a test that writes into the report is
-noticed.
+with pytest 6 to 9. It writes one line per fact to a report, each with a keyed hash: a test that writes into
+the report is noticed.
 
 Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that
-must pass or must
-fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added to the
-judged tree, and
-neither naming patterns nor `-k` and `-m` reach them.
+must pass or must fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file
+is added to the judged tree, and neither naming patterns nor `-k` and `-m` reach them.
 
 Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options,
-not on the
-command line, where an option of a plugin that is switched off would be a usage error.
+not on the command line, where an option of a plugin that is switched off would be a usage error.
 """
 
 # ruff: noqa: ANN401 - the types of pytest differ between its versions

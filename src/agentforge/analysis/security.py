@@ -2,8 +2,8 @@
 instead.
 
 Names are followed through imports (`import subprocess as sp`), not through data, so a finding is a place to
-look at and not a proof.
-Comments that silence other tools are not heard here: whoever wrote the code could have written them too.
+look at and not a proof. Comments that silence other tools are not heard here: whoever wrote the code could
+have written them too.
 """
 
 import ast
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from agentforge.analysis.symbols import PYTHON, Function, parse
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")

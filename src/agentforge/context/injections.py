@@ -1,11 +1,9 @@
 """Text from outside that reads like an instruction: found and named, never blocked. Pure and bounded.
 
 A text is looked at in three ways: as it is, for the marks of chats and calls; squeezed to its letters, where
-spacing, case, signs,
-digits for letters and look-alikes of other scripts are gone; and what is encoded in it, squeezed too. As in
-redaction, every pattern
-begins with one of a few literal texts: those are searched, which is quick, and the pattern is tried only
-where one was found.
+spacing, case, signs, digits for letters and look-alikes of other scripts are gone; and what is encoded in it,
+squeezed too. As in redaction, every pattern begins with one of a few literal texts: those are searched, which
+is quick, and the pattern is tried only where one was found.
 """
 
 import base64
@@ -18,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from agentforge.context.hidden import visible
 from agentforge.context.phrases import LOOKALIKES, MARKS, OTHER_SCRIPTS, PHRASES, Kind, Phrase
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 MAX_CHARS = 200_000
 MAX_FINDINGS = 8

@@ -1,8 +1,7 @@
 """What instructions to a model look like, as data: by kind, the texts that a match holds, and the pattern.
 
 `PHRASES` are matched on letters alone, so a gap of a few letters stands for a few small words. `MARKS` and
-`OTHER_SCRIPTS` are matched on
-the text itself. Every gap is bounded.
+`OTHER_SCRIPTS` are matched on the text itself. Every gap is bounded.
 """
 
 import re

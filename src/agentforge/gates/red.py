@@ -1,8 +1,7 @@
 """The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
 
 The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same
-whether one
-role wrote the tests alone or tests and code came in one reply.
+whether one role wrote the tests alone or tests and code came in one reply.
 """
 
 import re

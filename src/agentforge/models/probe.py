@@ -2,8 +2,7 @@
 with a hard end.
 
 With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server
-of this machine is never
-reached through a proxy, and nothing that a server says is repeated.
+of this machine is never reached through a proxy, and nothing that a server says is repeated.
 """
 
 import json
@@ -17,10 +16,10 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Final, Literal
 
-from agentforge.models.clock import REAL
-from agentforge.models.local import NoRedirect, astray
+from agentforge.models.known.local import NoRedirect, astray
+from agentforge.models.known.providers import Provider
 from agentforge.models.provider_model import installed
-from agentforge.models.providers import Provider
+from agentforge.models.wrap.clock import REAL
 
 PROBE_S: Final = 1.5
 _MAX_BODY: Final = 4 << 20

@@ -2,10 +2,8 @@
 verdicts run.
 
 Neither is a linked worktree of the user's repository. Our git calls name the user's object store, a private
-index and the
-directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code that runs there
-finds a
-repository and none of the user's.
+index and the directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code
+that runs there finds a repository and none of the user's.
 """
 
 import contextlib
@@ -18,9 +16,9 @@ from pathlib import Path
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
 from agentforge.system.files import disk_errors
-from agentforge.system.git import Git
-from agentforge.system.git_call import failure
-from agentforge.system.mirror import remove
+from agentforge.system.git.call import failure
+from agentforge.system.git.mirror import remove
+from agentforge.system.git.repository import Git
 
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"

@@ -2,21 +2,19 @@
 repository-relative and real. Pure.
 
 A pattern list is split on commas. `**` stands for any number of directories, `*` stays within one name, so
-`*.md` is the
-root only. A path is allowed if a positive pattern matches (or none is given) and no negative one (`!`) does.
-A negative pattern binds every writing tool; a tool without a positive one of its own is held to those of the
-others:
-otherwise "create only in tests" would still let a role edit or delete everything else. The tools that keep
-one kind of file
-are the exception: their files are known, so only a pattern of their own narrows them.
+`*.md` is the root only. A path is allowed if a positive pattern matches (or none is given) and no negative
+one (`!`) does. A negative pattern binds every writing tool; a tool without a positive one of its own is held
+to those of the others: otherwise "create only in tests" would still let a role edit or delete everything
+else. The tools that keep one kind of file are the exception: their files are known, so only a pattern of
+their own narrows them.
 """
 
-import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentforge.core.errors import UsageError
+from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 
 DEFAULT_TESTS = ("tests/**/*",)
@@ -73,60 +71,15 @@ _ENV_SAMPLE = re.compile(r"\.env\.(example|sample|template|dist|defaults)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
-    """One pattern, ready to match. A part is a compiled name, or None for `**`."""
-
-    pattern: str
-    parts: tuple[re.Pattern[str] | None, ...]
-
-    def matches(self, path: str) -> bool:
-        """True if the whole path is what the pattern describes. At most pattern times path steps: no
-        backtracking.
-        """
-        names = path.split("/")
-        reached = {0}
-        for part in self.parts:
-            if not reached:
-                return False
-            if part is None:
-                reached = set(range(min(reached), len(names) + 1))
-            else:
-                reached = {at + 1 for at in reached if at < len(names) and part.match(names[at])}
-        return len(names) in reached
-
-
-def glob(pattern: str) -> Glob:
-    """Compile one pattern. A directory (`docs/`) means all below it."""
-    text = pattern.removeprefix("./").strip("/")
-    parts: list[re.Pattern[str] | None] = []
-    for name in text.split("/"):
-        if name != "**":
-            parts.append(re.compile(fnmatch.translate(name)))
-        elif not parts or parts[-1] is not None:
-            parts.append(None)
-    if pattern.endswith("/") or (parts and parts[-1] is None):
-        # `docs/**` is what lies below `docs`, not `docs` itself.
-        parts = [*(parts if parts[-1] is None else [*parts, None]), re.compile(fnmatch.translate("*"))]
-    return Glob(pattern, tuple(parts))
-
-
-def matches_any(globs: Sequence[Glob], path: str) -> Glob | None:
-    """The first pattern that matches, if any."""
-    return next((each for each in globs if each.matches(path)), None)
-
-
 def closed_to_all(path: str) -> str | None:
     """Why no role may read or write a path, by any tool, even in its own repository; None for every ordinary
     path.
 
     Judged by whole names after links are resolved, never by a part of a name: `src/bootstrap.ts` is no
-    `/boot`. Keys and credentials are
-    closed because what a model has read has left the machine; files that a shell runs at its start, because
-    writing one is running it.
-    `.env` is closed as well: it exists to hold what must not be shared. `.env.example` and its like are open.
-    A `.pem` is closed if its
-    name says that it is a key; the text of others is redacted where it enters.
+    `/boot`. Keys and credentials are closed because what a model has read has left the machine; files that a
+    shell runs at its start, because writing one is running it. `.env` is closed as well: it exists to hold
+    what must not be shared. `.env.example` and its like are open. A `.pem` is closed if its name says that it
+    is a key; the text of others is redacted where it enters.
     """
     folded = path.casefold()
     parts = folded.split("/")

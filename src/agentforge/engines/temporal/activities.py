@@ -1,10 +1,8 @@
 """Effects as activities: each takes its lease, is performed once, and is on record before it answers.
 
 A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies
-for it. A second
-attempt at an effect joins the first if that still runs here; waits, with a pulse, while another process has
-the task; and finds
-the effect known, or no longer owed, if it came too late.
+for it. A second attempt at an effect joins the first if that still runs here; waits, with a pulse, while
+another process has the task; and finds the effect known, or no longer owed, if it came too late.
 """
 
 import asyncio
@@ -26,7 +24,7 @@ from agentforge.engines.temporal.answers import answer_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
 from agentforge.engines.temporal.workflow import Answer, Order
-from agentforge.store.lock import LockTaken
+from agentforge.store.task.lock import LockTaken
 
 FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
 PULSE_S = 1.0

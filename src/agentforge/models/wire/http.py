@@ -1,6 +1,5 @@
 """One HTTP client per request, of our making: the key is put on last, the body is capped, no redirect is
-followed, and where only
-this machine may be asked nothing else is connected to.
+followed, and where only this machine may be asked nothing else is connected to.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from agentforge.models.base import MAX_REPLY_BYTES
-from agentforge.models.providers import Wire, is_loopback
+from agentforge.models.known.providers import Wire, is_loopback
 from agentforge.models.wire.endpoint import Endpoint
 
 PLACEHOLDER: Final = "none"

@@ -8,8 +8,8 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
-    from agentforge.models.providers import Provider
-    from agentforge.store.keys import KeyStore
+    from agentforge.models.known.providers import Provider
+    from agentforge.store.user.keys import KeyStore
 
 _LONGEST = 10_000
 
@@ -148,17 +148,17 @@ def _providers() -> "dict[str, Provider]":
 
 
 def _keys() -> "KeyStore":
-    from agentforge.store.keys import KeyStore
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
+    from agentforge.store.user.keys import KeyStore
 
     return KeyStore.of(Home(home_path()), os.environ)
 
 
 def _file() -> str:
-    from agentforge.store.keys import keys_file
     from agentforge.store.layout import Home
     from agentforge.store.site import home_path
+    from agentforge.store.user.keys import keys_file
 
     return str(keys_file(Home(home_path())))
 

@@ -12,9 +12,9 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
-    from agentforge.models.prices import Prices
-    from agentforge.store.calls import Call
+    from agentforge.models.known.prices import Prices
     from agentforge.store.site import Site
+    from agentforge.store.task.calls import Call
 
 
 @click.command(
@@ -108,7 +108,7 @@ def add_up(calls: "Iterable[Call]") -> Sum:
 
 
 def _of_task(site: "Site", journal: Path) -> "list[Call]":
-    from agentforge.store.calls import journal_calls
+    from agentforge.store.task.calls import journal_calls
 
     return list(journal_calls(journal, str(site.git.top)))
 
@@ -236,7 +236,7 @@ def _price_list() -> "Callable[[str], Prices | None]":
     def look_up(spec: str) -> "Prices | None":
         import os
 
-        from agentforge.models.prices import price_list
+        from agentforge.models.known.prices import price_list
         from agentforge.store.site import home_path
         from agentforge.surfaces.cli.models_setup import models_config
 

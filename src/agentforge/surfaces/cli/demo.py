@@ -68,8 +68,8 @@ No key is needed. The directory is kept, so that you can look at everything afte
 )
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
     """Watch one request become a verified branch: no key, packages from the index alone."""
-    from agentforge.store.journal import read_lines
     from agentforge.store.site import Site
+    from agentforge.store.task.journal import read_lines
     from agentforge.surfaces.cli.driving import drive, tell
     from agentforge.surfaces.cli.screen import open_screen
     from agentforge.surfaces.cli.steps import caught, collect

@@ -13,8 +13,8 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.sandbox.base import Sandbox
-    from agentforge.sandbox.container import ContainerSpec
-    from agentforge.sandbox.probe import Probe
+    from agentforge.sandbox.walls.container import ContainerSpec
+    from agentforge.sandbox.walls.probe import Probe
 
 State = Literal["ok", "weak", "missing"]
 OLDEST_PYTHON = (3, 11)
@@ -113,7 +113,7 @@ def _interpreter() -> Check:
 
 def _git() -> Check:
     from agentforge.core.errors import Unusable
-    from agentforge.system.git_open import OLDEST
+    from agentforge.system.git.open import OLDEST
     from agentforge.system.processes import run
 
     try:
@@ -153,8 +153,8 @@ def _own_container() -> "tuple[ContainerSpec | None, list[Check]]":
 
 def _rungs(container: "ContainerSpec | None") -> list[Rung]:
     """Each kind of walls that there is, and what each of its walls holds."""
-    from agentforge.sandbox.ladder import rungs
-    from agentforge.sandbox.probe import probe
+    from agentforge.sandbox.walls.ladder import rungs
+    from agentforge.sandbox.walls.probe import probe
 
     found = [(name, rung()) for name, rung in rungs(container)]
     return [Rung(name, walls, probe(walls) if walls else ()) for name, walls in found]
@@ -162,7 +162,7 @@ def _rungs(container: "ContainerSpec | None") -> list[Rung]:
 
 def _sandbox(container: "ContainerSpec | None") -> Check:
     from agentforge.core.errors import PolicyError
-    from agentforge.sandbox.ladder import choose
+    from agentforge.sandbox.walls.ladder import choose
 
     try:
         name = choose("auto", container).name
@@ -174,7 +174,7 @@ def _sandbox(container: "ContainerSpec | None") -> Check:
 
 
 def _weak_walls(used: Rung | None) -> list[Check]:
-    from agentforge.sandbox.probe import ESSENTIAL
+    from agentforge.sandbox.walls.probe import ESSENTIAL
 
     broken = [each for each in used.tried if not each.held] if used else []
     return [

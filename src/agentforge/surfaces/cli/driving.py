@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import Message
 from agentforge.core.state import State
-from agentforge.store.engine import read_engine
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.wishes import Wishes
+from agentforge.store.task.engine import read_engine
+from agentforge.store.user.wishes import Wishes
 from agentforge.surfaces.cli.asking import ask_here
 from agentforge.surfaces.cli.granting import answer, may_ask
 from agentforge.surfaces.cli.interrupt import naming

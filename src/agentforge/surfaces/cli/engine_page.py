@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.reply import Json
 from agentforge.core.state import TERMINAL, State
-from agentforge.store.engine import Driven, read_engine
-from agentforge.store.index import Index, Row
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.times import Times
+from agentforge.store.task.engine import Driven, read_engine
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import Times
+from agentforge.store.user.index import Index, Row
 from agentforge.surfaces.cli.holdups import (
     SLOW_S,
     Case,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import Times
-from agentforge.store.views import asking, plan, reports, specification
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import asking, plan, reports, specification
 from agentforge.surfaces.cli.offers import offered
 from agentforge.surfaces.cli.report import Standing, answer_command
 from agentforge.surfaces.cli.task_page import stage_rows

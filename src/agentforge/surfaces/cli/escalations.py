@@ -32,7 +32,7 @@ Examples:
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
     from agentforge.store.site import Site
-    from agentforge.store.views import escalation_view
+    from agentforge.store.task.views import escalation_view
     from agentforge.surfaces.cli.engine_page import HOST_LOST, lost_hosts
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.questions import asked
@@ -80,7 +80,7 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
     from agentforge.core.errors import UsageError
     from agentforge.store.site import Site
-    from agentforge.store.views import escalation_view
+    from agentforge.store.task.views import escalation_view
     from agentforge.surfaces.cli.engine_page import HOST_LOST, lost_host
     from agentforge.surfaces.cli.escalation_page import escalation_page
     from agentforge.surfaces.cli.printing import print_json

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from agentforge.core.errors import Unusable, UserError
 from agentforge.core.state import State
-from agentforge.store.engine import read_engine
-from agentforge.store.journal import Journal
-from agentforge.store.lock import DriverLock, LockTaken
-from agentforge.store.times import utc_now
+from agentforge.store.task.engine import read_engine
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.lock import DriverLock, LockTaken
+from agentforge.store.task.times import utc_now
 from agentforge.surfaces.cli.holdups import SLOW_S, Case, Holdup, holdups, idle_s, rests
 from agentforge.surfaces.cli.screen import Screen
 

@@ -26,8 +26,8 @@ def past_tasks(site: "Site", lane: str, notice: Callable[[str], None]) -> "tuple
     nothing about the next.
     """
     from agentforge.analysis.forecast import Past
-    from agentforge.store.index import Index
-    from agentforge.store.ledger import Ledger
+    from agentforge.store.user.index import Index
+    from agentforge.store.user.ledger import Ledger
 
     with Index(site.home.index, notice) as index:
         completed = {

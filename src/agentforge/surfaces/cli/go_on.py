@@ -8,7 +8,7 @@ import click
 from agentforge.surfaces.cli.wishes import Allowed, heard, permission_flags
 
 if TYPE_CHECKING:
-    from agentforge.store.engine import EngineName
+    from agentforge.store.task.engine import EngineName
 
 
 @click.command(

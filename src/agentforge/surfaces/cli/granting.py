@@ -10,9 +10,12 @@ from agentforge.activities.showing import COMMAND_CHARS
 from agentforge.core.errors import PolicyError
 from agentforge.core.state import State
 from agentforge.core.values import Escalation, WantedCall, is_yes
-from agentforge.store.approvals import Approved, approvals_file, read_approvals, record_approval
-from agentforge.store.consents import consent
-from agentforge.store.grants import (
+from agentforge.store.layout import TaskFiles
+from agentforge.store.site import Site
+from agentforge.store.task.times import stamp
+from agentforge.store.user.approvals import Approved, approvals_file, read_approvals, record_approval
+from agentforge.store.user.consents import consent
+from agentforge.store.user.grants import (
     PROPOSED_DAYS,
     Approval,
     Grant,
@@ -21,9 +24,6 @@ from agentforge.store.grants import (
     proposals,
     read_grants,
 )
-from agentforge.store.layout import TaskFiles
-from agentforge.store.site import Site
-from agentforge.store.times import stamp
 from agentforge.surfaces.cli.messages import check_open, send_answer
 from agentforge.surfaces.cli.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.system.canon import digest_value

@@ -139,7 +139,7 @@ def _facts(site: "Site", head: str, plan: "Plan") -> list[tuple[str, list[str]]]
 
 def _sandbox() -> list[str]:
     from agentforge.core.errors import PolicyError
-    from agentforge.sandbox.ladder import choose
+    from agentforge.sandbox.walls.ladder import choose
     from agentforge.settings import read_own_settings
     from agentforge.store.site import home_path
 

@@ -7,7 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
-    from agentforge.store.pack import Pack
+    from agentforge.store.task.pack import Pack
     from agentforge.surfaces.cli.steps import Step
 
 
@@ -28,9 +28,9 @@ Steps are model calls, counted over the task. Without --step the last one is sho
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""
     from agentforge.core.codec import encode
-    from agentforge.store.journal import read_lines
-    from agentforge.store.pack import Pack
     from agentforge.store.site import Site
+    from agentforge.store.task.journal import read_lines
+    from agentforge.store.task.pack import Pack
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.steps import collect, pick
 

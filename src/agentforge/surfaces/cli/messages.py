@@ -7,12 +7,12 @@ from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.state import TERMINAL, State
 from agentforge.core.values import RETRYABLE
-from agentforge.store import inbox
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.times import Times, stamp
+from agentforge.store.task import inbox
+from agentforge.store.task.times import Times, stamp
 from agentforge.surfaces.cli.words import person
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 from agentforge.wiring import driving
 
 PATIENCE_S = 5.0

@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from agentforge.answering import Answering
     from agentforge.core.pipeline import Tier
-    from agentforge.models.providers import Provider
+    from agentforge.models.known.providers import Provider
     from agentforge.models.router import Candidate
 
 USUAL_TOKENS = 24_000
@@ -198,7 +198,7 @@ def _tiers() -> "tuple[Tier, ...]":
 
 def _tier_of(role: str) -> "Tier":
     from agentforge.core.errors import UsageError
-    from agentforge.models.tiers import is_tier
+    from agentforge.models.known.tiers import is_tier
     from agentforge.surfaces.cli.models_setup import committed_catalogue
 
     if is_tier(role):
@@ -213,8 +213,8 @@ def _tier_of(role: str) -> "Tier":
 
 
 def _row(config: "Answering", item: "Candidate") -> dict[str, object]:
-    from agentforge.models.tiers import split
-    from agentforge.models.windows import window_of
+    from agentforge.models.known.tiers import split
+    from agentforge.models.known.windows import window_of
 
     provider = config.providers.get(split(item.asks)[0])
     name = split(item.asks)[1]
@@ -259,7 +259,7 @@ def _state(item: "Candidate") -> str:
 
 
 def _providers(config: "Answering") -> list[dict[str, object]]:
-    from agentforge.models.local import installed_all, lists
+    from agentforge.models.known.local import installed_all, lists
 
     seen = installed_all([provider for provider in config.providers.values() if lists(provider)], config.key)
     rows: list[dict[str, object]] = []
@@ -283,7 +283,7 @@ def _key(config: "Answering", provider: "Provider") -> str:
 
 
 def _nothing(config: "Answering") -> str:
-    from agentforge.models.local import propose
+    from agentforge.models.known.local import propose
     from agentforge.models.router import CONFIGURE
 
     return f"No model is configured. {propose(config.providers.values()) or CONFIGURE}"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.answering import Answering
 from agentforge.core.errors import UsageError
-from agentforge.models.providers import known
-from agentforge.models.tiers import read_tiers
-from agentforge.store.keys import KeyStore
+from agentforge.models.known.providers import known
+from agentforge.models.known.tiers import read_tiers
 from agentforge.store.layout import Home
+from agentforge.store.user.keys import KeyStore
 
 if TYPE_CHECKING:
     from agentforge.catalog.load import Catalog
@@ -38,7 +38,7 @@ def committed_catalogue() -> "Catalog":
     """The roles that a task would find here: the project's own, if we are in one, and the packaged ones."""
     from agentforge.catalog.load import Catalog
     from agentforge.settings import read_overrides
-    from agentforge.system.git import Git
+    from agentforge.system.git.repository import Git
 
     try:
         git = Git.open(Path.cwd())
@@ -49,7 +49,7 @@ def committed_catalogue() -> "Catalog":
 
 def _rates(home: Home) -> Mapping[tuple[str, str], tuple[int, int]]:
     """What the ledger has counted; a person without one has made no call."""
-    from agentforge.store.ledger import Ledger, ledger_file
+    from agentforge.store.user.ledger import Ledger, ledger_file
 
     if not ledger_file(home).exists():
         return {}
@@ -60,7 +60,7 @@ def _rates(home: Home) -> Mapping[tuple[str, str], tuple[int, int]]:
 def _project() -> Mapping[str, Any]:
     from agentforge.settings import SETTINGS_FILE, check_settings
     from agentforge.system import strict_yaml
-    from agentforge.system.git import Git
+    from agentforge.system.git.repository import Git
 
     try:
         git = Git.open(Path.cwd())

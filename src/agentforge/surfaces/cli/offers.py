@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple, cast, get_args
 
 from agentforge.core.values import WantedCall
-from agentforge.store.grants import PROPOSED_DAYS, Grant, GrantRisk
+from agentforge.store.user.grants import PROPOSED_DAYS, Grant, GrantRisk
 from agentforge.surfaces.cli.words import command
 from agentforge.system.visible import command_line, visible
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agentforge.store.grants import Grant, GrantRisk
+    from agentforge.commands.permissions import Decision
     from agentforge.store.layout import Home
-    from agentforge.store.wishes import Area
-    from agentforge.tools.permissions import Decision
+    from agentforge.store.user.grants import Grant, GrantRisk
+    from agentforge.store.user.wishes import Area
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
 _ACTIVE = re.compile(r"[$`;<>(){}'\"]")
@@ -50,8 +50,8 @@ def list_(*, everything: bool, as_data: bool) -> int:
     """List the grants of this repository, and what could be one because you allowed it three times."""
     from dataclasses import asdict
 
-    from agentforge.store.approvals import approvals_file, read_approvals
-    from agentforge.store.grants import grants_file, moment, proposals, read_grants
+    from agentforge.store.user.approvals import approvals_file, read_approvals
+    from agentforge.store.user.grants import grants_file, moment, proposals, read_grants
     from agentforge.surfaces.cli.offers import allow_command
     from agentforge.surfaces.cli.printing import print_json, print_text, table
 
@@ -124,8 +124,8 @@ def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "Gran
     """Grant TOOL beforehand: for a command, or for paths."""
     from datetime import timedelta
 
-    from agentforge.store.grants import Grant, add_grant, grants_file
-    from agentforge.store.times import stamp
+    from agentforge.store.task.times import stamp
+    from agentforge.store.user.grants import Grant, add_grant, grants_file
     from agentforge.surfaces.cli.printing import print_text
 
     words = _words(line)
@@ -183,7 +183,7 @@ Examples:
 @click.argument("identity", metavar="ID")
 def revoke(*, identity: str) -> int:
     """Take the grant ID away: its name, or an unambiguous beginning of it."""
-    from agentforge.store.grants import grants_file, revoke_grant
+    from agentforge.store.user.grants import grants_file, revoke_grant
     from agentforge.surfaces.cli.printing import print_text
 
     grant = revoke_grant(grants_file(_home()), identity)
@@ -233,9 +233,9 @@ def explain(  # noqa: PLR0913  each is an option
 ) -> int:
     """Show the parts of COMMAND, the risk of each, and what would be decided. Nothing is run."""
     from agentforge.catalog.modes import mode_named
-    from agentforge.store.grants import grants_file, read_grants
+    from agentforge.commands.permissions import Call, Policy, decide
+    from agentforge.store.user.grants import grants_file, read_grants
     from agentforge.surfaces.cli.printing import print_json
-    from agentforge.tools.permissions import Call, Policy, decide
 
     mode = mode_named(mode_name)
     read = read_grants(grants_file(_home()))
@@ -259,7 +259,7 @@ def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
     """A line, or the words of one program. The quotes are gone that would have told; where both can be meant,
     the worse is.
     """
-    from agentforge.tools.risks import RISKS, assess
+    from agentforge.commands.risks import RISKS, assess
 
     line = " ".join(command)
     if len(command) == 1 or any(word in _OPERATORS for word in command):
@@ -347,7 +347,7 @@ def _home() -> "Home":
 
 
 def _now() -> datetime:
-    from agentforge.store.times import utc_now
+    from agentforge.store.task.times import utc_now
 
     return utc_now()
 

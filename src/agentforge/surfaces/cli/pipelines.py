@@ -134,8 +134,7 @@ def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
 
     It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses
-    it. What kind of file
-    it is, is told by its folder, or else by what it says.
+    it. What kind of file it is, is told by its folder, or else by what it says.
     """
     from agentforge.catalog.check import file_faults, place_of
     from agentforge.catalog.load import says_nothing

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from agentforge.answering import Answering
+    from agentforge.models.known.providers import Provider
     from agentforge.models.probe import Probe
-    from agentforge.models.providers import Provider
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
-from agentforge.store.index import Index
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.times import Times
+from agentforge.store.task.times import Times
+from agentforge.store.user.index import Index
 
 
 class Asked(NamedTuple):

@@ -14,16 +14,16 @@ from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.inputs import Message
 from agentforge.core.state import TERMINAL, State
 from agentforge.settings import read_temporal
-from agentforge.store.engine import Driven, EngineName, read_engine, write_engine
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lock import DriverLock, LockTaken
 from agentforge.store.site import Site
-from agentforge.store.wishes import Wishes
+from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
+from agentforge.store.task.lock import DriverLock, LockTaken
+from agentforge.store.user.wishes import Wishes
 from agentforge.surfaces.cli.following import TICK_S, Follower
 from agentforge.surfaces.cli.holdups import SLOW_S, Case, nobody
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.screen import Screen, Watcher
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 from agentforge.wiring import driving
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
-from agentforge.store.views import north_star_word
+from agentforge.store.task.views import north_star_word
 from agentforge.surfaces.cli.deliverable import Deliverable, changes_files, following, read_deliverable
 from agentforge.surfaces.cli.offers import offered
 from agentforge.surfaces.cli.words import bill, command, count, harmless, one_line
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8

@@ -132,7 +132,7 @@ def run(
 
 def _walls(wanted: str) -> "Sandbox":
     from agentforge.activities.said import sandbox_name
-    from agentforge.sandbox.ladder import choose
+    from agentforge.sandbox.walls.ladder import choose
     from agentforge.settings import read_own_settings
     from agentforge.store.site import home_path
 
@@ -144,7 +144,7 @@ def _confinement(
     asked: Asked, places: tuple[Path, ...], guards: "tuple[Guard, ...]", refused: list[str]
 ) -> "Confinement":
     from agentforge.sandbox.base import Confinement
-    from agentforge.sandbox.destinations import destinations
+    from agentforge.sandbox.network.destinations import destinations
     from agentforge.sandbox.toolchains import find_toolchains, needs_here, readable, with_toolchains
 
     here = Path.cwd()

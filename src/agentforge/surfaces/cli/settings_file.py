@@ -45,8 +45,8 @@ sandbox: auto
 
 
 def spell(plan: Plan) -> str:
-    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `#
-    `.
+    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `# `
+    signs.
     """
     return _FILE.format(
         reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),

@@ -9,7 +9,7 @@ import click
 from agentforge.surfaces.cli.wishes import Allowed, at_terminal, heard, permission_flags
 
 if TYPE_CHECKING:
-    from agentforge.store.engine import EngineName
+    from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.screen import Screen
 
 F = TypeVar("F", bound=Callable[..., int])

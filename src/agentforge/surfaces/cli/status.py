@@ -7,8 +7,8 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.core.reply import Json
-    from agentforge.store.index import Row
     from agentforge.store.site import Site
+    from agentforge.store.user.index import Row
 
 
 @click.command(
@@ -29,7 +29,7 @@ def status(*, task: str | None, as_data: bool) -> int:
 
 
 def _all(site: "Site", *, as_data: bool) -> int:
-    from agentforge.store.index import Index
+    from agentforge.store.user.index import Index
     from agentforge.surfaces.cli.engine_page import find_lost
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -77,7 +77,7 @@ def _data(site: "Site", row: "Row") -> "dict[str, Json]":
 def _engine_name(site: "Site", row: "Row") -> str | None:
     """Who drives it; None where that cannot be read, as little as the task."""
     from agentforge.core.errors import UserError
-    from agentforge.store.engine import read_engine
+    from agentforge.store.task.engine import read_engine
 
     try:
         return read_engine(site.project.task(row.task_id)).engine
@@ -101,7 +101,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
 
 
 def _one(site: "Site", task: str, *, as_data: bool) -> int:
-    from agentforge.store.views import state_view
+    from agentforge.store.task.views import state_view
     from agentforge.surfaces.cli.engine_page import engine_says
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.surfaces.cli.report import stand

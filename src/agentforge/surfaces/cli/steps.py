@@ -18,7 +18,7 @@ from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import NOT_DONE, ActionDigest, Usage
-from agentforge.store.lines import Line
+from agentforge.store.task.lines import Line
 from agentforge.surfaces.cli.words import one_line
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import Times
-from agentforge.store.views import Planned, north_star_word, plan
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.describe import seat_now
 from agentforge.surfaces.cli.report import Standing, next_commands
 from agentforge.surfaces.cli.words import bill, one_line, skip_reason

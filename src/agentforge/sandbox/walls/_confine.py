@@ -1,0 +1,304 @@
+"""The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
+
+Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
+SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count",
+"own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not imported. A
+separate process, because code between fork and exec of a threaded parent may not do this safely.
+"""
+
+import base64
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+CANNOT = 125  # the exit status of a launcher that could not build its walls
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+RULE_PATH_BENEATH, RULE_NET_PORT = 1, 2
+CONNECT_TCP = 1 << 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+MAKE_DEVICES = 1 << 6 | 1 << 11
+READING = EXECUTE | READ_FILE | READ_DIR
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
+FILTER = 2
+NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
+MS_NOSUID, MS_NODEV = 2, 4
+KEPT_FLAGS = {
+    os.ST_NOSUID: 2,
+    os.ST_NODEV: 4,
+    os.ST_NOEXEC: 8,
+    os.ST_NOATIME: 1024,
+    os.ST_NODIRATIME: 2048,
+    os.ST_RELATIME: 1 << 21,
+}
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class CannotConfineError(Exception):
+    """A wall could not be built."""
+
+
+def checked(what: str, result: int) -> int:
+    """The result of a system call, or the reason it failed."""
+    if result < 0:
+        raise CannotConfineError(f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def call(what: str, number: int, *arguments: object) -> int:
+    """One raw system call."""
+    words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
+    return checked(what, int(LIBC.syscall(ctypes.c_long(number), *words)))
+
+
+def all_rights(abi: int) -> int:
+    """Every right over files that a kernel of this version can take away."""
+    newer = (REFER if abi >= 2 else 0) | (TRUNCATE if abi >= 3 else 0) | (IOCTL_DEV if abi >= 5 else 0)
+    return (1 << 13) - 1 | newer
+
+
+def landlock(abi: int, rules: list[tuple[str, int]], *, refuse_tcp: bool, port: int | None) -> None:
+    """Take away every right over files but those of `rules`, and TCP but to `port`, for this process and all
+    that it starts.
+    """
+    handled = all_rights(abi)
+    tcp = 0b11 if refuse_tcp and abi >= 4 else 0
+    scoped = 0b11 if abi >= 6 else 0  # no signals and no abstract sockets across the wall
+    words = (handled, tcp, scoped) if abi >= 6 else (handled, tcp) if abi >= 4 else (handled,)
+    attributes = struct.pack(f"={len(words)}Q", *words)
+    ruleset = call("landlock_create_ruleset", CREATE_RULESET, ctypes.c_char_p(attributes), len(attributes), 0)
+    for path, rights in rules:
+        try:
+            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        allowed = handled & (rights if Path(path).is_dir() else rights & OF_FILES)
+        rule = struct.pack("=Qi", allowed, fd)
+        call(f"landlock_add_rule {path}", ADD_RULE, ruleset, RULE_PATH_BENEATH, ctypes.c_char_p(rule), 0)
+        os.close(fd)
+    if tcp and port is not None:
+        rule = struct.pack("=QQ", CONNECT_TCP, port)
+        call("landlock_add_rule for the proxy", ADD_RULE, ruleset, RULE_NET_PORT, ctypes.c_char_p(rule), 0)
+    call("landlock_restrict_self", RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def carve(top: str, forbidden: list[str]) -> Iterator[tuple[str, int]]:
+    """Rights below `top` that leave out `forbidden`: Landlock can only add, so its neighbours are granted one
+    by one.
+    """
+    inner = [path for path in forbidden if path == top or path.startswith(top + "/")]
+    if not inner:
+        yield top, ~MAKE_DEVICES
+    elif top not in inner:
+        yield top, READING
+        for entry in os.scandir(top):
+            if not entry.is_symlink():
+                yield from carve(entry.path, inner)
+
+
+def mount(source: str, place: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """One mount, or the reason it was refused."""
+    words = [None if word is None else word.encode() for word in (source, place, kind, data)]
+    checked(f"mount {place}", int(LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3])))
+
+
+def enter_namespaces() -> None:
+    """Own users, mounts, processes and an own network with nothing but loopback."""
+    uid, gid = os.getuid(), os.getgid()
+    checked("unshare", int(LIBC.unshare(NEW_USER | NEW_MOUNTS | NEW_PID | NEW_IPC | NEW_NET)))
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"1000 {uid} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"1000 {gid} 1", encoding="ascii")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, 0x8914, struct.pack("16sH22x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
+
+
+def open_door(channel: int, port: int) -> None:
+    """Make the door to the proxy in the own network and hand it out to the driver, who answers there."""
+    with socket.socket(fileno=channel) as way, socket.create_server(("127.0.0.1", port), backlog=128) as door:
+        socket.send_fds(way, [b"door"], [door.fileno()])
+
+
+def private_mounts(read: list[str], write: list[str]) -> None:
+    """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable
+    ones.
+    """
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")  # noqa: S108 - the private one
+    taken = [*read, *write]
+    if not any(path == "/run" or path.startswith("/run/") for path in taken):
+        mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
+    guarded = sorted((path for path in read if below(path, write)), key=len)
+    # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the
+    # place.
+    pins = {str(parent) for path in guarded for parent in Path(path).parents if below(str(parent), write)}
+    for path in sorted({*guarded, *pins}, key=len):
+        mount(path, path, None, MS_BIND | MS_REC)
+        if path in guarded:
+            mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept_flags(path))
+
+
+def below(path: str, roots: list[str]) -> bool:
+    """Whether `path` lies beneath one of `roots`."""
+    return any(path.startswith(root + "/") for root in roots)
+
+
+def kept_flags(path: str) -> int:
+    """The flags a mount already has: a remount may not drop them."""
+    present = os.statvfs(path).f_flag
+    return sum(flag for seen, flag in KEPT_FLAGS.items() if present & seen)
+
+
+def drop_capabilities() -> None:
+    """No capability now, and none to be had by starting a program."""
+    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text(encoding="ascii"))
+    for capability in range(last + 1):
+        LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused to an ordinary user, who has none to drop
+    header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+    checked("capset", int(LIBC.capset(header, nothing)))
+
+
+class Program(ctypes.Structure):
+    """A filter, as the kernel takes it."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+
+
+def filter_calls(steps: bytes) -> None:
+    """Refuse system calls from here on, for this process and all that it starts."""
+    program = Program(len(steps) // 8, steps)
+    checked(
+        "seccomp",
+        int(
+            LIBC.prctl(
+                PR_SET_SECCOMP,
+                ctypes.c_ulong(FILTER),
+                ctypes.byref(program),
+                ctypes.c_ulong(0),
+                ctypes.c_ulong(0),
+            )
+        ),
+    )
+
+
+def hold_limits(limits: dict[str, int], *, own_count: bool) -> None:
+    """Bounds that nothing started from here can raise again."""
+    processes = limits["processes"] if own_count else limits["processes"] + threads_of_user()
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, limits["cpu"]),
+        (resource.RLIMIT_DATA, limits["data"]),
+        (resource.RLIMIT_FSIZE, limits["file_size"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_NPROC, processes),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def threads_of_user() -> int:
+    """How many there are now: where the kernel counts all of a user's, the run's own come on top of these."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += sum(1 for _ in os.scandir(f"/proc/{entry.name}/task"))
+    return count
+
+
+def become_first_process(most: int | None) -> None:
+    """Let a child go on as the first process of the namespace and as its caretaker; returns only in the
+    program's own process.
+
+    When the first process ends the kernel ends all others, and it ends with this launcher.
+    """
+    alive, held = os.pipe()
+    outer = os.fork()
+    if outer:
+        os.close(alive)
+        leave(outer)
+    os.close(held)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if select.select([alive], [], [], 0)[
+        0
+    ]:  # the pipe has no writer any more: the launcher died before the line above
+        os._exit(CANNOT)
+    with contextlib.suppress(CannotConfineError):
+        mount(
+            "proc", "/proc", "proc", MS_NOSUID | MS_NODEV
+        )  # refused inside some containers; then the outer one stays
+    if most is not None:
+        with contextlib.suppress(
+            OSError
+        ):  # root is exempt from the limit on processes, but not from the end of the numbers
+            Path("/proc/sys/kernel/pid_max").write_text(str(max(most, 512)), encoding="ascii")
+    program = os.fork()
+    if program:
+        while True:
+            pid, status = os.wait()
+            if pid == program:
+                os._exit(exit_code(status))
+
+
+def leave(child: int) -> NoReturn:
+    """End as the child ends."""
+    _, status = os.waitpid(child, 0)
+    os._exit(exit_code(status))
+
+
+def exit_code(status: int) -> int:
+    """As a shell says it: 128 and the signal."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Build the walls, then become the program."""
+    spec, argv = json.loads(arguments[0]), arguments[1:]
+    abi, read, write = spec["abi"], spec["read"], spec["write"]
+    if spec["namespaces"]:
+        enter_namespaces()
+        if spec["channel"] is not None:
+            open_door(spec["channel"], spec["port"])
+        private_mounts(read, write)
+        become_first_process(spec["limits"]["processes"] if spec["own_pid_max"] else None)
+        rules = [(path, ~MAKE_DEVICES) for path in [*write, "/dev/shm"]]  # noqa: S108 - the private one
+    else:
+        rules = [rule for path in write for rule in carve(path, read)]
+    rules += [(path, READING) for path in [*read, *spec["system"]]]
+    rules += [(path, READ_FILE | WRITE_FILE) for path in spec["devices"]]
+    os.chdir(spec["cwd"])
+    checked("prctl", int(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
+    drop_capabilities()
+    landlock(abi, rules, refuse_tcp=not spec["namespaces"], port=spec["port"])
+    hold_limits(spec["limits"], own_count=spec["own_count"])
+    if spec["calls"]:
+        filter_calls(base64.b64decode(spec["calls"]))
+    os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except (CannotConfineError, OSError) as problem:
+        sys.stderr.write(f"confine: {problem}\n")
+        sys.stderr.flush()
+        os._exit(CANNOT)

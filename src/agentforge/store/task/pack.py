@@ -1,0 +1,220 @@
+"""The pack: contexts, replies and results of all steps in one append-only file, addressed by content.
+
+A block is a header (magic, SHA-256 of the content, compressed length, checksum of the header) and the
+compressed content. What is put twice is stored once. A torn tail is invisible to readers, and cut by the next
+writer.
+"""
+
+import contextlib
+import json
+import os
+import struct
+import threading
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from agentforge.core.errors import Unusable
+from agentforge.core.reply import Json
+from agentforge.system.canon import canonical, digest
+from agentforge.system.files import disk_errors
+
+_MAGIC = b"AFb1"
+_HEADER = struct.Struct(">4s32sQL")
+_LEVEL = 6
+
+
+class _Block(NamedTuple):
+    offset: int
+    length: int
+
+
+class Pack:
+    """One task's pack. Any number of threads; one writing process, any number of reading ones."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._index: dict[str, _Block] = {}
+        self._fd: int | None = None
+        self._writable = False
+        self._scanned = 0
+        """Where the last whole block ends."""
+        self._dirty = False
+        self._lock = threading.RLock()
+
+    def put(self, content: str | bytes) -> str:
+        """The content's hash; the block is on disk after `sync`."""
+        data = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+        name = digest(data)
+        with self._lock, disk_errors():
+            self._open_for_writing()
+            if name not in self._index:
+                self._append(name, zlib.compress(data, _LEVEL))
+        return name
+
+    def get(self, name: str) -> bytes:
+        """The content with this hash. A missing or damaged block is named."""
+        with self._lock, disk_errors():
+            block = self._find(name)
+            data = self._content(name, block)
+        if data is None:
+            raise Unusable(f"{self.path}: block {name[:12]} at byte {block.offset} is damaged.")
+        return data
+
+    def get_text(self, name: str) -> str:
+        """The text with this hash."""
+        return self.get(name).decode(errors="surrogatepass")
+
+    def put_json(self, value: Json) -> str:
+        """The hash of a value's canonical form."""
+        return self.put(canonical(value))
+
+    def get_json(self, name: str) -> Json:
+        """The value with this hash."""
+        value: Json = json.loads(self.get(name))
+        return value
+
+    def put_blocks(self, blocks: Iterable[tuple[str, str]]) -> str:
+        """A list of named texts, each its own block: what did not change since the last step costs
+        nothing.
+        """
+        return self.put_json({"blocks": [[name, self.put(text)] for name, text in blocks]})
+
+    def get_blocks(self, ref: str) -> list[tuple[str, str]]:
+        """The named texts of `put_blocks`."""
+        value = self.get_json(ref)
+        blocks = value.get("blocks") if isinstance(value, dict) else None
+        if not isinstance(blocks, list):
+            raise Unusable(f"{self.path}: block {ref[:12]} is not a list of blocks.")
+        return [(str(name), self.get_text(str(text))) for name, text in (_pair(item) for item in blocks)]
+
+    def sync(self) -> None:
+        """Have every block on the disk."""
+        with self._lock, disk_errors():
+            if self._fd is not None and self._dirty:
+                os.fsync(self._fd)
+                self._dirty = False
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._fd is not None:
+                os.close(self._fd)
+            self._fd, self._writable = None, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _find(self, name: str) -> _Block:
+        if name not in self._index:  # another process may have written since
+            self._open_for_reading()
+            self._scan()
+        if name not in self._index:
+            raise Unusable(f"{self.path}: block {name[:12]} is missing.")
+        return self._index[name]
+
+    def _content(self, name: str, block: _Block) -> bytes | None:
+        assert self._fd is not None
+        packed = os.pread(self._fd, block.length, block.offset + _HEADER.size)
+        try:
+            data = zlib.decompress(packed)
+        except zlib.error:
+            return None
+        return data if digest(data) == name else None
+
+    def _append(self, name: str, packed: bytes) -> None:
+        assert self._fd is not None
+        if os.fstat(self._fd).st_size != self._scanned:
+            self._scan()
+            os.ftruncate(self._fd, self._scanned)
+        rest = memoryview(_header(name, len(packed)) + packed)
+        length = len(rest)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, self._scanned)
+            raise
+        self._index[name] = _Block(self._scanned, len(packed))
+        self._scanned += length
+        self._dirty = True
+
+    def _open_for_reading(self) -> None:
+        if self._fd is None:
+            try:
+                self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                raise Unusable(f"{self.path} is missing.") from None
+
+    def _open_for_writing(self) -> None:
+        if self._writable:
+            return
+        self.close()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self._writable = True
+        self._scan()
+        self._drop_torn_last()
+        os.ftruncate(self._fd, self._scanned)
+
+    def _scan(self) -> None:
+        """Index what was written since the last look, by headers alone."""
+        assert self._fd is not None
+        size = os.fstat(self._fd).st_size
+        while self._scanned < size:
+            found = _parse(os.pread(self._fd, _HEADER.size, self._scanned))
+            if found is None:
+                following = self._next_header(self._scanned + 1, size)
+                if following is None:
+                    return
+                self._scanned = following  # damage in the middle: the blocks around it stay readable
+                continue
+            name, length = found
+            end = self._scanned + _HEADER.size + length
+            if end > size:
+                return
+            self._index[name] = _Block(self._scanned, length)
+            self._scanned = end
+
+    def _next_header(self, start: int, size: int) -> int | None:
+        assert self._fd is not None
+        rest = os.pread(self._fd, size - start, start)
+        at = rest.find(_MAGIC)
+        while at >= 0:
+            if _parse(rest[at : at + _HEADER.size]) is not None:
+                return start + at
+            at = rest.find(_MAGIC, at + 1)
+        return None
+
+    def _drop_torn_last(self) -> None:
+        """After a power loss the length of the last block may be on the disk and its bytes not."""
+        last = max(self._index.items(), key=lambda item: item[1].offset, default=None)
+        if last is not None and self._content(*last) is None:
+            del self._index[last[0]]
+            self._scanned = last[1].offset
+
+
+def _header(name: str, length: int) -> bytes:
+    bare = _HEADER.pack(_MAGIC, bytes.fromhex(name), length, 0)
+    return bare[:-4] + struct.pack(">L", zlib.crc32(bare[:-4]))
+
+
+def _parse(header: bytes) -> tuple[str, int] | None:
+    if len(header) < _HEADER.size:
+        return None
+    magic, name, length, check = _HEADER.unpack(header)
+    return (name.hex(), length) if magic == _MAGIC and check == zlib.crc32(header[:-4]) else None
+
+
+def _pair(item: Json) -> tuple[Json, Json]:
+    if isinstance(item, list) and len(item) == 2:
+        return item[0], item[1]
+    raise Unusable("A list of blocks holds something else.")
