@@ -45,11 +45,11 @@ soak: .venv/.ready ## Run every test with every combination: tasks by the hundre
 	@scripts/system-deps
 	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -o timeout=3600
 
-check: .venv/.ready ## Format, lint, types, layers
+check: .venv/.ready ## Format, lint, types, layers, dead code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests $(wildcard bench)
-	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/lint-imports
 
 fix: .venv/.ready ## Format, and mend what the linter can
 	$(BIN)/ruff format .

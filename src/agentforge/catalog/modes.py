@@ -34,9 +34,7 @@ class Mode:
     name: ModeName
     description: str
     steps: int
-    """Steps of one plan node; the steps of a stage grow and shrink with it."""
-    retries: int
-    """Validation retries of one plan node."""
+    """A stage's own number of steps is multiplied by this and divided by four."""
     writes: bool = True
     """False: nothing in the repository is changed, by any tool."""
     local_only: bool = False

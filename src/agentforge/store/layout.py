@@ -75,11 +75,6 @@ class TaskFiles:
         return self.artifacts / "snapshots"
 
     @property
-    def external_inputs(self) -> Path:
-        """Artifacts that a person brought."""
-        return self.root / "external_inputs"
-
-    @property
     def inbox(self) -> Path:
         """What people say to the driver."""
         return self.root / "inbox"

@@ -191,9 +191,8 @@ MACHINES = {
 }
 
 
-def refused_calls(machine: str) -> dict[str, int]:
-    """The calls that always fail here, with their numbers."""
-    known = MACHINES[machine]
+def refused_calls(known: Machine) -> dict[str, int]:
+    """The calls that always fail on a machine, with their numbers."""
     return {
         name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None
     }
@@ -254,9 +253,7 @@ def _alone(known: Machine) -> Iterator[bytes]:
 
 
 def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
-    for number in sorted(
-        {column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}
-    ):
+    for number in sorted(set(refused_calls(known).values())):
         yield from _for_call(number, _fail(_EPERM))
     # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
     yield from _for_call(known.clone3, _fail(_ENOSYS))

@@ -116,11 +116,6 @@ class Git(GitCall):
         """Whether the user's checkout differs from its commit, new files included."""
         return bool(self.run("status", "--porcelain", "-z", "--untracked-files=normal").out)
 
-    def branch_name(self) -> str | None:
-        """The branch that is checked out; None if HEAD is detached."""
-        completed = self.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-        return os.fsdecode(completed.out).strip() if completed.code == 0 else None
-
     def commit_tree(
         self, tree: str, parents: Sequence[str], message: str, date: str, author: tuple[str, str]
     ) -> str:
@@ -141,11 +136,6 @@ class Git(GitCall):
         """Move a ref. With `old` only from there; an empty `old` means that it must not exist yet."""
         expected = () if old is None else (old or "0" * len(new),)
         self._change_ref(ref, "update-ref", "--no-deref", ref, new, *expected)
-
-    def delete_ref(self, ref: str, old: str | None = None) -> None:
-        """Remove a ref; one that is not there is fine."""
-        if self.read_ref(ref) is not None:
-            self._change_ref(ref, "update-ref", "--no-deref", "-d", ref, *(() if old is None else (old,)))
 
     def read_ref(self, ref: str) -> str | None:
         """What a full ref name points to."""
