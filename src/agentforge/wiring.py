@@ -44,7 +44,7 @@ from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
-from agentforge.store.layout import TaskFiles, new_task_id
+from agentforge.store.layout import RUN_STATE, TaskFiles, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts, inbox, views
 from agentforge.store.task.engine import EngineName
@@ -63,7 +63,7 @@ from agentforge.system.secrets.redact import redact
 
 Listener = Callable[[dict[str, Json], tuple[Event, ...], State], None]
 VIEW_SECONDS = 1.0
-EXCLUDED = (".agentforge/tasks/", ".agentforge/escalations/", ".agentforge/violations/", ".agentforge/audit/")
+EXCLUDED = tuple(f".agentforge/{name}/" for name in RUN_STATE)
 """Run state: kept out of git by `.git/info/exclude`; the rest of `.agentforge` is meant to be shared."""
 
 

@@ -111,6 +111,10 @@ class TaskFiles:
         return self.escalations / f"{self.task_id}-{plain_name(identity)}.yaml"
 
 
+RUN_STATE = ("tasks", "escalations", "violations", "audit")
+"""Directories of `.agentforge` that hold what tasks left here; the others are meant to be shared."""
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """The `.agentforge` of a checkout."""

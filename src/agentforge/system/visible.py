@@ -13,6 +13,11 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() or each in "\n\t" else _code(each) for each in text)
 
 
+def one_line(text: str) -> str:
+    """The same in one line: line breaks and tabs are spelled out, too."""
+    return "".join(each if each.isprintable() else _code(each) for each in text)
+
+
 def command_line(words: tuple[str, ...]) -> str:
     """The words of a program in one line that a shell would read back as the same words, with nothing hidden
     in it.

@@ -74,7 +74,6 @@ def _write_settings(site: "Site", plan: "Plan", *, force: bool, or_leave: bool) 
             f"{SETTINGS_FILE} is there already.",
             "Correct it by hand, or write it anew with `agentforge init --force`.",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, spell(plan).encode())
     return SETTINGS_FILE
 
@@ -92,7 +91,6 @@ def _write_examples(site: "Site") -> tuple[list[str], list[str]]:
         if path.exists() or path.is_symlink():
             left.append(name)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text.encode())
         written.append(name)
     return written, left

@@ -191,7 +191,12 @@ def _uncommitted(top: Path | None) -> dict[str, str]:
 
     if top is None:
         return {}
-    files = [path for folder in OVERRIDES for path in sorted((top / folder).rglob("*")) if path.is_file()]
+    files = [
+        path
+        for folder in OVERRIDES
+        for path in sorted((top / folder).rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
     return {path.relative_to(top).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in files}
 
 

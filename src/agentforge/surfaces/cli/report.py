@@ -14,6 +14,7 @@ from agentforge.surfaces.cli.deliverable import Deliverable, changes_files, foll
 from agentforge.surfaces.cli.offers import offered
 from agentforge.surfaces.cli.words import bill, command, count, harmless, one_line
 from agentforge.system.git.repository import Git
+from agentforge.system.unlinked import read_unlinked
 
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8
@@ -277,7 +278,7 @@ def _sandbox(name: str) -> str:
 
 def _evidence(files: TaskFiles) -> dict[str, Any]:
     try:
-        value = json.loads(files.evidence.read_bytes())
+        value = json.loads(read_unlinked(files.evidence))
     except (OSError, ValueError):
         return {}  # `verify` names what is wrong with it
     return value if isinstance(value, dict) else {}
