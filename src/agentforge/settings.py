@@ -16,16 +16,19 @@ from agentforge.core.values import Budget
 from agentforge.engines.temporal.config import Config, read_config
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.sandbox.interpreter import VERSION
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec, Engine
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
 from agentforge.system import strict_yaml
 from agentforge.system.git.repository import Git
+from agentforge.system.visible import one_line
+from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-_USERS_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch")
+_USERS_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
@@ -53,6 +56,10 @@ class Own:
     """The most that all tasks together may use in a day."""
     batch_window_s: int = 2
     """How long a call waits for others that may share its batch."""
+    python: str = ""
+    """The interpreter of environments: a version, or the path of a program, which a repository cannot name."""
+    index_passwords: bool = False
+    """Whether set-up is told the passwords of package indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +92,7 @@ def read_settings(
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
     committed = git.read_blob(base, SETTINGS_FILE)
-    project = (
-        check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE)
-        if committed
-        else {}
-    )
+    project = _of_project(committed.decode("utf-8", "replace")) if committed else {}
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
     named = environ.get("AGENTFORGE_MODEL")
@@ -113,6 +116,17 @@ def read_overrides(git: Git, base: str) -> dict[str, str]:
         if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
             found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
     return found
+
+
+def _of_project(text: str) -> dict[str, Any]:
+    value = strict_yaml.load(text, SETTINGS_FILE)
+    python = value.get("python") if isinstance(value, dict) else None
+    if isinstance(python, str) and not VERSION.fullmatch(python):
+        raise UsageError(
+            f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: {one_line(python[:80])!r} is not a version.",
+            'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+        )
+    return check_settings(value, SETTINGS_FILE)
 
 
 def check_settings(value: object, source: str) -> dict[str, Any]:
@@ -154,17 +168,17 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     if value.get("sandbox") in ("none", "container"):
         theirs["sandbox"] = value["sandbox"]
     shared = check_settings({key: item for key, item in value.items() if key not in theirs}, str(path))
+    network = _network(theirs.get("network"), str(path))
     own = Own(
         str(theirs.get("sandbox") or shared.get("sandbox") or ""),
         _container(theirs["container"], str(path)) if "container" in theirs else None,
         read_roots(_listed(theirs.get("roots", []), f"{path}: roots"), str(path)),
-        destinations(
-            map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")),
-            private=True,
-        ),
+        destinations(map(str, _listed(network.get("allow", []), f"{path}: network.allow")), private=True),
         _mapped(theirs.get("providers"), f"{path}: providers"),
         _day_cap(_mapped(theirs.get("day_cap"), f"{path}: day_cap"), str(path)),
         _window(_mapped(theirs.get("batch"), f"{path}: batch"), str(path)),
+        _python(theirs.get("python", ""), str(path)),
+        network.get("index_passwords", False) is True,
     )
     return shared, own
 
@@ -179,12 +193,25 @@ def _container(value: object, source: str) -> ContainerSpec:
     return ContainerSpec(value["engine"], str(value["image"]))
 
 
-def _allowed(value: object, source: str) -> object:
+def _network(value: object, source: str) -> Mapping[str, object]:
     if value is None:
-        return []
-    if not isinstance(value, dict) or set(value) != {"allow"}:
-        raise UsageError(f"{source}: network: is a mapping such as `{{allow: [host, host:8443]}}`.")
-    return value["allow"]
+        return {}
+    if (
+        not isinstance(value, dict)
+        or not value
+        or set(value) - {"allow", "index_passwords"}
+        or not isinstance(value.get("index_passwords", False), bool)
+    ):
+        raise UsageError(
+            f"{source}: network: is a mapping such as `{{allow: [host, host:8443], index_passwords: false}}`."
+        )
+    return value
+
+
+def _python(value: object, source: str) -> str:
+    if value == "" or (isinstance(value, str) and (VERSION.fullmatch(value) or value.startswith("/"))):
+        return value
+    raise UsageError(f'{source}: python: is a version such as "3.12", or an absolute path.')
 
 
 def _mapped(value: object, where: str) -> Mapping[str, object]:

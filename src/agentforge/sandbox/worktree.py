@@ -19,6 +19,7 @@ from agentforge.system.files import disk_errors
 from agentforge.system.git.call import failure
 from agentforge.system.git.mirror import remove
 from agentforge.system.git.repository import Git
+from agentforge.system.programs import search_path
 
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"
@@ -281,7 +282,7 @@ class Workspace:
 
     def _tag(self, repository: Path, name: str) -> None:
         environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
+            "PATH": search_path(self.git.top),
             "LC_ALL": "C",
             "HOME": str(self.root),
             "GIT_CONFIG_NOSYSTEM": "1",

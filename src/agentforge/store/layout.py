@@ -180,6 +180,10 @@ class Home:
         """What can be downloaded or built again."""
         return self.path / "cache"
 
+    def environments(self, repo: Path) -> Path:
+        """What set-up built for the repository whose checkout is `repo`: no other one gets to see it."""
+        return self.cache / "environments" / repo_name(repo)
+
     def trees(self, repo: Path, task_id: str) -> Trees:
         """The directories of a task of the repository whose checkout is `repo`."""
         return Trees(self.path / "trees" / repo_name(repo) / plain_name(task_id))

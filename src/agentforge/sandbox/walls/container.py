@@ -15,7 +15,6 @@ import io
 import os
 import re
 import secrets
-import shutil
 import socket
 import sys
 import tempfile
@@ -41,6 +40,7 @@ from agentforge.sandbox.network.gateway import PORT, Way, way_out
 from agentforge.sandbox.walls import seccomp
 from agentforge.sandbox.walls.limits import limits_in_words, under_limits
 from agentforge.system.processes import Completed, run
+from agentforge.system.programs import find_program
 
 Engine = Literal["podman", "docker"]
 
@@ -178,7 +178,7 @@ class Container:
 
 def find_engine(spec: ContainerSpec) -> Container | None:
     """The configured engine, if it is installed."""
-    executable = shutil.which(spec.engine)
+    executable = find_program(spec.engine)
     return Container(spec, executable) if executable else None
 
 

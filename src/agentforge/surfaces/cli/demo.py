@@ -145,11 +145,13 @@ def _lay_out(repository: Path, script: str) -> Path:
 
 
 def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> None:
+    from agentforge.system.programs import find_program
+
     screen.line(HONESTLY, "heading")
     screen.line(watch)
     if sandbox == "bubblewrap":
         screen.line("Code runs inside bubblewrap.")
-    elif shutil.which("bwrap") is None:
+    elif find_program("bwrap") is None:
         screen.line(
             f"bubblewrap is not installed here, so the walls around what runs are weaker: {sandbox}.",
             "caught",

@@ -12,6 +12,7 @@ from agentforge.system import processes
 from agentforge.system.files import disk_trouble
 from agentforge.system.git.objects import Found, Known, Reader, ReaderLost, Start, parse
 from agentforge.system.processes import Completed
+from agentforge.system.programs import search_path
 
 _TIMEOUT_S = 900.0
 _READ = ("cat-file", "--batch")
@@ -91,7 +92,7 @@ def invoke(
     completed = processes.run(
         _argv(args, config),
         cwd=cwd,
-        env=_environment(env or {}),
+        env=_environment(env or {}, cwd),
         timeout_s=_TIMEOUT_S,
         input=stdin,
         pass_fds=pass_fds,
@@ -111,11 +112,11 @@ def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
     return ["git", *(part for setting in (*_ALWAYS, *config) for part in ("-c", setting)), *args]
 
 
-def _environment(place: Mapping[str, str]) -> dict[str, str]:
+def _environment(place: Mapping[str, str], cwd: Path) -> dict[str, str]:
     inherited = {
         key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT
     }
-    return {**inherited, **_ENV, **place}
+    return {**inherited, **_ENV, "PATH": search_path(cwd), **place}
 
 
 def failure(completed: Completed, args: Sequence[str]) -> Unusable:
@@ -170,7 +171,7 @@ class GitCall:
 
     def _start_reader(self) -> Start:
         place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
-        return Start(_argv(_READ, self.config), self.top, _environment(place))
+        return Start(_argv(_READ, self.config), self.top, _environment(place, self.top))
 
     def run(
         self,
