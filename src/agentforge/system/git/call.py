@@ -47,8 +47,7 @@ _PRIVATE_INDEX = (
     "index.sparse=false",
 )
 
-# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is, and how a
-# partial clone fetches.
+# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is.
 _KEPT = frozenset(
     {
         "GIT_CEILING_DIRECTORIES",
@@ -57,12 +56,6 @@ _KEPT = frozenset(
         "GIT_CONFIG_SYSTEM",
         "GIT_DISCOVERY_ACROSS_FILESYSTEM",
         "GIT_EXEC_PATH",
-        "GIT_SSH",
-        "GIT_SSH_COMMAND",
-        "GIT_SSL_CAINFO",
-        "GIT_SSL_CAPATH",
-        "GIT_SSL_CERT",
-        "GIT_SSL_KEY",
     }
 )
 _ENV = {
@@ -71,6 +64,10 @@ _ENV = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    # What a partial clone lacks, git would fetch by itself, through programs that the repository's settings
+    # name. The second holds for every git, the first says it better where git knows it.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_AUTHOR_NAME": "AgentForge",
     "GIT_AUTHOR_EMAIL": "agentforge@localhost",
     "GIT_COMMITTER_NAME": "AgentForge",
@@ -134,8 +131,9 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
     )
     if any("promisor remote" in line for line in lines):
         return Unusable(
-            f"This is a partial clone, and its remote did not send what is missing: {said}.",
-            "Make the remote reachable, and go on.",
+            "This is a partial clone, and AgentForge fetches nothing by itself: the repository's settings say "
+            "which programs would do that.",
+            "Fetch what is missing with `git fetch --refetch --no-filter`, and go on.",
         )
     return Unusable(f"`git {args[0]}` failed: {said}.")
 

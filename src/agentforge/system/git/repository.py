@@ -113,8 +113,11 @@ class Git(GitCall):
         return tree.oid
 
     def is_dirty(self) -> bool:
-        """Whether the user's checkout differs from its commit, new files included."""
-        return bool(self.run("status", "--porcelain", "-z", "--untracked-files=normal").out)
+        """Whether the user's checkout differs from its commit, new files included. Of a submodule only the
+        commit is looked at: to look at its files, git would run the filters that its own settings name.
+        """
+        words = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+        return bool(self.run(*words).out)
 
     def commit_tree(
         self, tree: str, parents: Sequence[str], message: str, date: str, author: tuple[str, str]
