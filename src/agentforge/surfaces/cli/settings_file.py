@@ -17,7 +17,7 @@ sandbox: auto
 # model: openai:NAME
 
 # The interpreter that environments are built with; the one that runs AgentForge if left out.
-# python: python3.12
+# python: "3.12"
 
 # The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell reads
 # them. Detected because:
