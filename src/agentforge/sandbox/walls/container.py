@@ -135,6 +135,7 @@ class Container:
                 cwd=Path("/"),
                 env=_engine_environment(os.environ),
                 timeout_s=confinement.timeout_s,
+                input=confinement.input,
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
@@ -184,6 +185,7 @@ def find_engine(spec: ContainerSpec) -> Container | None:
 
 def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
     return (
+        *(("--interactive",) if confinement.input else ()),
         *(
             "--rm",
             "--pull=never",
