@@ -15,6 +15,7 @@ from agentforge.analysis.typecheck import TypeRun
 from agentforge.analysis.typecheck import worse as worse_types
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
+from agentforge.gates.shadows import shadowing
 
 MAX_REASONS = 10
 TEST_SETTINGS = frozenset(
@@ -40,6 +41,7 @@ class GreenCase:
     lint_after: LintRun
     types_before: TypeRun = TypeRun("not_configured")
     types_after: TypeRun = TypeRun("not_configured")
+    request: str = ""
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
 
@@ -48,9 +50,12 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, and more runs only of what looks worse."""
     git = court.workspace.git
     red_tree = str(case.red["red_tree"])
-    reasons = (
-        _broken_lock(court, case) + _weakened_tests(court, case) + _changed_settings(court, case, red_tree)
-    )
+    reasons = [
+        *_broken_lock(court, case),
+        *shadowing(court, case.base_tree, case.tree, case.request),
+        *_weakened_tests(court, case),
+        *_changed_settings(court, case, red_tree),
+    ]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
     run = court.run(case.tree)

@@ -12,6 +12,7 @@ from agentforge.analysis.outcomes import GOOD, TestResult, TestRun
 from agentforge.analysis.testguard import test_ids_in_source
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of, texts
+from agentforge.gates.shadows import shadowing
 
 RUNS = 3
 MAX_REASONS = 10
@@ -27,6 +28,7 @@ class RedCase:
     specification: Mapping[str, Json]
     same_author: bool
     """One reply held tests and code: the rest of the tree is set aside first."""
+    request: str = ""
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
 
@@ -50,6 +52,8 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
         return _fail(
             [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court
         )
+    if taken := shadowing(court, case.entry_tree, case.tree, case.request):
+        return _fail(taken, court)
     red_tree = _tests_only(court, case) if outside else case.tree
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
