@@ -6,7 +6,7 @@ import hashlib
 import json
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,7 +239,7 @@ def test_workers_that_a_conftest_starts_are_not_believed(tree: Path, go: Run) ->
     assert run.reason.startswith("the run ended early")
 
 
-def signed(*records: dict[str, object]) -> bytes:
+def signed(*records: Mapping[str, object]) -> bytes:
     bodies = [json.dumps({"seq": number, **record}).encode() for number, record in enumerate(records)]
     macs = [hashlib.blake2b(body, key=b"k", digest_size=16).hexdigest().encode() for body in bodies]
     return b"".join(mac + b" " + body + b"\n" for mac, body in zip(macs, bodies, strict=True))

@@ -41,8 +41,8 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "security_architect": ({"run_security_scan", "analyze_dependencies"}, NO_HANDS),
     "test_engineer": (
-        {"create_file", "run_tests", "analyze_coverage"} | RUNS,
-        {"edit_file", "delete_file"} | NEVER,
+        {"create_file", "edit_file", "delete_file", "run_tests", "analyze_coverage"} | RUNS,
+        NEVER,
     ),
     "software_developer": (WRITES | {"run_conformance_check", "run_type_check"}, NEVER),
     "senior_developer": (WRITES | {"run_conformance_check", "run_type_check", "analyze_complexity"}, NEVER),

@@ -2,11 +2,12 @@
 
 import pytest
 
+from agentforge.analysis.outcomes import TestRun
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.shadows import shadowing
 from tests.gates.bench_of_judges import Site, make_site
-from tests.gates.test_gates_green import CLEAN, LINTED, TEST, TestRun
+from tests.gates.test_gates_green import CLEAN, LINTED, TEST
 
 BASE = {"shop.py": "", "calendar.py": "", "tests/test_old.py": "", "inner/__init__.py": "", "docs/a.txt": ""}
 

@@ -22,7 +22,6 @@ from agentforge.analysis.testrun import (
     lay_judge,
     start_of,
     telling_line,
-    unknown_command,
 )
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.environment import Environment, run_env
@@ -81,7 +80,7 @@ def measure(  # noqa: PLR0913 - the facts of one run
     """Run the whole suite once more and see which lines of `paths` it reaches, child processes included."""
     start = start_of(command)
     if start is None:
-        return CoverageRun("not_configured", unknown_command(command))
+        return CoverageRun("not_configured", "the test command is not pytest")
     tree = tree.resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="coverage-", dir=scratch)).resolve()

@@ -13,6 +13,7 @@ from agentforge.analysis.testguard import test_ids_in_source
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of, texts
 from agentforge.gates.shadows import shadowing
+from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
 
 RUNS = 3
 MAX_REASONS = 10
@@ -55,6 +56,8 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
     if taken := shadowing(court, case.entry_tree, case.tree, case.request):
         return _fail(taken, court)
     red_tree = _tests_only(court, case) if outside else case.tree
+    if wrong := _given_up(court, case, red_tree):
+        return _fail(wrong, court)
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
     if missing := sorted({test.path for test in declared} - set(entries)):
@@ -92,6 +95,16 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
             "runs": list(court.runs),
         },
+    )
+
+
+def _given_up(court: Court, case: RedCase, red_tree: str) -> list[str]:
+    """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
+    base = court.workspace.git.tree_of(court.base_commit)
+    return (
+        unknown_ids(case.suite, case.old)
+        or weakened_tests(court, base, red_tree, case.suite, case.old)
+        or untouched(court, base, red_tree, case.suite)
     )
 
 

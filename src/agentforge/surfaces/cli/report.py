@@ -84,6 +84,7 @@ def as_json(standing: Standing) -> dict[str, Json]:
         "commit": standing.tip,
         "diff_stat": standing.stat.splitlines()[-1].strip() if standing.stat else None,
         "requirements": standing.evidence.get("requirements"),
+        "superseded": standing.evidence.get("superseded"),
         "review": standing.evidence.get("review"),
         "panels": standing.evidence.get("panels"),
         "deliverable": standing.deliverable.as_json() if standing.deliverable else None,
@@ -239,6 +240,11 @@ def _proof(standing: Standing) -> str:
         ]
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
+    lines += [
+        f"old test given up: {one_line(str(row['id']))} ({row['after']}), for {row['requirement']}: "
+        f"{one_line(str(row['reason']), 200)}"
+        for row in evidence.get("superseded") or []
+    ]
     lines += _reviews(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
