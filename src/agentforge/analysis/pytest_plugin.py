@@ -94,7 +94,6 @@ LATER = (
     "types",
     "unittest",
     "unittest.case",
-    "unittest.mock",
     "warnings",
 )
 KEPT = frozenset(name.partition(".")[0] for name in (*LATER, "pytest", "_pytest", "hashlib", "json"))
