@@ -24,8 +24,8 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from agentforge.catalog.modes import Mode
-from agentforge.commands.risk_tables import Risk
-from agentforge.commands.risks import RISKS, Assessment, assess, worst
+from agentforge.commands.programs import RISKS, Risk
+from agentforge.commands.risks import Assessment, assess, worst
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.grants import Grant, moment
 from agentforge.store.user.wishes import Area, Wishes

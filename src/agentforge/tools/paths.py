@@ -12,61 +12,15 @@ their own narrows them.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from agentforge.catalog.policies import read_policy, section
 from agentforge.core.errors import UsageError
 from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 
 DEFAULT_TESTS = ("tests/**/*",)
 DEFAULT_DOCS = ("docs/**/*",)
-
-_KEY_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
-_KEY_PLACES = (
-    "/.local/share/keyrings/",
-    "/.config/gcloud/",
-    "/.config/gh/",
-    "/.docker/config.json/",
-    "/library/keychains/",
-)
-_KEY_NAMES = frozenset(
-    {
-        ".netrc",
-        "_netrc",
-        ".pypirc",
-        ".npmrc",
-        ".git-credentials",
-        ".pgpass",
-        ".my.cnf",
-        ".dockercfg",
-        ".vault-token",
-        ".s3cfg",
-        ".boto",
-    }
-)
-_KEY_ENDINGS = (
-    ".key",
-    ".ppk",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".keychain",
-    ".keychain-db",
-    ".keyring",
-)
-_SSH_KEY = re.compile(r"id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?(?!.*\.pub$)([._-].*)?")
-_PEM_KEY = re.compile(r".*(key|priv).*\.pem")
-# fmt: off
-_SHELL_STARTS = frozenset({
-    ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc",
-    ".zshenv", ".zprofile", ".zlogin",
-    ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".envrc", ".xprofile",
-    ".xinitrc", "config.fish",
-})
-# fmt: on
-_ENV = re.compile(r"\.env(\..+)?")
-_ENV_SAMPLE = re.compile(r"\.env\.(example|sample|template|dist|defaults)")
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -83,19 +37,33 @@ def closed_to_all(path: str) -> str | None:
     """
     folded = path.casefold()
     parts = folded.split("/")
-    name, whole = parts[-1], f"/{folded}/"
-    if not _KEY_FOLDERS.isdisjoint(parts) or any(place in whole for place in _KEY_PLACES):
+    name, whole, known = parts[-1], f"/{folded}/", _closed()
+    if not known.key_folders.isdisjoint(parts) or any(f"/{place}/" in whole for place in known.key_places):
         return f"`{path}` lies where keys and credentials are kept"
-    if (
-        name in _KEY_NAMES
-        or name.endswith(_KEY_ENDINGS)
-        or _SSH_KEY.fullmatch(name)
-        or _PEM_KEY.fullmatch(name)
-    ):
+    if name in known.key_files or name.endswith(tuple(known.key_endings)) or known.key_names.fullmatch(name):
         return f"`{path}` has the name of a key or of credentials"
-    if _ENV.fullmatch(name) and not _ENV_SAMPLE.fullmatch(name):
+    if known.environments.fullmatch(name) and not known.environment_samples.fullmatch(name):
         return f"`{path}` holds a machine's own secrets; look for an example of it, such as `.env.example`"
-    return f"`{path}` is run by a shell when it starts" if name in _SHELL_STARTS else None
+    return f"`{path}` is run by a shell when it starts" if name in known.shell_starts else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """What no role may touch: `tool_paths` of `catalog/policies/places.yaml`, which says what each is."""
+
+    key_folders: frozenset[str]
+    key_places: frozenset[str]
+    key_files: frozenset[str]
+    key_endings: frozenset[str]
+    shell_starts: frozenset[str]
+    key_names: re.Pattern[str]
+    environments: re.Pattern[str]
+    environment_samples: re.Pattern[str]
+
+
+@cache
+def _closed() -> _Closed:
+    return section(_Closed, "places.yaml: tool_paths", read_policy("places")["tool_paths"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,7 +259,8 @@ def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
     """A line, or the words of one program. The quotes are gone that would have told; where both can be meant,
     the worse is.
     """
-    from agentforge.commands.risks import RISKS, assess
+    from agentforge.commands.programs import RISKS
+    from agentforge.commands.risks import assess
 
     line = " ".join(command)
     if len(command) == 1 or any(word in _OPERATORS for word in command):
