@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
+POLICIES = ("commands", "injections", "modes", "places", "review_prompts")
+"""Every policy there is."""
+
 _FOLDER = Path(__file__).parent / "policies"
 
 
@@ -21,11 +24,6 @@ class _Dataclass(Protocol):
 
 
 _Section = TypeVar("_Section", bound=_Dataclass)
-
-
-def policy_names() -> tuple[str, ...]:
-    """Every policy there is."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
 def read_policy(name: str) -> Any:  # noqa: ANN401  a document is any YAML
