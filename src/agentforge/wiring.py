@@ -23,8 +23,6 @@ from agentforge.activities.said import check_walls, rules_of, said, sandbox_name
 from agentforge.activities.spending import Purse
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
-from agentforge.analysis.goals import classify_goal
-from agentforge.analysis.triage import Triage, tree_facts, triage
 from agentforge.answering import TIERED, Answering, NobodyAnswers
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.catalog.modes import USUAL, Mode, mode_named
@@ -44,6 +42,8 @@ from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
+from agentforge.sizing.goals import classify_goal
+from agentforge.sizing.triage import Triage, tree_facts, triage
 from agentforge.store.layout import TaskFiles, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts, inbox, views

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agentforge.analysis.lint import LintRun
-from agentforge.analysis.testrun import TestRun
-from agentforge.analysis.typecheck import TypeRun
 from agentforge.core.reply import Json
 from agentforge.gates.court import Verdict
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.languages.python.lint import LintRun
+from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.python.typecheck import TypeRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 
 pytestmark = pytest.mark.slow

@@ -3,13 +3,13 @@ affair.
 """
 
 from agentforge.activities.world import World
-from agentforge.analysis.lint import lint, worse
-from agentforge.analysis.outcomes import GOOD, TestRun
-from agentforge.analysis.symbols import syntax_error
 from agentforge.core.inputs import CheckRan
 from agentforge.core.state import State
 from agentforge.core.values import CheckDigest
 from agentforge.gates.red import declared_tests
+from agentforge.languages.outcomes import GOOD, TestRun
+from agentforge.languages.python.lint import lint, worse
+from agentforge.languages.symbols import syntax_error
 
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25

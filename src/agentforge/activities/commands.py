@@ -14,8 +14,8 @@ from pathlib import Path
 from agentforge.activities.world import World
 from agentforge.core.errors import ModelMistake
 from agentforge.core.state import State
+from agentforge.languages.python.environment import Environment, run_env
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.environment import Environment, run_env
 from agentforge.sandbox.guarded import Guard
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace

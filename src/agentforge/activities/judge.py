@@ -4,10 +4,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from agentforge.activities.world import Document, World, record_refs
-from agentforge.analysis.lint import LintRun, lint
-from agentforge.analysis.reach import render
-from agentforge.analysis.symbols import PYTHON
-from agentforge.analysis.typecheck import TypeRun, typecheck
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER
@@ -21,6 +17,10 @@ from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+from agentforge.languages.python.lint import LintRun, lint
+from agentforge.languages.python.typecheck import TypeRun, typecheck
+from agentforge.languages.reach import render
+from agentforge.languages.symbols import PYTHON
 
 FACTS_CHARS = 4000
 

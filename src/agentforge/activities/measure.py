@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentforge.activities.world import World
-from agentforge.analysis import lint, typecheck
-from agentforge.analysis.coverage import covered, measure, uncovered
-from agentforge.analysis.symbols import decode
 from agentforge.core.state import State
-from agentforge.sandbox.environment import lay_generated
+from agentforge.languages.python import lint, typecheck
+from agentforge.languages.python.coverage import covered, measure, uncovered
+from agentforge.languages.python.environment import lay_generated
+from agentforge.languages.symbols import decode
 from agentforge.tools.base import ToolResult
 
 

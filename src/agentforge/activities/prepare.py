@@ -3,14 +3,14 @@ first model calls.
 """
 
 from agentforge.activities.world import World
-from agentforge.analysis.lint import LintRun, lint
-from agentforge.analysis.outcomes import GOOD, rerun_flaky
 from agentforge.core.effects import Prepare
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
+from agentforge.languages.outcomes import GOOD, rerun_flaky
+from agentforge.languages.python.lint import LintRun, lint
 
 LEAVE_OUT_LINT = "leave out lint"
 NO_TESTS = "no tests were collected"

@@ -7,10 +7,6 @@ from typing import Any, TypeVar
 
 from agentforge.activities.batches import Desk
 from agentforge.activities.spending import Purse
-from agentforge.analysis.imports import ImportGraph
-from agentforge.analysis.lint import LintRun
-from agentforge.analysis.outcomes import TestRun
-from agentforge.analysis.reach import Reach, change_facts
 from agentforge.catalog.load import Resolved
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
@@ -19,10 +15,14 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Court
+from agentforge.languages.outcomes import TestRun
+from agentforge.languages.python.detect import Plan, detect, lock_hash, test_globs
+from agentforge.languages.python.environment import Environment, build
+from agentforge.languages.python.imports import ImportGraph
+from agentforge.languages.python.lint import LintRun
+from agentforge.languages.reach import Reach, change_facts
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.detect import Plan, detect, lock_hash, test_globs
-from agentforge.sandbox.environment import Environment, build
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles

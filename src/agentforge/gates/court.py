@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.analysis.outcomes import TestResult, TestRun, absent
-from agentforge.analysis.testrun import run_tests
 from agentforge.core.reply import Json
 from agentforge.core.values import GateStatus
+from agentforge.languages.outcomes import TestResult, TestRun, absent
+from agentforge.languages.python.environment import Environment, lay_generated
+from agentforge.languages.python.testrun import run_tests
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.environment import Environment, lay_generated
 from agentforge.sandbox.worktree import Workspace
 
 

@@ -7,14 +7,14 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agentforge.analysis.lint import LintRun, worse
-from agentforge.analysis.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
-from agentforge.analysis.testguard import weakened
-from agentforge.analysis.testrun import foreign
-from agentforge.analysis.typecheck import TypeRun
-from agentforge.analysis.typecheck import worse as worse_types
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of
+from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
+from agentforge.languages.python.lint import LintRun, worse
+from agentforge.languages.python.testguard import weakened
+from agentforge.languages.python.testrun import foreign
+from agentforge.languages.python.typecheck import TypeRun
+from agentforge.languages.python.typecheck import worse as worse_types
 
 MAX_REASONS = 10
 TEST_SETTINGS = frozenset(

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.analysis.complexity import LIMIT, complexity, worse_complexity
-from agentforge.analysis.coverage import CoverageRun, Covered, added_lines, covered, measure, uncovered
-from agentforge.analysis.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
-from agentforge.analysis.symbols import PYTHON, decode
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict
-from agentforge.sandbox.environment import lay_generated
+from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
+from agentforge.languages.python.complexity import LIMIT, complexity, worse_complexity
+from agentforge.languages.python.coverage import (
+    CoverageRun,
+    Covered,
+    added_lines,
+    covered,
+    measure,
+    uncovered,
+)
+from agentforge.languages.python.environment import lay_generated
+from agentforge.languages.symbols import PYTHON, decode
 
 MAX_REASONS = 10
 MAX_FILES = 3000

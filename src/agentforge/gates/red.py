@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentforge.analysis.outcomes import GOOD, TestResult, TestRun
-from agentforge.analysis.testguard import test_ids_in_source
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of, texts
+from agentforge.languages.outcomes import GOOD, TestResult, TestRun
+from agentforge.languages.python.testguard import test_ids_in_source
 
 RUNS = 3
 MAX_REASONS = 10

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
+from agentforge.languages.symbols import syntax_error
 from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import (

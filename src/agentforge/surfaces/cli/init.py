@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agentforge.sandbox.detect import Plan
+    from agentforge.languages.python.detect import Plan
     from agentforge.store.site import Site
 
 
@@ -115,7 +115,7 @@ def _told(settings: str | None, written: list[str], left: list[str]) -> list[str
 
 
 def _plan(site: "Site", head: str) -> "Plan":
-    from agentforge.sandbox.detect import detect
+    from agentforge.languages.python.detect import detect
 
     tree = site.git.tree_of(head)
     paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]

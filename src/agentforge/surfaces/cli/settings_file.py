@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from agentforge.sandbox.detect import Plan
+from agentforge.languages.python.detect import Plan
 from agentforge.surfaces.cli.words import command_line
 
 _FILE = """\

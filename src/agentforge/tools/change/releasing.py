@@ -8,15 +8,15 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from agentforge.analysis.docs_found import headings, is_document
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.sandbox.project import Project, table
+from agentforge.languages.python.project import Project, table
 from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.changelog import Placed, has_entry_for, with_entry
 from agentforge.tools.look.analysing import project_of
+from agentforge.tools.look.documents import headings, is_document
 from agentforge.tools.look.source import MAX_BYTES, present, read_source, walk
 
 CHANGELOG_NAME = re.compile(

@@ -5,15 +5,15 @@ functions are.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agentforge.analysis.complexity import complexity
-from agentforge.analysis.duplicates import duplicates
-from agentforge.analysis.imports import ImportGraph
-from agentforge.analysis.reach import Reach, change_facts, imported_by, outside_imports, render
 from agentforge.core.errors import ModelMistake, UsageError
 from agentforge.core.reply import Json
-from agentforge.sandbox.layout import import_roots
-from agentforge.sandbox.project import Project, lines, open_project, strings, table
-from agentforge.sandbox.requirements import extras_of, name_of, poetry_requirements
+from agentforge.languages.duplicates import duplicates
+from agentforge.languages.python.complexity import complexity
+from agentforge.languages.python.imports import ImportGraph
+from agentforge.languages.python.layout import import_roots
+from agentforge.languages.python.project import Project, lines, open_project, strings, table
+from agentforge.languages.python.requirements import extras_of, name_of, poetry_requirements
+from agentforge.languages.reach import Reach, change_facts, imported_by, outside_imports, render
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import RESULT_CHARS, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.look import diagram

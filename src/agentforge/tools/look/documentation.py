@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.analysis.docs_found import docstrings, documents, headings, is_document, sections
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import (
@@ -17,6 +16,7 @@ from agentforge.tools.base import (
     object_schema,
     text_of,
 )
+from agentforge.tools.look.documents import docstrings, documents, headings, is_document, sections
 from agentforge.tools.look.reading import read_file
 from agentforge.tools.look.source import numbered, python_texts, read_source, walk
 

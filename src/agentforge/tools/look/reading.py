@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentforge.analysis.symbols import Symbol, find_symbol, outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.symbols import Symbol, find_symbol, outline
 from agentforge.system.globs import glob
 from agentforge.tools.base import (
     RESULT_CHARS,

@@ -4,8 +4,8 @@ scanner of the project says.
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.analysis.security import SEVERITIES, Finding, scan
 from agentforge.core.reply import Json
+from agentforge.languages.python.security import SEVERITIES, Finding, scan
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema
 from agentforge.tools.look.source import present, read_source, walk
 from agentforge.tools.run.checking import PATHS, real_paths

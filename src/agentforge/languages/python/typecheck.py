@@ -1,0 +1,211 @@
+"""The project's own type checker as a ratchet: nothing new, nothing worse on what a change touches."""
+
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agentforge.languages.python.environment import Environment, run_env
+from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.processes import Completed
+
+Checker = Literal["mypy", "pyright"]
+
+_MYPY = (
+    "--cache-dir=/dev/null",  # the tree is read-only, and a cache could be planted
+    "--no-error-summary",
+    "--no-color-output",
+    "--no-pretty",
+    "--show-error-codes",
+    "--hide-error-context",
+)
+_LINE = re.compile(
+    r"(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)* error: (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
+)
+_SELECTS = ("files", "packages", "modules")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRun:
+    """What the checker found, counted by file and code: line numbers move, counts do not."""
+
+    status: Literal["ran", "not_run", "not_configured"]
+    reason: str = ""
+    findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The first finding of each kind, as `line: message`."""
+    checker: Checker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Configured:
+    checker: Checker
+    selects: bool
+    """The project itself says which files are checked. Then all of them are, and a change that breaks its
+    callers is seen.
+    """
+
+
+def configured(tree: Path) -> tuple[Checker, ...]:
+    """The type checkers that the project says it uses."""
+    return tuple(each.checker for each in _configurations(tree))
+
+
+def typecheck(
+    sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float = 300
+) -> TypeRun:
+    """Check with the project's configuration and the environment's checker: what the project selects, else
+    those of `paths` that exist.
+    """
+    wanted = _configurations(place)
+    if not wanted:
+        return TypeRun("not_configured", "the project configures neither mypy nor pyright")
+    for each in wanted:
+        program = env.python.parent / each.checker
+        if program.exists():
+            return _run(sandbox, env, place.resolve(), paths, each, timeout_s)
+    names = " and ".join(each.checker for each in wanted)
+    return TypeRun("not_run", f"the project configures {names}, but its environment has none")
+
+
+def worse(before: TypeRun, after: TypeRun) -> list[str]:
+    """Each kind of finding that a file has more of than before, with an example."""
+    found = []
+    for (path, code), count in sorted(after.findings.items()):
+        known = before.findings.get((path, code), 0)
+        if count > known:
+            found.append(f"{path}:{after.samples[path, code]} ({code}, {count} now, {known} before)")
+    return found
+
+
+def _run(
+    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
+) -> TypeRun:
+    present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
+    if paths and not present and not use.selects:
+        return TypeRun("ran", "no Python file to check", checker=use.checker)
+    chosen = [] if use.selects else ["--", *(present or ["."])]
+    program = str(env.python.parent / use.checker)
+    options = list(_MYPY) if use.checker == "mypy" else ["--outputjson", "--pythonpath", str(env.python)]
+    # pyright takes no `--`; a path that begins with a dash is no option behind `./`.
+    files = chosen if use.checker == "mypy" else [f"./{path}" for path in chosen[1:]]
+    done = sandbox.run(
+        [program, *options, *files],
+        Confinement(cwd=tree, read=(tree, *env.readable), env=_variables(env, tree), timeout_s=timeout_s),
+    )
+    if done.timed_out:
+        return TypeRun("not_run", f"{use.checker} did not end within {int(timeout_s)} s", checker=use.checker)
+    return _READERS[use.checker](done, tree)
+
+
+def _variables(env: Environment, tree: Path) -> dict[str, str]:
+    """Where modules are found: this tree before the checkout that was installed. The checker itself must not
+    be imported from the tree.
+    """
+    roots = [str(tree / root) for root in env.import_roots if root != "."]
+    plain = {name: value for name, value in run_env(env, tree).items() if name != "PYTHONPATH"}
+    return plain | ({"MYPYPATH": ":".join(roots)} if roots else {})
+
+
+def _read_mypy(done: Completed, tree: Path) -> TypeRun:
+    out = done.out.decode("utf-8", "replace")
+    if done.code not in (0, 1):
+        # It stopped at the first error of its own; the counts would be those of half a run.
+        said = [
+            line
+            for text in (out, done.err.decode("utf-8", "replace"))
+            for line in text.splitlines()
+            if line.strip()
+        ]
+        return TypeRun(
+            "not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}", checker="mypy"
+        )
+    rows = [
+        (_relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
+        for line in out.splitlines()
+        if (match := _LINE.fullmatch(line)) is not None
+    ]
+    return _counted(rows, "mypy")
+
+
+def _read_pyright(done: Completed, tree: Path) -> TypeRun:
+    try:
+        value: Any = json.loads(done.out)
+        found = value["generalDiagnostics"]
+    except (ValueError, TypeError, KeyError):
+        said = done.err.decode("utf-8", "replace").strip().splitlines()
+        return TypeRun(
+            "not_run",
+            f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}",
+            checker="pyright",
+        )
+    rows = [
+        (
+            _relative(row["file"], tree),
+            row.get("rule", "error"),
+            f"{row['range']['start']['line'] + 1}: {row['message'].splitlines()[0]}",
+        )
+        for row in found
+        if row["severity"] == "error"
+    ]
+    return _counted(rows, "pyright")
+
+
+_READERS: Mapping[Checker, Callable[[Completed, Path], TypeRun]] = {
+    "mypy": _read_mypy,
+    "pyright": _read_pyright,
+}
+
+
+def _counted(rows: Sequence[tuple[str, str, str]], checker: Checker) -> TypeRun:
+    findings: dict[tuple[str, str], int] = {}
+    samples: dict[tuple[str, str], str] = {}
+    for path, code, sample in rows:
+        findings[path, code] = findings.get((path, code), 0) + 1
+        samples.setdefault((path, code), sample)
+    return TypeRun("ran", findings=findings, samples=samples, checker=checker)
+
+
+def _relative(name: str, tree: Path) -> str:
+    path = Path(name)
+    return path.relative_to(tree).as_posix() if path.is_relative_to(tree) else path.as_posix()
+
+
+def _configurations(tree: Path) -> list[_Configured]:
+    """What the project configures, mypy first; each file is asked in the order in which the checker asks."""
+    tools = _pyproject(tree)
+    found = []
+    sections = (
+        _ini(tree / "mypy.ini"),
+        _ini(tree / ".mypy.ini"),
+        tools.get("mypy"),
+        _ini(tree / "setup.cfg"),
+    )
+    mypy = next((section for section in sections if section is not None), None)
+    if mypy is not None:
+        found.append(_Configured("mypy", any(key in mypy for key in _SELECTS)))
+    if "pyright" in tools or (tree / "pyrightconfig.json").is_file():
+        # Without paths pyright takes the project's `include`, and by default everything.
+        found.append(_Configured("pyright", selects=True))
+    return found
+
+
+def _pyproject(tree: Path) -> Mapping[str, Any]:
+    try:
+        tools = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+    return tools if isinstance(tools, dict) else {}
+
+
+def _ini(path: Path) -> Mapping[str, str] | None:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, configparser.Error):
+        return None
+    return parser["mypy"] if parser.has_section("mypy") else None
