@@ -26,6 +26,7 @@ from agentforge.activities.world import World
 from agentforge.answering import TIERED, Answering, NobodyAnswers
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.catalog.modes import USUAL, Mode, mode_named
+from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.events import Event, StepClosed
 from agentforge.core.inputs import Abort, Create, Message
@@ -43,7 +44,7 @@ from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
 from agentforge.sizing.goals import classify_goal
-from agentforge.sizing.triage import Triage, tree_facts, triage
+from agentforge.sizing.triage import Triage, triage
 from agentforge.store.layout import TaskFiles, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts, inbox, views

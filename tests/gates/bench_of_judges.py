@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.gates.court import Court
-from agentforge.languages.python.environment import Environment
 from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.git.repository import Git

@@ -1,7 +1,7 @@
 """What given files reach in a small tree."""
 
-from agentforge.languages.python.imports import ImportGraph
-from agentforge.languages.reach import Reach, change_facts, imported_by, outside_imports, render
+from agentforge.languages.imports import ImportGraph, outside_imports
+from agentforge.languages.reach import Reach, change_facts, imported_by, render
 from tests.rows import every
 
 TEXTS = {
@@ -61,7 +61,7 @@ def test_the_graph_turned_round_has_the_same_edges() -> None:
 
 def test_the_standard_library_and_the_project_are_not_outside() -> None:
     assert outside_imports(
-        "import os, yaml\nfrom shop import x\nfrom .y import z\nfrom numpy import a\n", TEXTS
+        "import os, yaml\nfrom shop import x\nfrom .y import z\nfrom numpy import a\n", "a.py", list(TEXTS)
     ) == ("numpy", "yaml")
 
 

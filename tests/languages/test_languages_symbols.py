@@ -1,6 +1,7 @@
 import time
 
-from agentforge.languages.symbols import decode, find_symbol, outline, repo_map, syntax_error
+from agentforge.context.repository_map import repo_map
+from agentforge.languages.symbols import decode, find_symbol, outline, syntax_error
 from tests.depth import SOAK
 from tests.rows import every
 
@@ -49,15 +50,17 @@ def test_an_outline_names_methods_by_their_class_and_counts_decorators_in() -> N
 
 
 def test_a_symbol_is_found_by_its_name_or_its_unique_end() -> None:
-    feed = find_symbol(SOURCE, "feed")
+    feed = find_symbol(SOURCE, "feed", "a.py")
     assert feed is not None
     assert feed.name == "Parser.feed"
-    both = find_symbol(SOURCE, "Parser.name")
+    both = find_symbol(SOURCE, "Parser.name", "a.py")
     assert both is not None
     assert (both.start, both.end) == (9, 14)
-    assert find_symbol(SOURCE, "Parser.feed.inner") is not None
-    assert find_symbol(SOURCE, "nothing") is None
-    assert find_symbol("class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\n", "f") is None
+    assert find_symbol(SOURCE, "Parser.feed.inner", "a.py") is not None
+    assert find_symbol(SOURCE, "nothing", "a.py") is None
+    assert (
+        find_symbol("class A:\n    def f(self): ...\nclass B:\n    def f(self): ...\n", "f", "a.py") is None
+    )
 
 
 def test_python_that_does_not_parse_still_has_an_outline() -> None:
@@ -109,9 +112,9 @@ def test_sound_files_and_unknown_kinds_have_no_syntax_error() -> None:
 
 
 def test_bytes_that_are_not_utf8_are_read_as_they_declare() -> None:
-    assert decode("# -*- coding: latin-1 -*-\nx = 'ü'\n".encode("latin-1")).endswith("x = 'ü'\n")
-    assert "x = 1" in decode(b"x = 1 # \xff\n")
-    assert decode(b"# -*- coding: no-such -*-\n").startswith("#")
+    assert decode("# -*- coding: latin-1 -*-\nx = 'ü'\n".encode("latin-1"), "a.py").endswith("x = 'ü'\n")
+    assert "x = 1" in decode(b"x = 1 # \xff\n", "a.py")
+    assert decode(b"# -*- coding: no-such -*-\n", "a.py").startswith("#")
 
 
 def test_a_huge_file_is_outlined_in_reasonable_time() -> None:

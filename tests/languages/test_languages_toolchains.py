@@ -20,6 +20,7 @@ from agentforge.languages.toolchains import (
     readable,
     with_toolchains,
 )
+from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.walls import ladder
 from tests.rows import every
@@ -213,11 +214,11 @@ def test_set_up_and_every_run_of_an_environment_get_them(
     )
     walls = ladder.choose("auto")
 
-    def build() -> environment.Environment:
+    def build() -> Environment:
         return environment.build(plan, lambda place: None, tmp_path / "cache", walls, lock_text_hash="x")
 
     built = build()
-    assert built.python.read_text() == "v20.11.1\n"
+    assert built.program.read_text() == "v20.11.1\n"
     room = tmp_path / "room"
     room.mkdir()
     confinement = Confinement(

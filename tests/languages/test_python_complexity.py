@@ -8,14 +8,16 @@ from collections import Counter
 from pathlib import Path
 from textwrap import dedent
 
-from agentforge.languages.python.complexity import complexity, worse_complexity
+from agentforge.gates.ratchets import worse_complexity
+from agentforge.languages import measures
+from agentforge.languages.python.complexity import complexity
 from tests.rows import every
 
 SOURCE = Path(__file__).parents[2] / "src" / "agentforge"
 
 
 def count(text: str) -> dict[str, int]:
-    return complexity(dedent(text), "a.py")
+    return complexity(dedent(text))
 
 
 @every(
@@ -35,7 +37,7 @@ def count(text: str) -> dict[str, int]:
     ],
 )
 def test_each_way_through_a_function_counts(body: str, ways: int) -> None:
-    assert complexity(f"async def f():\n    {body}\n", "a.py")["f"] == ways
+    assert complexity(f"async def f():\n    {body}\n")["f"] == ways
 
 
 def test_names_are_dotted_and_nothing_hides() -> None:
@@ -57,11 +59,11 @@ def test_names_are_dotted_and_nothing_hides() -> None:
 
 def test_what_is_no_python_has_no_functions() -> None:
     assert count("def (") == {}
-    assert complexity("def f(): pass", "a.js") == {}
+    assert measures.complexity("def f(): pass", "a.js") == {}
 
 
 def test_a_long_chain_is_no_trouble() -> None:
-    assert complexity("def f():\n if a: pass\n" + " elif a: pass\n" * 300, "a.py") == {"f": 302}
+    assert complexity("def f():\n if a: pass\n" + " elif a: pass\n" * 300) == {"f": 302}
 
 
 def test_the_linter_counts_the_same_on_our_own_source() -> None:
@@ -94,7 +96,7 @@ def test_the_linter_counts_the_same_on_our_own_source() -> None:
         (str(path), name.rpartition(".")[2], number)
         for folder in ("analysis", "gates")
         for path in (SOURCE / folder).rglob("*.py")
-        for name, number in complexity(path.read_text(), str(path)).items()
+        for name, number in complexity(path.read_text()).items()
     )
     assert ours == theirs
     assert len(ours) > 100

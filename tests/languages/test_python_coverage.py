@@ -8,15 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from agentforge.languages.python.coverage import (
-    CoverageRun,
-    added_lines,
-    covered,
-    measure,
-    statements,
-    uncovered,
-)
-from agentforge.languages.python.environment import Environment
+from agentforge.gates.coverage import added_lines, covered, uncovered
+from agentforge.languages.python.coverage import measure, statements
+from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.walls.none import NoSandbox
 
@@ -74,7 +68,7 @@ def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_wo
     assert (found.status, found.reason) == ("ran", "")
     assert found.missing["signs.py"] == {6}
     assert {3, 5, 7} <= found.executed["signs.py"]
-    part = covered(found, {"signs.py": CODE}, {"signs.py": [4, 5, 6]})
+    part = covered(found, {"signs.py": statements(CODE)}, {"signs.py": [4, 5, 6]})
     assert (part.lines, part.run, part.percent) == (2, 1, 50)
     assert uncovered(part) == [
         (
@@ -82,12 +76,12 @@ def test_lines_that_no_test_runs_are_named_wherever_the_projects_own_settings_wo
             "what no test needs"
         )
     ]
-    assert uncovered(covered(found, {"signs.py": CODE}, {"signs.py": [5, 7]})) == []
-    assert covered(found, {"signs.py": CODE}).percent == 75
+    assert uncovered(covered(found, {"signs.py": statements(CODE)}, {"signs.py": [5, 7]})) == []
+    assert covered(found, {"signs.py": statements(CODE)}).percent == 75
     assert not list((tree.parent / "scratch").iterdir())
     assert not (tree / "there").exists()
     # A file that no test loads is missing as a whole.
-    part = covered(found, {"alone.py": "a = 1\nb = 2\n"}, {"alone.py": [1, 2]})
+    part = covered(found, {"alone.py": statements("a = 1\nb = 2\n")}, {"alone.py": [1, 2]})
     assert (part.percent, dict(part.missing)) == (0, {"alone.py": (1, 2)})
 
 
@@ -117,7 +111,7 @@ def test_a_run_that_breaks_is_not_run(tree: Path, env: Environment) -> None:
 
 def test_without_coverage_nothing_is_configured(tree: Path, env: Environment, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
-    bare = replace(env, path=tmp_path / "bare", python=tmp_path / "bare" / "bin" / "python")
+    bare = replace(env, path=tmp_path / "bare", program=tmp_path / "bare" / "bin" / "python")
     assert run(bare, tree, "signs.py").status == "not_configured"
     assert run(env, tree, "signs.py", command=("make", "test")).status == "not_configured"
 
@@ -146,9 +140,9 @@ def test_what_can_be_executed_is_statements_without_documentation() -> None:
 def test_many_places_are_cut() -> None:
     left = CoverageRun("ran")
     text = "".join(f"a{number} = 1\n\n" for number in range(10))
-    (line,) = uncovered(covered(left, {"a.py": text}))
+    (line,) = uncovered(covered(left, {"a.py": statements(text)}))
     assert "lines 1, 3, 5, 7, 9, 11 and 4 more places;" in line
-    assert "lines 1-3;" in uncovered(covered(left, {"a.py": "a = 1\nb = 1\nc = 1\n"}))[0]
+    assert "lines 1-3;" in uncovered(covered(left, {"a.py": statements("a = 1\nb = 1\nc = 1\n")}))[0]
 
 
 def test_a_project_that_turns_plugins_off_is_measured_all_the_same(tree: Path, env: Environment) -> None:

@@ -6,12 +6,13 @@ from agentforge.core.errors import UsageError
 from agentforge.languages.python import detect, layout
 from agentforge.languages.python.project import open_project
 from agentforge.languages.python.requirements import poetry_requirements
+from agentforge.languages.values import Plan
 from tests.rows import every
 
 BUILD = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
 
 
-def plan_of(files: dict[str, str], settings: dict[str, object] | None = None) -> detect.Plan:
+def plan_of(files: dict[str, str], settings: dict[str, object] | None = None) -> Plan:
     data = {path: text.encode() for path, text in files.items()}
     return detect.detect(data.get, tuple(data), settings)
 
@@ -237,11 +238,11 @@ def test_tests_are_found_in_every_layout(files: dict[str, str], paths: tuple[str
 
 
 def test_a_directory_of_tests_belongs_to_them_whole_and_another_only_by_name() -> None:
-    assert detect.test_globs(("tests", "pkg/tests")) == ("tests/**", "pkg/tests/**")
-    assert detect.test_globs(("test_x.py",)) == ("test_x.py", "test_*.py", "*_test.py", "conftest.py")
-    assert detect.test_globs(("src",)) == ("src/**/test_*.py", "src/**/*_test.py", "src/**/conftest.py")
-    assert detect.test_globs((".",)) == layout.TEST_FILE_GLOBS
-    assert detect.test_globs(()) == ("tests/**", *layout.TEST_FILE_GLOBS)
+    assert layout.test_globs(("tests", "pkg/tests")) == ("tests/**", "pkg/tests/**")
+    assert layout.test_globs(("test_x.py",)) == ("test_x.py", "test_*.py", "*_test.py", "conftest.py")
+    assert layout.test_globs(("src",)) == ("src/**/test_*.py", "src/**/*_test.py", "src/**/conftest.py")
+    assert layout.test_globs((".",)) == layout.TEST_FILE_GLOBS
+    assert layout.test_globs(()) == ("tests/**", *layout.TEST_FILE_GLOBS)
 
 
 def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
@@ -257,7 +258,7 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
         ("make;", "rm", "-rf", "/"),
     )
     assert plan.tests == ("python", "-m", "unittest", "-v")
-    assert plan.python == "3.12"
+    assert plan.version == "3.12"
 
 
 @every(

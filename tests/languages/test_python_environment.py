@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
+from agentforge.languages.generated import lay_generated
 from agentforge.languages.python import detect, environment, indexes
 from agentforge.languages.python.interpreter import find_interpreter, find_uv
+from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.walls import ladder
 from agentforge.system.processes import Completed
@@ -66,7 +68,7 @@ def reader(top: Path) -> Callable[[str], bytes | None]:
     return lambda path: (top / path).read_bytes() if (top / path).is_file() else None
 
 
-def plan_of(top: Path, settings: dict[str, object] | None = None) -> detect.Plan:
+def plan_of(top: Path, settings: dict[str, object] | None = None) -> Plan:
     return detect.detect(
         reader(top),
         tuple(path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()),
@@ -74,10 +76,10 @@ def plan_of(top: Path, settings: dict[str, object] | None = None) -> detect.Plan
     )
 
 
-def offline_plan(top: Path) -> detect.Plan:
+def offline_plan(top: Path) -> Plan:
     """As settings correct it, without the seed packages, which would ask an index."""
     plan = plan_of(top)
-    return detect.Plan(
+    return Plan(
         setup=(detect.MAKE_ENVIRONMENT, ("{uv}", "pip", "install", "--no-index", "-e", ".")),
         tests=("{env}/bin/python", "-c", "import greet; print(greet.hello(), greet.version, greet.__file__)"),
         import_roots=plan.import_roots,
@@ -89,7 +91,7 @@ def offline_plan(top: Path) -> detect.Plan:
     )
 
 
-def built(plan: detect.Plan, top: Path, cache: Path, walls: Sandbox) -> environment.Environment:
+def built(plan: Plan, top: Path, cache: Path, walls: Sandbox) -> Environment:
     def checkout(into: Path) -> None:
         shutil.copytree(top, into, dirs_exist_ok=True)
 
@@ -98,9 +100,7 @@ def built(plan: detect.Plan, top: Path, cache: Path, walls: Sandbox) -> environm
     )
 
 
-def run_in(
-    built_env: environment.Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox
-) -> Completed:
+def run_in(built_env: Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox) -> Completed:
     command = environment.fill(argv, {"env": str(built_env.path)})
     return walls.run(
         command,
@@ -111,23 +111,21 @@ def run_in(
 
 
 @pytest.fixture(scope="session")
-def shared(
-    tmp_path_factory: pytest.TempPathFactory, walls: Sandbox
-) -> tuple[environment.Environment, Path, Path]:
+def shared(tmp_path_factory: pytest.TempPathFactory, walls: Sandbox) -> tuple[Environment, Path, Path]:
     top = write(FILES, tmp_path_factory.mktemp("greet"))
     cache = tmp_path_factory.mktemp("cache with space")
     return built(offline_plan(top), top, cache, walls), top, cache
 
 
 def test_the_judged_tree_is_imported_with_the_version_of_its_tags_and_not_the_checkout_that_was_installed(
-    shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
+    shared: tuple[Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env, top, _ = shared
     tree = write(
         FILES | {"src/greet/__init__.py": FILES["src/greet/__init__.py"].replace("'hello'", "'changed'")},
         tmp_path,
     )
-    environment.lay_generated(env, tree)
+    lay_generated(env, tree)
     done = run_in(env, offline_plan(top).tests, tree, walls)
     assert done.out.decode().split() == [
         "changed",
@@ -141,43 +139,43 @@ def test_the_judged_tree_is_imported_with_the_version_of_its_tags_and_not_the_ch
 
 
 def test_what_set_up_generated_is_listed_without_caches(
-    shared: tuple[environment.Environment, Path, Path],
+    shared: tuple[Environment, Path, Path],
 ) -> None:
     assert shared[0].generated == ("src/greet/_version.py",)
 
 
 def test_what_a_tree_has_itself_is_not_overlaid(
-    shared: tuple[environment.Environment, Path, Path], tmp_path: Path
+    shared: tuple[Environment, Path, Path], tmp_path: Path
 ) -> None:
     tree = write({"src/greet/_version.py": "mine"}, tmp_path)
-    environment.lay_generated(shared[0], tree)
+    lay_generated(shared[0], tree)
     assert (tree / "src/greet/_version.py").read_text() == "mine"
 
 
 def test_generated_files_are_not_laid_through_a_link_that_leads_out(
-    shared: tuple[environment.Environment, Path, Path], tmp_path: Path
+    shared: tuple[Environment, Path, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "outside/greet").mkdir(parents=True)
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/src").symlink_to(tmp_path / "outside")
-    environment.lay_generated(shared[0], tmp_path / "tree")
+    lay_generated(shared[0], tmp_path / "tree")
     assert list((tmp_path / "outside/greet").iterdir()) == []
 
 
 def test_the_environment_and_its_source_cannot_be_changed_by_a_run(
-    shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
+    shared: tuple[Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env = shared[0]
     script = (
         f"echo x > {env.path}/forged; echo x >> '{env.source}/src/greet/__init__.py'; rm -rf '{env.path}/bin'"
     )
     assert run_in(env, ("/bin/sh", "-c", script), tmp_path, walls).code != 0
-    assert env.python.exists()
+    assert env.program.exists()
     assert not (env.path / "forged").exists()
 
 
 def test_a_second_build_is_answered_from_the_cache(
-    shared: tuple[environment.Environment, Path, Path], walls: Sandbox
+    shared: tuple[Environment, Path, Path], walls: Sandbox
 ) -> None:
     env, top, cache = shared
 
@@ -205,7 +203,7 @@ def test_a_half_built_environment_is_built_again(tmp_path: Path, walls: Sandbox)
 
 
 def test_another_lock_file_is_another_environment(
-    shared: tuple[environment.Environment, Path, Path], tmp_path: Path, walls: Sandbox
+    shared: tuple[Environment, Path, Path], tmp_path: Path, walls: Sandbox
 ) -> None:
     env, _, cache = shared
     top = write(FILES | {"pyproject.toml": FILES["pyproject.toml"] + "# changed\n"}, tmp_path)
@@ -233,7 +231,7 @@ def test_set_up_sees_no_secret_of_the_caller_and_writes_nowhere_else(
     plan = plan_of(top)
     spy = ("/bin/sh", "-c", f"env > seen; echo x > {tmp_path}/forged; true")
     env = built(
-        detect.Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()),
+        Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()),
         top,
         tmp_path / "cache",
         walls,
@@ -328,7 +326,7 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
     (tmp_path / "index/simple/greet/index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
     for name in ("UV_OFFLINE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)
-    plain = detect.Plan((), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plain = Plan((), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
     ask = ("{python}", "-c", "import urllib.request; urllib.request.urlopen('http://elsewhere.invalid/')")
     with folder(tmp_path / "index") as port, socket.create_server(("127.0.0.1", 0)) as other:
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
@@ -419,7 +417,7 @@ def test_the_suite_of_a_src_layout_package_with_its_version_from_tags_runs(
     env = built(plan, top, downloads, walls)
     assert "src/iniconfig/_version.py" in env.generated
     assert "9.9" in (env.source / "src/iniconfig/_version.py").read_text()
-    environment.lay_generated(env, top)
+    lay_generated(env, top)
     done = run_in(env, (*plan.tests, "-q", "-p", "no:cacheprovider", *plan.test_paths), top, walls)
     assert done.code == 0, done.out.decode()
     assert b" passed" in done.out

@@ -1,6 +1,6 @@
 import time
 
-from agentforge.languages.python.imports import ImportGraph
+from agentforge.languages.imports import ImportGraph
 from tests.rows import every
 
 FILES = {

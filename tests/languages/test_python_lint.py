@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.languages.python.environment import Environment
-from agentforge.languages.python.lint import LintRun, configured, lint, worse
+from agentforge.gates.ratchets import worse
+from agentforge.languages.python.lint import configured, lint
+from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.walls.none import NoSandbox
 
 
@@ -24,7 +25,7 @@ def test_a_project_without_a_linter_is_not_configured(tmp_path: Path, env: Envir
 
 def test_a_configured_linter_that_is_missing_did_not_run(tmp_path: Path, env: Environment) -> None:
     (tmp_path / "ruff.toml").write_text("")
-    missing = replace(env, python=tmp_path / "python")
+    missing = replace(env, program=tmp_path / "python")
     assert lint(NoSandbox(), missing, tmp_path, ["a.py"]).status == "not_run"
 
 
@@ -55,4 +56,4 @@ def test_a_configuration_that_ruff_refuses_is_not_run(tmp_path: Path, env: Envir
 
 def test_nothing_to_check_is_clean(tmp_path: Path, env: Environment) -> None:
     (tmp_path / "ruff.toml").write_text("")
-    assert lint(NoSandbox(), env, tmp_path, ["gone.py"]) == LintRun("ran", "no Python file to check")
+    assert lint(NoSandbox(), env, tmp_path, ["gone.py"]) == CheckRun("ran", "no Python file to check")

@@ -10,8 +10,8 @@ from textwrap import dedent
 
 import pytest
 
-from agentforge.languages.python.environment import Environment
 from agentforge.languages.python.testrun import TestRun, foreign, run_tests
+from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK, telling
@@ -34,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
 def env(tmp_path: Path) -> Environment:
     return Environment(
         path=Path(sys.prefix),
-        python=Path(sys.executable),
+        program=Path(sys.executable),
         source=tmp_path / "source",
         import_roots=("src", "."),
         generated=(),
@@ -383,7 +383,7 @@ def test_pytest_that_cannot_start_is_not_run_and_says_why(
     run = go()
     assert run.status == "not_run"
     assert "no_such_module" in run.reason or "conftest" in run.reason
-    bare = replace(env, python=Path(sys.base_prefix, "bin", "python3"))
+    bare = replace(env, program=Path(sys.base_prefix, "bin", "python3"))
     write(tree, pytest='raise ModuleNotFoundError("No module named pytest")')
     assert (
         run_tests(NoSandbox(), bare, tree, scratch=tmp_path / "s").reason

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.languages.python.environment import Environment
-from agentforge.languages.python.typecheck import TypeRun, configured, typecheck, worse
+from agentforge.gates.ratchets import worse
+from agentforge.languages.python.typecheck import configured, typecheck
+from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK
 
@@ -53,7 +54,7 @@ def test_without_a_checker_nothing_is_configured(tree: Path, env: Environment) -
 
 def test_a_configured_checker_that_is_missing_did_not_run(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
-    run = typecheck(NoSandbox(), replace(env, python=tree / "python"), tree, ["a.py"])
+    run = typecheck(NoSandbox(), replace(env, program=tree / "python"), tree, ["a.py"])
     assert (run.status, run.reason) == (
         "not_run",
         "the project configures mypy, but its environment has none",
@@ -62,8 +63,8 @@ def test_a_configured_checker_that_is_missing_did_not_run(tree: Path, env: Envir
 
 def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
-    assert typecheck(NoSandbox(), env, tree, ["gone.py", "README.md"]) == TypeRun(
-        "ran", "no Python file to check", checker="mypy"
+    assert typecheck(NoSandbox(), env, tree, ["gone.py", "README.md"]) == CheckRun(
+        "ran", "no Python file to check"
     )
 
 
@@ -100,7 +101,7 @@ def test_what_the_project_selects_is_checked_whole_and_callers_are_seen(tree: Pa
     (tree / "elsewhere.py").write_text("x: int = ''\n")
     rooted = replace(env, import_roots=("src",))
     if SOAK:
-        assert typecheck(NoSandbox(), rooted, tree, ["src/lib.py"]) == TypeRun("ran", checker="mypy")
+        assert typecheck(NoSandbox(), rooted, tree, ["src/lib.py"]) == CheckRun("ran")
     (tree / "src/lib.py").write_text("def f(a: str) -> str:\n    return a\n")
     after = typecheck(NoSandbox(), rooted, tree, ["src/lib.py"])
     assert list(after.findings) == [("src/caller.py", "arg-type")]
@@ -127,11 +128,11 @@ def test_pyright_is_read_by_its_json(tree: Path, env: Environment, tmp_path: Pat
         for severity in ("error", "error", "warning")
     ]
     python = fake_pyright(tmp_path / "bin", json.dumps({"generalDiagnostics": rows}), 1)
-    run = typecheck(NoSandbox(), replace(env, python=python), tree, ["a.py"])
-    assert run == TypeRun("ran", "", {("a.py", "reportX"): 2}, {("a.py", "reportX"): "5: bad"}, "pyright")
+    run = typecheck(NoSandbox(), replace(env, program=python), tree, ["a.py"])
+    assert run == CheckRun("ran", "", {("a.py", "reportX"): 2}, {("a.py", "reportX"): "5: bad"})
 
 
 def test_pyright_that_says_something_else_did_not_run(tree: Path, env: Environment, tmp_path: Path) -> None:
     (tree / "pyrightconfig.json").write_text("{}")
     python = fake_pyright(tmp_path / "bin", "no node here", 3)
-    assert typecheck(NoSandbox(), replace(env, python=python), tree, []).status == "not_run"
+    assert typecheck(NoSandbox(), replace(env, program=python), tree, []).status == "not_run"

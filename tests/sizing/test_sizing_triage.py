@@ -1,4 +1,5 @@
-from agentforge.sizing.triage import TreeFacts, tree_facts, triage
+from agentforge.context.named import TreeFacts, tree_facts
+from agentforge.sizing.triage import triage
 from tests.rows import every
 
 FILES = {
@@ -61,7 +62,7 @@ def test_named_places_are_looked_up_in_the_tree() -> None:
     facts = tree_facts(
         "In `dates.py`, `parse_date` and CommandLine.run disagree with README.md, e.g. on v1.2", FILES
     )
-    assert (facts.files, facts.python_files) == (4, 3)
+    assert (facts.files, facts.code_files) == (4, 3)
     assert facts.named_paths == ("README.md", "src/app/dates.py")
     assert set(facts.named_symbols) == {"src/app/dates.py::parse_date", "src/app/cli.py::CommandLine"}
 

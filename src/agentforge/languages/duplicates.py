@@ -6,14 +6,12 @@ compared: comments, documentation, imports, decorators, class lines and declared
 lines of one shape are a table.
 """
 
-import io
-import keyword
 import re
-import tokenize
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.languages.symbols import PYTHON
+from agentforge.languages.table import language_of
+from agentforge.languages.values import Words
 
 MIN_LINES = 6
 MAX_NAMED = 5
@@ -23,20 +21,6 @@ _WORD = re.compile(
 )
 _COMMENT = ("//", "#", "*", "/*")
 _IMPORT = frozenset({"import", "from"})
-_LAYOUT = frozenset(
-    {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-        tokenize.ENCODING,
-    }
-)
-
-Words = tuple[tuple[bool, str], ...]
-"""The words of a line: whether it is a free name, and what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,59 +120,14 @@ def _key(window: Sequence[Words]) -> int | None:
 
 def _lines(text: str, path: str) -> list[tuple[int, Words]]:
     """The lines that count, with their numbers."""
-    if path.endswith(PYTHON):
-        try:
-            return list(_of_python(text))
-        except (tokenize.TokenError, SyntaxError):
-            pass  # it is compared as text
+    language = language_of(path)
+    if language is not None and (found := language.measures.code_lines(text)) is not None:
+        return found
     return [
         (number, words)
         for number, line in enumerate(text.splitlines(), 1)
         if not line.lstrip().startswith(_COMMENT) and (words := _of_text(line)) and words[0][1] not in _IMPORT
     ]
-
-
-def _of_python(text: str) -> Iterator[tuple[int, Words]]:
-    statement: list[tokenize.TokenInfo] = []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in _LAYOUT:
-            statement.append(token)
-        if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) and statement:
-            if not _declares(statement):
-                yield from _by_line(statement)
-            statement = []
-
-
-def _declares(statement: Sequence[tokenize.TokenInfo]) -> bool:
-    """Whether a statement does nothing by itself: files of ours that share twenty of these share no code."""
-    words = [part.string for part in statement]
-    if (
-        words[0] in _IMPORT
-        or words[0] in ("@", "class")
-        or all(part.type == tokenize.STRING for part in statement)
-    ):
-        return True
-    return (
-        words[1:2] == [":"]
-        and words[0].isidentifier()
-        and not keyword.iskeyword(words[0])
-        and "(" not in words
-    )
-
-
-def _by_line(statement: Sequence[tokenize.TokenInfo]) -> Iterator[tuple[int, Words]]:
-    rows: dict[int, list[tuple[bool, str]]] = {}
-    for token in statement:
-        rows.setdefault(token.start[0], []).append(_word(token))
-    yield from ((number, tuple(words)) for number, words in rows.items())
-
-
-def _word(token: tokenize.TokenInfo) -> tuple[bool, str]:
-    if token.type == tokenize.NAME:
-        return (not keyword.iskeyword(token.string), token.string)
-    if token.type == tokenize.OP:
-        return (False, token.string)
-    return (False, tokenize.tok_name[token.type])
 
 
 def _of_text(line: str) -> Words:

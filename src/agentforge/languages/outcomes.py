@@ -62,7 +62,7 @@ class TestRun:
     modules: Mapping[str, str] = field(default_factory=dict)
     """The project's modules that were loaded, with the real path each came from."""
     patched: tuple[str, ...] = ()
-    """Parts of pytest that were replaced while the tests ran."""
+    """Parts of the runner that were replaced while the tests ran."""
     output: str = ""
     """The end of what was printed."""
     output_hash: str = ""
@@ -159,6 +159,13 @@ def absent(identity: str, collect_errors: Mapping[str, str]) -> TestResult:
     if file in collect_errors:
         return TestResult(identity, "missing", "collect", message=f"{file} cannot be collected", file=file)
     return TestResult(identity, "missing", "collect", message="no such test", file=file)
+
+
+def error_line(text: str) -> str:
+    """The line of a collection error that says what went wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
+    return (told or lines or [""])[-1][:300]
 
 
 def rerun_flaky(

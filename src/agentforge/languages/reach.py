@@ -2,13 +2,12 @@
 run them. Pure.
 """
 
-import ast
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.languages.python.imports import ImportGraph
-from agentforge.languages.symbols import outline, parse
+from agentforge.languages.imports import ImportGraph, loads_with, outside_imports
+from agentforge.languages.symbols import outline
+from agentforge.languages.table import is_code
 
 _NAMES_SHOWN = 12
 _FILES_SHOWN = 8
@@ -52,9 +51,9 @@ class Reach:
 def change_facts(
     graph: ImportGraph, texts: Mapping[str, str], paths: Sequence[str], tests: Iterable[str]
 ) -> Reach:
-    """The facts of each path. `texts` is the tree's Python by path; `tests` are its test files."""
+    """The facts of each path. `texts` is the tree's code by path; `tests` are its test files."""
     test_files = frozenset(tests)
-    own = frozenset(texts)
+    own = tuple(texts)
     forward = imported_by(graph)
     return Reach(
         tuple(
@@ -73,35 +72,12 @@ def imported_by(graph: ImportGraph) -> dict[str, frozenset[str]]:
     return {path: frozenset(found) for path, found in turned.items()}
 
 
-def outside_imports(text: str, own: Iterable[str]) -> tuple[str, ...]:
-    """Top names that a file imports and that are neither the standard library's nor the project's. `own` are
-    the project's paths.
-    """
-    tree = parse(text)
-    if tree is None:
-        return ()
-    mine = {part.removesuffix(".py") for path in own for part in path.split("/")}
-    return tuple(
-        sorted(
-            {name for name in _top_names(tree) if name not in sys.stdlib_module_names and name not in mine}
-        )
-    )
-
-
-def _top_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module.split(".")[0]
-
-
 def _facts(
     path: str,
     graph: ImportGraph,
     forward: Mapping[str, frozenset[str]],
     text: str,
-    own: frozenset[str],
+    own: Sequence[str],
     tests: frozenset[str],
 ) -> FileReach:
     symbols = sorted(
@@ -112,23 +88,13 @@ def _facts(
     return FileReach(
         path=path,
         symbols=tuple(dict.fromkeys(f"{each.kind} {each.name}" for each in symbols)),
-        imports=tuple(
-            sorted(each for each in forward.get(path, frozenset()) if not _stands_around(each, path))
-        ),
-        outside=outside_imports(text, own) if path.endswith(".py") else (),
+        imports=tuple(sorted(each for each in forward.get(path, frozenset()) if not loads_with(each, path))),
+        outside=outside_imports(text, path, own),
         importers=tuple(
-            sorted(each for each in importers if each not in tests and not _stands_around(path, each))
+            sorted(each for each in importers if each not in tests and not loads_with(path, each))
         ),
         tests=graph.reaches(tests, [path]),
     )
-
-
-def _stands_around(package: str, path: str) -> bool:
-    """Whether the first is a package file or conftest above the second: then it is loaded with it, imported
-    by name or not.
-    """
-    folder, _, name = package.rpartition("/")
-    return name in ("__init__.py", "conftest.py") and (not folder or path.startswith(folder + "/"))
 
 
 def render(reach: Reach, limit: int) -> str:
@@ -155,7 +121,7 @@ def _lines(file: FileReach) -> Iterator[str]:
     ):
         if names:
             yield f"  {label}: {_listed(names, _FILES_SHOWN)}"
-    if not file.tests and file.path.endswith(".py"):
+    if not file.tests and is_code(file.path):
         yield "  tests that reach it: none"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.languages.python.project import Read, decode, table
+from agentforge.languages.described import Read, decode, table
 from agentforge.sandbox.base import SYSTEM_ROOTS
 
 # Files of a project, by name at any depth, that say which tool it takes to build or test it.

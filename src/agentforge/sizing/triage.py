@@ -4,10 +4,11 @@ Words are matched whole: "Add a prefix option" is not a fix, "special characters
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from agentforge.context.named import TreeFacts
 from agentforge.core.pipeline import Lane
 
 Complexity = Literal["trivial", "simple", "moderate", "complex", "epic"]
@@ -70,20 +71,6 @@ _SMALL_EDIT = re.compile(
     re.IGNORECASE,
 )
 HOTFIX_WORDS = 40
-TEXT_SCANNED = 2000
-"""Files that are searched for named symbols: more cost more than the answer is worth."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeFacts:
-    """What the tree says about the words of a request."""
-
-    files: int
-    python_files: int
-    named_paths: tuple[str, ...] = ()
-    """Files of the tree that the request names."""
-    named_symbols: tuple[str, ...] = ()
-    """`path::name` of definitions that the request names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,44 +158,3 @@ def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tu
     if not _SMALL_EDIT.search(request):
         return "small", "small: no words of a small edit"
     return "hotfix", f"hotfix: a small edit in {next(iter(places))}"
-
-
-def tree_facts(request: str, files: Mapping[str, Callable[[], str]]) -> TreeFacts:
-    """Look the request's words up in the tree: paths by their end, identifiers by their definition."""
-    python = [path for path in sorted(files) if path.endswith(".py")]
-    paths = tuple(sorted(set(_named_paths(request, list(files)))))
-    return TreeFacts(len(files), len(python), paths, tuple(_named_symbols(request, files, python)))
-
-
-def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
-    """A word with a dot or slash names the file whose path ends with it, if only one does."""
-    ending: dict[str, list[str]] = {}
-    for path in paths:
-        parts = path.split("/")
-        for count in range(len(parts)):
-            ending.setdefault("/".join(parts[count:]), []).append(path)
-    for word in re.findall(r"[\w][\w./-]*[\w]", request):
-        known = [word] if word in paths else ending.get(word.removeprefix("./"), [])
-        if len(known) == 1 and ("." in word or "/" in word):
-            yield known[0]
-
-
-def _named_symbols(request: str, files: Mapping[str, Callable[[], str]], python: list[str]) -> Iterator[str]:
-    """Words that look like code, where the tree defines them: in backticks, called, snake_case, dotted or
-    CamelCase.
-    """
-    marked = re.findall(
-        r"`([\w.]+)(?:\(\))?`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b(\w*[a-z0-9]_\w+|[A-Z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{3,})\b",
-        request,
-    )
-    names = sorted({word.rpartition(".")[2] for group in marked for word in group if word} - {""})
-    if not names:
-        return
-    defined = re.compile(
-        rf"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+({'|'.join(names)})\b|^({'|'.join(names)})[ "
-        r"\t]*(?::[^=\n]+)?=(?!=)",
-        re.MULTILINE,
-    )
-    for path in python[:TEXT_SCANNED]:
-        found = {match[1] or match[2] for match in defined.finditer(files[path]())}
-        yield from (f"{path}::{name}" for name in sorted(found))

@@ -1,22 +1,17 @@
-"""How many ways lead through a function (McCabe), counted as the project's own linter counts them, and its
-ratchet.
+"""How many ways lead through a function (McCabe), counted as the project's own linter counts them.
 
 Over the standard library's parser: the library of the same name counts a `match` as one way, misses `except*`
 and functions under an `if`, and gives up on a long chain of `elif`.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Mapping
 
-from agentforge.languages.symbols import PYTHON, Function, parse
-
-LIMIT = 10
+from agentforge.languages.python.symbols import Function, parse
 
 
-def complexity(text: str, path: str) -> dict[str, int]:
-    """By dotted name, each function of a Python file; what does not parse has none."""
-    tree = parse(text) if path.endswith(PYTHON) else None
+def complexity(text: str) -> dict[str, int]:
+    """By dotted name, each function of a file; what does not parse has none."""
+    tree = parse(text)
     found: dict[str, int] = {}
     todo: list[tuple[ast.AST, str]] = [(tree, "")] if tree is not None else []
     while todo:  # a loop, because source may be nested deeper than Python may call
@@ -29,24 +24,6 @@ def complexity(text: str, path: str) -> dict[str, int]:
             todo.append((child, f"{name}."))
             if isinstance(child, Function):
                 found[name] = max(found.get(name, 0), _ways(child))
-    return found
-
-
-def worse_complexity(before: Mapping[str, int], after: Mapping[str, int], limit: int = LIMIT) -> list[str]:
-    """Each function that is over the limit and more complex than it was.
-
-    A new name is excused by one that is gone and was as complex: renaming and moving make nothing worse.
-    """
-    gone = Counter(count for name, count in before.items() if name not in after)
-    found = []
-    for name, count in sorted(after.items(), key=lambda item: (-item[1], item[0])):
-        if count <= limit or count <= before.get(name, 0):
-            continue
-        if name not in before and (room := [was for was in gone if was >= count and gone[was] > 0]):
-            gone[min(room)] -= 1
-            continue
-        was = f"it was {before[name]}" if name in before else "it is new"
-        found.append(f"{name} has complexity {count}, {was}; {limit} is the limit: take parts out of it")
     return found
 
 

@@ -4,25 +4,17 @@ pristine checkout.
 
 import ast
 import json
-import re
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-from agentforge.languages.python.environment import Environment, run_env
+from agentforge.languages.python.environment import run_env
+from agentforge.languages.python.symbols import parse
 from agentforge.languages.python.testrun import PYTEST, telling_line, with_python
-from agentforge.languages.symbols import parse
+from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 
-LIMIT = 80
-"""Percent of the changed lines that tests must run."""
-
-MAX_RANGES = 6
-_HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,\d+)? @@")
 _USAGE = 4
 """Of pytest: a word of its command line is wrong."""
 _PROBE = (
@@ -32,31 +24,6 @@ _REPORT = (
     "import coverage, sys; c = coverage.Coverage(config_file=sys.argv[1]); c.combine(); "
     "c.json_report(outfile=sys.argv[2])"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageRun:
-    """What one run of the suite executed, by file; a file that was never loaded is in neither."""
-
-    status: Literal["ran", "not_run", "not_configured"]
-    reason: str = ""
-    executed: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    missing: Mapping[str, frozenset[int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """How much of some lines was run."""
-
-    lines: int
-    """Those that can be executed at all."""
-    run: int
-    missing: Mapping[str, tuple[int, ...]]
-
-    @property
-    def percent(self) -> int:
-        """Whole, rounded down; nothing to run is all of it."""
-        return 100 * self.run // self.lines if self.lines else 100
 
 
 def measure(  # noqa: PLR0913 - the facts of one run
@@ -98,7 +65,7 @@ class _Measure:
 
     def go(self, paths: Sequence[str], tail: Sequence[str]) -> CoverageRun:
         # Isolated: a file of the project that is called `coverage` is not the tool.
-        there = self._sandbox.run((str(self._env.python), "-I", "-c", _PROBE), self._walls).out
+        there = self._sandbox.run((str(self._env.program), "-I", "-c", _PROBE), self._walls).out
         if b"'coverage'" not in there:
             return CoverageRun("not_configured", "the project's environment has no coverage")
         rules = self._rules(paths)
@@ -143,7 +110,7 @@ class _Measure:
             return CoverageRun("ran", "no test loaded a changed file")
         report = self._place / "report.json"
         done = self._sandbox.run(
-            (str(self._env.python), "-I", "-c", _REPORT, str(rules), str(report)), self._walls
+            (str(self._env.program), "-I", "-c", _REPORT, str(rules), str(report)), self._walls
         )
         if b"No data to" in done.err:  # what the tests loaded is none of these files
             return CoverageRun("ran", "no test loaded a changed file")
@@ -164,47 +131,6 @@ class _Measure:
         return CoverageRun("ran", "", executed, missing)
 
 
-def covered(
-    run: CoverageRun, texts: Mapping[str, str], changed: Mapping[str, Collection[int]] | None = None
-) -> Covered:
-    """The part of the changed lines that was run; without `changed`, of all lines of these files."""
-    lines, reached = 0, 0
-    missing: dict[str, tuple[int, ...]] = {}
-    for path, text in texts.items():
-        done = run.executed.get(path, frozenset())
-        left = run.missing.get(path, frozenset()) if path in run.executed else statements(text)
-        if changed is not None:
-            wanted = frozenset(changed.get(path, ()))
-            done, left = done & wanted, left & wanted
-        lines, reached = lines + len(done) + len(left), reached + len(done)
-        if left:
-            missing[path] = tuple(sorted(left))
-    return Covered(lines, reached, missing)
-
-
-def uncovered(found: Covered, limit: int = LIMIT, of: str = "the changed lines") -> list[str]:
-    """What is too little: which lines of which file no test runs."""
-    if found.percent >= limit:
-        return []
-    why = f"tests run {found.percent}% of {of}, {limit}% are needed: take out what no test needs"
-    return [f"{path}: no test runs {_ranges(lines)}; {why}" for path, lines in sorted(found.missing.items())]
-
-
-def added_lines(patch: bytes) -> frozenset[int]:
-    """The numbers that the new lines of one file have after a patch."""
-    found: set[int] = set()
-    number = 0
-    for line in patch.split(b"\n"):
-        if (hunk := _HUNK.match(line)) is not None:
-            number = int(hunk[1])
-        elif number and line[:1] == b"+":
-            found.add(number)
-            number += 1
-        elif number and line[:1] == b" ":
-            number += 1
-    return frozenset(found)
-
-
 def statements(text: str) -> frozenset[int]:
     """The lines of a file that can be executed: where its statements start, documentation aside."""
     tree = parse(text)
@@ -214,13 +140,3 @@ def statements(text: str) -> frozenset[int]:
 
 def _says_only(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    starts = [lines[0], *(after for before, after in pairwise(lines) if after > before + 1)]
-    ends = [*(before for before, after in pairwise(lines) if after > before + 1), lines[-1]]
-    named = [
-        str(start) if start == end else f"{start}-{end}" for start, end in zip(starts, ends, strict=True)
-    ]
-    more = f" and {len(named) - MAX_RANGES} more places" if len(named) > MAX_RANGES else ""
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(named[:MAX_RANGES])}{more}"

@@ -6,16 +6,16 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentforge.core.errors import UsageError
-from agentforge.languages.python.layout import import_roots, test_globs, test_paths
-from agentforge.languages.python.project import Project, Read, lines, open_project, strings, table
+from agentforge.languages.described import Read, table
+from agentforge.languages.python.layout import import_roots, test_paths
+from agentforge.languages.python.project import Project, lines, open_project, strings
 from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
-from agentforge.languages.toolchains import Need, needs_of
+from agentforge.languages.toolchains import needs_of
+from agentforge.languages.values import Plan
 from agentforge.system.canon import digest
-
-__all__ = ["Plan", "Read", "detect", "lock_hash", "test_globs"]
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 PYTHON = "{env}/bin/python"
@@ -62,36 +62,6 @@ FROM_TAGS = frozenset(
         "pbr",
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to make a project's environment and run its tests.
-
-    `{uv}`, `{python}` (the interpreter it is made from), `{env}` and `{tree}` are filled in when the plan is
-    carried out.
-    """
-
-    setup: tuple[tuple[str, ...], ...]
-    """Commands, run in order in a checkout of the project."""
-    tests: tuple[str, ...]
-    """The command that runs tests; paths or ids are added to it."""
-    import_roots: tuple[str, ...]
-    """Directories, relative to the project, from which its modules are imported."""
-    test_paths: tuple[str, ...]
-    lint: bool
-    """Whether the project has a linter configured."""
-    reasons: tuple[str, ...]
-    """Why the plan is as it is, for a person to read."""
-    lock_files: tuple[str, ...]
-    """The files whose content decides whether an environment is still right."""
-    lint_command: tuple[str, ...] = ()
-    python: str = ""
-    """The interpreter asked for; empty for the running one."""
-    version_from_tags: bool = False
-    """Whether the build asks git for the version, and so has to be told."""
-    toolchains: tuple[Need, ...] = ()
-    """What it takes beside Python."""
 
 
 def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None) -> Plan:
@@ -225,7 +195,7 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
     if "test" in commands_by_name:
         plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
     python = settings.get("python", "")
-    return replace(plan, python=str(python) if python is not None else "")
+    return replace(plan, version=str(python) if python is not None else "")
 
 
 def _words(command: object, key: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agentforge.core.errors import Unusable
-from agentforge.languages.python.detect import SETTINGS_FILE, Plan
+from agentforge.languages.python.detect import SETTINGS_FILE
 from agentforge.languages.python.indexes import (
     FIRST_INDEX,
     default_places,
@@ -29,6 +29,7 @@ from agentforge.languages.python.indexes import (
 )
 from agentforge.languages.python.interpreter import Interpreter, find_interpreter, find_uv
 from agentforge.languages.toolchains import Toolchain, find_toolchains, readable, with_toolchains
+from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.canon import digest
@@ -68,31 +69,6 @@ class SetupFailed(Unusable):
         super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """A finished environment."""
-
-    path: Path
-    """The virtual environment."""
-    python: Path
-    source: Path
-    """The checkout that the project was installed from."""
-    import_roots: tuple[str, ...]
-    generated: tuple[str, ...]
-    """What set-up left in the checkout: paths relative to it."""
-    key: str
-    log: str
-    prefix: Path
-    """Where the interpreter beneath lives; a run must be able to read it."""
-    toolchains: tuple[Toolchain, ...] = ()
-    """What the project takes beside Python; found anew each time, and part of the key."""
-
-    @property
-    def readable(self) -> tuple[Path, ...]:
-        """What a run in this environment needs to see, and may not change."""
-        return (self.path, self.source, *toolchain_roots(str(self.prefix)), *readable(self.toolchains))
-
-
 def build(  # noqa: PLR0913 - every one of them is the caller's business
     plan: Plan,
     tree_checkout: Callable[[Path], None],
@@ -108,7 +84,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
 
     Set-up may reach the package indexes of the caller, and the places of `allow`.
     """
-    interpreter = find_interpreter(plan.python)
+    interpreter = find_interpreter(plan.version)
     told = (version or "0.0.0") if plan.version_from_tags else None
     chains = find_toolchains(plan.toolchains, os.environ, Path.home())
     key = _key(plan, (interpreter, chains), told, lock_text_hash)
@@ -134,16 +110,6 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
             interpreter.prefix,
         )
         return replace(_store(home, made), toolchains=chains)
-
-
-def lay_generated(environment: Environment, into: Path) -> None:
-    """Copy what set-up generated over another checkout of the project. What the checkout has itself stays."""
-    for relative in environment.generated:
-        origin, target = environment.source / relative, into / relative
-        if target.is_symlink() or target.exists() or not _leads_inside(into, target):
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(origin, target, follow_symlinks=False)
 
 
 def run_env(environment: Environment, tree: Path) -> dict[str, str]:
@@ -299,11 +265,6 @@ def _files(top: Path) -> set[str]:
     return found
 
 
-def _leads_inside(root: Path, target: Path) -> bool:
-    """Whether writing to `target` stays below `root`: a directory on the way may be a link."""
-    return target.parent.resolve().is_relative_to(root.resolve())
-
-
 def _store(home: Path, environment: Environment) -> Environment:
     fields = asdict(environment)
     write_atomic(home / ".ready", json.dumps(fields, default=str, sort_keys=True).encode())
@@ -320,7 +281,7 @@ def _load(home: Path) -> Environment | None:
         return None
     return Environment(
         path=home / "env",
-        python=home / "env/bin/python",
+        program=home / "env/bin/python",
         source=home / "source",
         import_roots=tuple(fields["import_roots"]),
         generated=tuple(fields["generated"]),

@@ -1,12 +1,11 @@
-"""Which Python files import which, and which tests a change can reach."""
+"""Which Python files import which: `Imports` for Python."""
 
 import ast
 import re
-from collections import deque
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from agentforge.languages.symbols import parse
+from agentforge.languages.python.symbols import parse
 
 _IMPORT_LINE = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<base>\.*[\w.]*)[ \t]+import[ \t]+(?P<names>[^#\n(]*)|import[ "
@@ -16,47 +15,63 @@ _IMPORT_LINE = re.compile(
 _DYNAMIC = frozenset({"import_module", "__import__", "importorskip"})
 
 
-@dataclass(frozen=True, slots=True)
-class ImportGraph:
-    """Importer edges between the files of one tree."""
-
-    importers: Mapping[str, frozenset[str]]
-    """File to the files that import it directly."""
-
-    @classmethod
-    def build(cls, files: Mapping[str, str], roots: Sequence[str] = ("",)) -> "ImportGraph":
-        """Read the imports of `files` (path to text). `roots` are the folders on the import path, such as
-        `src`.
-        """
-        python = {path: text for path, text in files.items() if path.endswith(".py")}
-        modules: dict[str, str] = {}
-        for root in (*(root.strip("./") for root in roots), ""):
-            for path in python:
-                if not root or path.startswith(root + "/"):
-                    modules.setdefault(_module_name(path.removeprefix(f"{root}/" if root else "")), path)
-        importers: dict[str, set[str]] = {}
-        for path, text in python.items():
-            for target in _targets(path, text, modules, python):
-                if target != path:
-                    importers.setdefault(target, set()).add(path)
-        return cls({target: frozenset(found) for target, found in importers.items()})
-
-    def reaches(self, test_paths: Iterable[str], changed_paths: Iterable[str]) -> tuple[str, ...]:
-        """The test files that import a changed file, directly or through others, or are changed
-        themselves.
-        """
-        seen = set(changed_paths)
-        queue = deque(seen)
-        while queue:
-            for importer in self.importers.get(queue.popleft(), ()):
-                if importer not in seen:
-                    seen.add(importer)
-                    queue.append(importer)
-        return tuple(sorted(path for path in set(test_paths) if path in seen))
+PACKAGE, FIXTURES = "__init__.py", "conftest.py"
 
 
-def _module_name(path: str) -> str:
+def importers(files: Mapping[str, str], roots: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """Read the imports of `files` (path to text). `roots` are the folders on the import path, such as `src`."""
+    modules: dict[str, str] = {}
+    for root in (*(root.strip("./") for root in roots), ""):
+        for path in files:
+            if not root or path.startswith(root + "/"):
+                modules.setdefault(module_name(path.removeprefix(f"{root}/" if root else "")), path)
+    found: dict[str, set[str]] = {}
+    for path, text in files.items():
+        for target in _targets(path, text, modules, files):
+            if target != path:
+                found.setdefault(target, set()).add(path)
+    return {target: frozenset(paths) for target, paths in found.items()}
+
+
+def module_name(path: str) -> str:
+    """How a file is imported, from the top."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def outside_imports(text: str, own: Sequence[str]) -> tuple[str, ...]:
+    """Top names that a file imports and that are neither the standard library's nor the project's. `own` are
+    the project's paths.
+    """
+    tree = parse(text)
+    if tree is None:
+        return ()
+    mine = {part.removesuffix(".py") for path in own for part in path.split("/")}
+    return tuple(
+        sorted(
+            {name for name in _top_names(tree) if name not in sys.stdlib_module_names and name not in mine}
+        )
+    )
+
+
+def _top_names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.module.split(".")[0]
+
+
+def loads_with(package: str, path: str) -> bool:
+    """Whether the first is a package file or conftest above the second: then it is loaded with it, imported
+    by name or not.
+    """
+    folder, _, name = package.rpartition("/")
+    return name in (PACKAGE, FIXTURES) and (not folder or path.startswith(folder + "/"))
+
+
+def is_package(path: str) -> bool:
+    """Whether a file speaks for the package that it is in."""
+    return path.endswith(PACKAGE)
 
 
 def _targets(path: str, text: str, modules: Mapping[str, str], files: Mapping[str, str]) -> Iterator[str]:
@@ -66,7 +81,7 @@ def _targets(path: str, text: str, modules: Mapping[str, str], files: Mapping[st
     folders = path.split("/")[:-1]
     for depth in range(len(folders) + 1):
         above = "/".join(folders[:depth])
-        for name in ("__init__.py", "conftest.py") if above else ("conftest.py",):
+        for name in (PACKAGE, FIXTURES) if above else (FIXTURES,):
             candidate = f"{above}/{name}" if above else name
             if candidate in files:
                 yield candidate
@@ -97,7 +112,7 @@ def _under(folder: str, parts: Sequence[str], files: Mapping[str, str]) -> Itera
     """The files of a dotted name below a folder, packages included."""
     for count in range(len(parts) + 1):
         stem = "/".join(filter(None, (folder, *parts[:count])))
-        yield from (candidate for candidate in (f"{stem}.py", f"{stem}/__init__.py") if candidate in files)
+        yield from (candidate for candidate in (f"{stem}.py", f"{stem}/{PACKAGE}") if candidate in files)
 
 
 def _imported(text: str) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from agentforge.languages.python.project import Project, lines, strings, table
+from agentforge.languages.described import table
+from agentforge.languages.python.project import Project, lines, strings
 
 TEST_FILE = re.compile(r"(?:test_.+|.+_test|tests)\.py")
 TEST_DIRECTORIES = ("tests", "test")

@@ -1,25 +1,14 @@
-"""The project's own linter as a ratchet: nothing new, nothing worse on what a change touches."""
+"""The project's own linter, ruff."""
 
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from agentforge.languages.python.environment import Environment, run_env
+from agentforge.languages.python.environment import run_env
+from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
-
-
-@dataclass(frozen=True, slots=True)
-class LintRun:
-    """What the linter found, counted by file and code: line numbers move, counts do not."""
-
-    status: Literal["ran", "not_run", "not_configured"]
-    reason: str = ""
-    findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """The first finding of each kind, as `line: message`."""
 
 
 def configured(tree: Path) -> bool:
@@ -34,16 +23,16 @@ def configured(tree: Path) -> bool:
 
 def lint(
     sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], timeout_s: float = 120
-) -> LintRun:
+) -> CheckRun:
     """Check those of `paths` that exist, with the project's configuration and the environment's ruff."""
     if not configured(tree):
-        return LintRun("not_configured", "the project does not configure ruff")
-    ruff = env.python.parent / "ruff"
+        return CheckRun("not_configured", "the project does not configure ruff")
+    ruff = env.program.parent / "ruff"
     if not ruff.exists():
-        return LintRun("not_run", "the project configures ruff, but its environment has none")
+        return CheckRun("not_run", "the project configures ruff, but its environment has none")
     present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
     if not present:
-        return LintRun("ran", "no Python file to check")
+        return CheckRun("ran", "no Python file to check")
     argv = (
         str(ruff),
         "check",
@@ -59,18 +48,18 @@ def lint(
         argv, Confinement(cwd=tree, read=(tree, *env.readable), env=run_env(env, tree), timeout_s=timeout_s)
     )
     if done.timed_out:
-        return LintRun("not_run", f"ruff did not end within {int(timeout_s)} s")
+        return CheckRun("not_run", f"ruff did not end within {int(timeout_s)} s")
     try:
         rows = json.loads(done.out)
     except ValueError:
         rows = None
     if done.code != 0 or not isinstance(rows, list):
         said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return LintRun("not_run", f"ruff failed: {said[0][:300] if said else f'exit code {done.code}'}")
+        return CheckRun("not_run", f"ruff failed: {said[0][:300] if said else f'exit code {done.code}'}")
     return _counted(rows, tree)
 
 
-def _counted(rows: Sequence[Mapping[str, Any]], tree: Path) -> LintRun:
+def _counted(rows: Sequence[Mapping[str, Any]], tree: Path) -> CheckRun:
     findings: dict[tuple[str, str], int] = {}
     samples: dict[tuple[str, str], str] = {}
     for row in rows:
@@ -79,14 +68,4 @@ def _counted(rows: Sequence[Mapping[str, Any]], tree: Path) -> LintRun:
         key = (name, row["code"] or "invalid-syntax")
         findings[key] = findings.get(key, 0) + 1
         samples.setdefault(key, f"{(row.get('location') or {}).get('row', 0)}: {row['message']}")
-    return LintRun("ran", findings=findings, samples=samples)
-
-
-def worse(before: LintRun, after: LintRun) -> list[str]:
-    """Each kind of finding that a file has more of than before, with an example."""
-    found = []
-    for (path, code), count in sorted(after.findings.items()):
-        known = before.findings.get((path, code), 0)
-        if count > known:
-            found.append(f"{path}:{after.samples[path, code]} ({code}, {count} now, {known} before)")
-    return found
+    return CheckRun("ran", findings=findings, samples=samples)

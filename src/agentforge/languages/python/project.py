@@ -3,14 +3,12 @@
 import ast
 import configparser
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from agentforge.core.errors import UsageError
-
-Read = Callable[[str], bytes | None]
-Table = dict[str, object]
+from agentforge.languages.described import Read, Table, decode, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +42,6 @@ def open_project(read: Read, paths: Sequence[str]) -> Project:
         tox_ini=_ini("tox.ini", read),
         setup_py=_setup_keywords(decode(read("setup.py"))),
     )
-
-
-def decode(data: bytes | None) -> str:
-    """Text of a file; what is not UTF-8 is replaced, since only plain words are looked for."""
-    return (data or b"").decode("utf-8-sig", errors="replace")
-
-
-def table(data: object, *keys: str) -> Table:
-    """The table at `keys`, or an empty one."""
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return cast("Table", data) if isinstance(data, dict) else {}
 
 
 def strings(value: object) -> tuple[str, ...]:

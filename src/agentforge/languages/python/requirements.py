@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
 
-from agentforge.languages.python.project import Project, Table, lines, strings, table
+from agentforge.languages.described import Table, table
+from agentforge.languages.python.project import Project, lines, strings
 
 # The names under which projects keep what their tests need; the first ones say it most plainly.
 NAMES = ("test", "tests", "testing", "dev", "develop", "development")

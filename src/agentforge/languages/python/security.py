@@ -10,26 +10,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
-from agentforge.languages.symbols import PYTHON, Function, parse
-from agentforge.system.secrets.redact import redact
-
-Severity = Literal["high", "medium", "low"]
-SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One place. The text of the line is not kept: it may be a secret."""
-
-    path: str
-    line: int
-    rule: str
-    severity: Severity
-    message: str
-    advice: str
-
+from agentforge.languages.python.symbols import Function, parse
+from agentforge.languages.values import Risk, Severity
 
 RULES: Mapping[str, tuple[str, str]] = {
     "assert-auth": ("an assert decides who may go on", "asserts vanish under -O: raise an error of your own"),
@@ -49,10 +32,6 @@ RULES: Mapping[str, tuple[str, str]] = {
     "hard-coded-password": (
         "a secret is written into the code",
         "read it from the environment or a secret store",
-    ),
-    "hard-coded-secret": (
-        "the line holds what looks like a real key or token",
-        "take it out, revoke it, and read it from the environment",
     ),
     "host-key": ("unknown host keys are accepted", "load known hosts and reject what is not in them"),
     "listen-everywhere": (
@@ -125,12 +104,6 @@ _PLAIN: Mapping[str, tuple[str, Severity]] = {
 }
 
 
-class _Hit(NamedTuple):
-    line: int
-    rule: str
-    severity: Severity
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A call with what stands around it."""
@@ -155,38 +128,13 @@ class _Place:
         return any(pattern.search(name.lower()) for name in (*self.around, *inner))
 
 
-def scan(text: str, path: str, *, is_test: bool = False) -> tuple[Finding, ...]:
-    """The findings of a file, by line. What is no Python is searched for secrets alone."""
-    hits = [_Hit(line, "hard-coded-secret", "high") for line in secret_lines(text)]
-    tree = parse(text) if path.endswith(PYTHON) else None
-    if tree is not None:
-        hits += _in_code(tree, is_test=is_test)
-    worst: dict[tuple[int, str], Severity] = {}
-    for hit in sorted(hits, key=lambda each: SEVERITIES.index(each.severity)):
-        worst.setdefault((hit.line, hit.rule), hit.severity)
-    # One line with a real key is one finding, whatever the variable is called.
-    kept = {
-        key: value
-        for key, value in worst.items()
-        if key[1] != "hard-coded-password" or (key[0], "hard-coded-secret") not in worst
-    }
-    return tuple(
-        Finding(path, line, rule, severity, *RULES[rule]) for (line, rule), severity in sorted(kept.items())
-    )
+def risks(text: str, *, is_test: bool) -> Iterator[Risk]:
+    """The dangerous places of a file, in no order; what does not parse has none."""
+    tree = parse(text)
+    return iter(()) if tree is None else _in_code(tree, is_test=is_test)
 
 
-def secret_lines(text: str) -> tuple[int, ...]:
-    """The lines that hold what redaction would take out; of a private key, the first."""
-    if redact(text)[1] == 0:
-        return ()
-    lines = text.split("\n")
-    found = {number for number, line in enumerate(lines, 1) if redact(line)[1]}
-    if "[REDACTED:private_key]" in redact(text)[0]:
-        found |= {number for number, line in enumerate(lines, 1) if "PRIVATE KEY" in line and "BEGIN" in line}
-    return tuple(sorted(found)) or (1,)
-
-
-def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[_Hit]:
+def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
     imports = _imports(tree)
     # A stack of our own: source may be nested deeper than Python may call.
     waiting: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
@@ -201,20 +149,20 @@ def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[_Hit]:
             place = _Place(node, _dotted(node.func, imports), around)
             yield from (hit for check in _CALLS for hit in check(place))
         elif isinstance(node, ast.JoinedStr | ast.BinOp) and _formatted_sql(node):
-            yield _Hit(node.lineno, "sql-format", "medium")
+            yield Risk(node.lineno, "sql-format", "medium")
         elif isinstance(node, ast.Attribute) and _dotted(node, imports) == "ssl.CERT_NONE":
-            yield _Hit(node.lineno, "no-verify", "medium")
+            yield Risk(node.lineno, "no-verify", "medium")
         elif isinstance(node, ast.Constant) and node.value == "0.0.0.0":  # noqa: S104 - the text that is looked for
-            yield _Hit(node.lineno, "listen-everywhere", "low")
+            yield Risk(node.lineno, "listen-everywhere", "low")
         if not is_test:
             yield from _beside_tests(node)
         waiting.extend((child, around) for child in ast.iter_child_nodes(node))
 
 
-def _beside_tests(node: ast.AST) -> Iterator[_Hit]:
+def _beside_tests(node: ast.AST) -> Iterator[Risk]:
     """What is usual in a test and wrong elsewhere: asserts, and passwords of nobody."""
     if isinstance(node, ast.Assert) and any(_AUTH.search(name.lower()) for name in _names(node.test)):
-        yield _Hit(node.lineno, "assert-auth", "medium")
+        yield Risk(node.lineno, "assert-auth", "medium")
     pairs: list[tuple[ast.AST | str, ast.expr | None]] = []
     if isinstance(node, ast.Assign):
         pairs = [(target, node.value) for target in node.targets]
@@ -240,7 +188,7 @@ def _beside_tests(node: ast.AST) -> Iterator[_Hit]:
     for target, value in pairs:
         name = target if isinstance(target, str) else next(iter(_names(target)), "")
         if value is not None and _is_chosen(value) and _ends_secret(name):
-            yield _Hit(value.lineno, "hard-coded-password", "medium")
+            yield Risk(value.lineno, "hard-coded-password", "medium")
 
 
 def _ends_secret(name: str) -> bool:
@@ -256,35 +204,35 @@ def _is_chosen(value: ast.expr) -> bool:
     )
 
 
-def _code(place: _Place) -> Iterator[_Hit]:
+def _code(place: _Place) -> Iterator[Risk]:
     if (
         place.called in ("eval", "exec", "builtins.eval", "builtins.exec")
         and place.node.args
         and not _is_fixed(place.node.args[0])
     ):
-        yield _Hit(place.node.lineno, "dynamic-code", "high")
+        yield Risk(place.node.lineno, "dynamic-code", "high")
 
 
-def _shell(place: _Place) -> Iterator[_Hit]:
+def _shell(place: _Place) -> Iterator[Risk]:
     shell = place.word("shell")
     by_shell = shell is not None and not (isinstance(shell, ast.Constant) and not shell.value)
     if by_shell or place.called in _SHELLS:
         command = place.node.args[0] if place.node.args else place.word("args")
-        yield _Hit(
+        yield Risk(
             place.node.lineno, "shell-line", "low" if command is not None and _is_fixed(command) else "high"
         )
 
 
-def _loading(place: _Place) -> Iterator[_Hit]:
+def _loading(place: _Place) -> Iterator[Risk]:
     if place.called in _LOADS:
-        yield _Hit(place.node.lineno, "unsafe-load", "high")
+        yield Risk(place.node.lineno, "unsafe-load", "high")
     elif place.called in ("yaml.load", "yaml.load_all"):
         loader = place.word("Loader") or (place.node.args[1] if len(place.node.args) > 1 else None)
         if loader is None or next(iter(_names(loader)), "") not in _SAFE_LOADERS:
-            yield _Hit(place.node.lineno, "unsafe-load", "high")
+            yield Risk(place.node.lineno, "unsafe-load", "high")
 
 
-def _hashing(place: _Place) -> Iterator[_Hit]:
+def _hashing(place: _Place) -> Iterator[Risk]:
     name = place.called.removeprefix("hashlib.")
     if (
         place.called == "hashlib.new"
@@ -295,53 +243,53 @@ def _hashing(place: _Place) -> Iterator[_Hit]:
     if not place.called.startswith("hashlib.") or name not in _HASHES:
         return
     if place.mentions(_PASSWORD):
-        yield _Hit(place.node.lineno, "fast-hash", "high")
+        yield Risk(place.node.lineno, "fast-hash", "high")
     elif name in ("md5", "sha1") and not place.is_false("usedforsecurity"):
-        yield _Hit(place.node.lineno, "weak-hash", "low")
+        yield Risk(place.node.lineno, "weak-hash", "low")
 
 
-def _verifying(place: _Place) -> Iterator[_Hit]:
+def _verifying(place: _Place) -> Iterator[Risk]:
     if place.is_false("verify") or place.is_false("verify_ssl") or place.is_false("check_hostname"):
-        yield _Hit(place.node.lineno, "no-verify", "high")
+        yield Risk(place.node.lineno, "no-verify", "high")
 
 
-def _querying(place: _Place) -> Iterator[_Hit]:
+def _querying(place: _Place) -> Iterator[Risk]:
     last = place.called.rpartition(".")[2]
     if last in _EXECUTES and place.node.args and _formatted_sql(place.node.args[0]):
-        yield _Hit(place.node.lineno, "sql-format", "high")
+        yield Risk(place.node.lineno, "sql-format", "high")
     elif _formatted_sql(place.node):
-        yield _Hit(place.node.lineno, "sql-format", "medium")
+        yield Risk(place.node.lineno, "sql-format", "medium")
 
 
-def _guessing(place: _Place) -> Iterator[_Hit]:
+def _guessing(place: _Place) -> Iterator[Risk]:
     if place.called.startswith("random.") and "System" not in place.called and place.mentions(_CHANCE):
-        yield _Hit(place.node.lineno, "weak-random", "medium")
+        yield Risk(place.node.lineno, "weak-random", "medium")
 
 
-def _serving(place: _Place) -> Iterator[_Hit]:
+def _serving(place: _Place) -> Iterator[Risk]:
     debug = place.word("debug")
     if place.called.endswith(".run") and isinstance(debug, ast.Constant) and debug.value is True:
-        yield _Hit(place.node.lineno, "debug-server", "medium")
+        yield Risk(place.node.lineno, "debug-server", "medium")
     if place.called == "jinja2.Environment" and (
         place.word("autoescape") is None or place.is_false("autoescape")
     ):
-        yield _Hit(place.node.lineno, "no-autoescape", "medium")
+        yield Risk(place.node.lineno, "no-autoescape", "medium")
     if place.called.endswith("mark_safe") and place.node.args and not _is_fixed(place.node.args[0]):
-        yield _Hit(place.node.lineno, "no-autoescape", "medium")
+        yield Risk(place.node.lineno, "no-autoescape", "medium")
 
 
-def _filing(place: _Place) -> Iterator[_Hit]:
+def _filing(place: _Place) -> Iterator[Risk]:
     if place.called in _PLAIN:
-        yield _Hit(place.node.lineno, *_PLAIN[place.called])
+        yield Risk(place.node.lineno, *_PLAIN[place.called])
     last = place.called.rpartition(".")[2]
     if last == "extractall" and place.word("filter") is None and place.word("pwd") is None:
-        yield _Hit(place.node.lineno, "archive-extract", "medium")
+        yield Risk(place.node.lineno, "archive-extract", "medium")
     modes = (each.value for each in place.node.args if isinstance(each, ast.Constant))
     if last == "chmod" and any(isinstance(mode, int) and mode & 0o002 for mode in modes):
-        yield _Hit(place.node.lineno, "wide-permission", "medium")
+        yield Risk(place.node.lineno, "wide-permission", "medium")
 
 
-_CALLS: tuple[Callable[[_Place], Iterator[_Hit]], ...] = (
+_CALLS: tuple[Callable[[_Place], Iterator[Risk]], ...] = (
     _code,
     _shell,
     _loading,

@@ -1,14 +1,11 @@
-"""Guards of tests: hashes that lock files, the tests a file defines, and whether an edit made old tests
-weaker.
-"""
+"""Guards of tests: the tests a file defines, and whether an edit made old tests weaker."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agentforge.languages.symbols import Function, parse
-from agentforge.system.canon import digest
+from agentforge.languages.python.symbols import Function, parse
 
 _SKIPS = frozenset(
     {
@@ -37,11 +34,6 @@ class _Unit:
     cases: int
     """Literal cases of its `parametrize` marks."""
     empty: bool
-
-
-def lock(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The hash of each file, by path."""
-    return {path: digest(files[path]) for path in sorted(files)}
 
 
 def test_ids_in_source(text: str, path: str) -> list[str]:

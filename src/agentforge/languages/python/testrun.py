@@ -17,8 +17,9 @@ from agentforge.languages.outcomes import (
     covering,
     rerun_flaky,
 )
-from agentforge.languages.python.environment import Environment, run_env
+from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report
+from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.canon import digest
 from agentforge.system.processes import Completed
@@ -163,7 +164,7 @@ class _Run:
 
 def with_python(command: tuple[str, ...], env: Environment) -> tuple[str, ...]:
     """`python` is the environment's."""
-    return (str(env.python), *command[1:]) if command[:1] in (("python",), ("python3",)) else command
+    return (str(env.program), *command[1:]) if command[:1] in (("python",), ("python3",)) else command
 
 
 def telling_line(printed: str) -> str:

@@ -1,15 +1,16 @@
-"""The project's own type checker as a ratchet: nothing new, nothing worse on what a change touches."""
+"""The project's own type checker, mypy or pyright."""
 
 import configparser
 import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agentforge.languages.python.environment import Environment, run_env
+from agentforge.languages.python.environment import run_env
+from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.processes import Completed
 
@@ -30,18 +31,6 @@ _SELECTS = ("files", "packages", "modules")
 
 
 @dataclass(frozen=True, slots=True)
-class TypeRun:
-    """What the checker found, counted by file and code: line numbers move, counts do not."""
-
-    status: Literal["ran", "not_run", "not_configured"]
-    reason: str = ""
-    findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """The first finding of each kind, as `line: message`."""
-    checker: Checker | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Configured:
     checker: Checker
     selects: bool
@@ -57,40 +46,30 @@ def configured(tree: Path) -> tuple[Checker, ...]:
 
 def typecheck(
     sandbox: Sandbox, env: Environment, place: Path, paths: Sequence[str], timeout_s: float = 300
-) -> TypeRun:
+) -> CheckRun:
     """Check with the project's configuration and the environment's checker: what the project selects, else
     those of `paths` that exist.
     """
     wanted = _configurations(place)
     if not wanted:
-        return TypeRun("not_configured", "the project configures neither mypy nor pyright")
+        return CheckRun("not_configured", "the project configures neither mypy nor pyright")
     for each in wanted:
-        program = env.python.parent / each.checker
+        program = env.program.parent / each.checker
         if program.exists():
             return _run(sandbox, env, place.resolve(), paths, each, timeout_s)
     names = " and ".join(each.checker for each in wanted)
-    return TypeRun("not_run", f"the project configures {names}, but its environment has none")
-
-
-def worse(before: TypeRun, after: TypeRun) -> list[str]:
-    """Each kind of finding that a file has more of than before, with an example."""
-    found = []
-    for (path, code), count in sorted(after.findings.items()):
-        known = before.findings.get((path, code), 0)
-        if count > known:
-            found.append(f"{path}:{after.samples[path, code]} ({code}, {count} now, {known} before)")
-    return found
+    return CheckRun("not_run", f"the project configures {names}, but its environment has none")
 
 
 def _run(
     sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
-) -> TypeRun:
+) -> CheckRun:
     present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
     if paths and not present and not use.selects:
-        return TypeRun("ran", "no Python file to check", checker=use.checker)
+        return CheckRun("ran", "no Python file to check")
     chosen = [] if use.selects else ["--", *(present or ["."])]
-    program = str(env.python.parent / use.checker)
-    options = list(_MYPY) if use.checker == "mypy" else ["--outputjson", "--pythonpath", str(env.python)]
+    program = str(env.program.parent / use.checker)
+    options = list(_MYPY) if use.checker == "mypy" else ["--outputjson", "--pythonpath", str(env.program)]
     # pyright takes no `--`; a path that begins with a dash is no option behind `./`.
     files = chosen if use.checker == "mypy" else [f"./{path}" for path in chosen[1:]]
     done = sandbox.run(
@@ -98,7 +77,7 @@ def _run(
         Confinement(cwd=tree, read=(tree, *env.readable), env=_variables(env, tree), timeout_s=timeout_s),
     )
     if done.timed_out:
-        return TypeRun("not_run", f"{use.checker} did not end within {int(timeout_s)} s", checker=use.checker)
+        return CheckRun("not_run", f"{use.checker} did not end within {int(timeout_s)} s")
     return _READERS[use.checker](done, tree)
 
 
@@ -111,7 +90,7 @@ def _variables(env: Environment, tree: Path) -> dict[str, str]:
     return plain | ({"MYPYPATH": ":".join(roots)} if roots else {})
 
 
-def _read_mypy(done: Completed, tree: Path) -> TypeRun:
+def _read_mypy(done: Completed, tree: Path) -> CheckRun:
     out = done.out.decode("utf-8", "replace")
     if done.code not in (0, 1):
         # It stopped at the first error of its own; the counts would be those of half a run.
@@ -121,27 +100,24 @@ def _read_mypy(done: Completed, tree: Path) -> TypeRun:
             for line in text.splitlines()
             if line.strip()
         ]
-        return TypeRun(
-            "not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}", checker="mypy"
-        )
+        return CheckRun("not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}")
     rows = [
         (_relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
         for line in out.splitlines()
         if (match := _LINE.fullmatch(line)) is not None
     ]
-    return _counted(rows, "mypy")
+    return _counted(rows)
 
 
-def _read_pyright(done: Completed, tree: Path) -> TypeRun:
+def _read_pyright(done: Completed, tree: Path) -> CheckRun:
     try:
         value: Any = json.loads(done.out)
         found = value["generalDiagnostics"]
     except (ValueError, TypeError, KeyError):
         said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return TypeRun(
+        return CheckRun(
             "not_run",
             f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}",
-            checker="pyright",
         )
     rows = [
         (
@@ -152,22 +128,22 @@ def _read_pyright(done: Completed, tree: Path) -> TypeRun:
         for row in found
         if row["severity"] == "error"
     ]
-    return _counted(rows, "pyright")
+    return _counted(rows)
 
 
-_READERS: Mapping[Checker, Callable[[Completed, Path], TypeRun]] = {
+_READERS: Mapping[Checker, Callable[[Completed, Path], CheckRun]] = {
     "mypy": _read_mypy,
     "pyright": _read_pyright,
 }
 
 
-def _counted(rows: Sequence[tuple[str, str, str]], checker: Checker) -> TypeRun:
+def _counted(rows: Sequence[tuple[str, str, str]]) -> CheckRun:
     findings: dict[tuple[str, str], int] = {}
     samples: dict[tuple[str, str], str] = {}
     for path, code, sample in rows:
         findings[path, code] = findings.get((path, code), 0) + 1
         samples.setdefault((path, code), sample)
-    return TypeRun("ran", findings=findings, samples=samples, checker=checker)
+    return CheckRun("ran", findings=findings, samples=samples)
 
 
 def _relative(name: str, tree: Path) -> str:

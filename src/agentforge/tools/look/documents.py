@@ -1,17 +1,13 @@
-"""What documentation a project has: which files, their headings and sections, and what its packages say of
-themselves. Pure.
+"""What documentation a project has: which files, their headings and sections. Pure.
 
 Two ways of writing headings are read wherever they occur, since files called README or NEWS have no suffix
 that tells: `## Title`, and a title with a line of signs beneath it (and perhaps above).
 """
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-from agentforge.languages.symbols import Function, parse
 
 SUFFIXES = (".md", ".rst", ".txt", ".adoc", ".markdown")
 FOLDERS = frozenset({"doc", "docs", "documentation"})
@@ -152,22 +148,3 @@ def sections(text: str) -> tuple[Section, ...]:
         end = found[at + 1].line - 1 if at + 1 < len(found) else count
         cut.append(Section(heading.title, heading.level, heading.line, end))
     return tuple(cut)
-
-
-def docstrings(text: str) -> tuple[tuple[str, int, str], ...]:
-    """Name, line and docstring of a module (named ``), its classes and its functions, private ones left
-    out.
-    """
-    tree = parse(text)
-    return () if tree is None else tuple(_docstrings(tree, ""))
-
-
-def _docstrings(node: ast.Module | ast.ClassDef | Function, name: str) -> Iterator[tuple[str, int, str]]:
-    raw, said = ast.get_docstring(node, clean=False), ast.get_docstring(node)
-    if raw and said:
-        # Cleaning takes empty lines off the front; the number is that of the first line which is left.
-        yield name, node.body[0].lineno + raw[: len(raw) - len(raw.lstrip())].count("\n"), said
-    if isinstance(node, ast.Module | ast.ClassDef):
-        for inner in node.body:
-            if isinstance(inner, ast.ClassDef | Function) and not inner.name.startswith("_"):
-                yield from _docstrings(inner, f"{name}.{inner.name}" if name else inner.name)
