@@ -8,6 +8,11 @@ Read = Callable[[str], bytes | None]
 Table = dict[str, object]
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables that are easier to read so."""
+    return frozenset(text.split())
+
+
 def decode(data: bytes | None) -> str:
     """Text of a file; what is not UTF-8 is replaced, since only plain words are looked for."""
     return (data or b"").decode("utf-8-sig", errors="replace")

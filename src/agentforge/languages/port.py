@@ -35,11 +35,9 @@ class Projects(Protocol):
         self, read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, /
     ) -> Plan:
         """How the project is set up and tested, corrected by its settings. Reads only."""
-        ...
 
     def lock_hash(self, plan: Plan, read: Read, /) -> str:
         """A digest of everything that decides what the environment holds."""
-        ...
 
     def build(  # noqa: PLR0913 - every one of them is the caller's business
         self,
@@ -54,15 +52,12 @@ class Projects(Protocol):
         allow: Sequence[Destination] = (),
     ) -> Environment:
         """The environment, from the cache or made now; a set-up that fails is `Unusable`."""
-        ...
 
     def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
         """The variables of a run against `tree`: its code comes before the code that was installed."""
-        ...
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
         """What the project says of itself to those who release it. A file that is not valid is a `UsageError`."""
-        ...
 
 
 class Source(Protocol):
@@ -70,23 +65,18 @@ class Source(Protocol):
 
     def symbols(self, text: str, /, *, nested: bool = False) -> list[Symbol] | None:
         """Every definition of a file and of its classes, in order; with `nested`, those inside functions too. None if it does not parse."""
-        ...
 
     def syntax_error(self, text: str, path: str, /) -> tuple[int, str] | None:
         """Line and message of the first syntax error."""
-        ...
 
     def docstrings(self, text: str, /) -> tuple[Docstring, ...]:
         """What its public definitions say of themselves."""
-        ...
 
     def decode(self, data: bytes, /) -> str:
         """The bytes of a file as text, by its own declaration where it has one; never fails."""
-        ...
 
     def definitions(self, names: Sequence[str], /) -> re.Pattern[str]:
         """Finds where a file defines one of these names: the one group that matches is the name."""
-        ...
 
 
 class Imports(Protocol):
@@ -94,19 +84,15 @@ class Imports(Protocol):
 
     def importers(self, files: Mapping[str, str], roots: Sequence[str], /) -> Mapping[str, frozenset[str]]:
         """File to the files that import it directly. `roots` are the folders on the import path."""
-        ...
 
     def outside_imports(self, text: str, own: Sequence[str], /) -> tuple[str, ...]:
         """Top names that a file imports and that are neither the language's own nor the project's."""
-        ...
 
     def loads_with(self, package: str, path: str, /) -> bool:
         """Whether the first is loaded with every file like the second, imported by name or not."""
-        ...
 
     def is_package(self, path: str, /) -> bool:
         """Whether a file speaks for the package that it is in."""
-        ...
 
 
 class Measures(Protocol):
@@ -119,19 +105,15 @@ class Measures(Protocol):
 
     def complexity(self, text: str, /) -> dict[str, int]:
         """How many ways lead through each function, by its dotted name."""
-        ...
 
     def code_lines(self, text: str, /) -> list[tuple[int, Words]] | None:
         """The lines that do something, with their words: what a copy is found by. None if it cannot be read."""
-        ...
 
     def statements(self, text: str, /) -> frozenset[int]:
         """The lines that can be executed."""
-        ...
 
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
         """Places that may be dangerous."""
-        ...
 
 
 class Tests(Protocol):
@@ -147,27 +129,21 @@ class Tests(Protocol):
 
     def test_globs(self, test_paths: Sequence[str], /) -> tuple[str, ...]:
         """What `{tests}` stands for in the path limits of a role, given the places of the tests."""
-        ...
 
     def is_test_name(self, name: str, /) -> bool:
         """Whether a file of that name is there for tests."""
-        ...
 
     def is_run(self, path: str, /) -> bool:
         """Whether the runner looks for tests in a file of the tests, by its name."""
-        ...
 
     def test_ids_in_source(self, text: str, path: str, /) -> list[str]:
         """The ids that the runner would give the tests of a file, read without running it; without parameters."""
-        ...
 
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:
         """How an edit weakened old tests, one sentence each."""
-        ...
 
     def missing_import(self, error: str, promised: Sequence[str], /) -> str | None:
         """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
-        ...
 
 
 class Runs(Protocol):
@@ -186,21 +162,17 @@ class Runs(Protocol):
         timeout_s: float,
     ) -> TestRun:
         """What each test did: of those named by `ids` (ids, files or folders), else of all."""
-        ...
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
     ) -> list[str]:
         """The changed files that the run loaded from somewhere else than the judged tree."""
-        ...
 
     def lint(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's own linter finds in those of `paths` that exist."""
-        ...
 
     def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
         """What the project's own type checker finds, in what the project selects, else in `paths`."""
-        ...
 
     def measure(  # noqa: PLR0913 - the facts of one run
         self,
@@ -215,7 +187,6 @@ class Runs(Protocol):
         timeout_s: float,
     ) -> CoverageRun:
         """Which lines of `paths` the whole suite reaches."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

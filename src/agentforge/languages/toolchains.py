@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.languages.described import Read, decode, table
+from agentforge.languages.described import Read, decode, table, words
 from agentforge.sandbox.base import SYSTEM_ROOTS
 
 # Files of a project, by name at any depth, that say which tool it takes to build or test it.
@@ -37,32 +37,11 @@ _SAFE = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}")
 _NUMBERS = re.compile(r"\d+")
 # Files that hold a password or a token, where tools keep them beside their programs; and directories that are
 # never shown.
-SECRET_FILES = frozenset(
-    {
-        "npmrc",
-        ".npmrc",
-        ".yarnrc.yml",
-        ".netrc",
-        ".pypirc",
-        "pip.conf",
-        "credentials",
-        "credentials.toml",
-        ".git-credentials",
-    }
+SECRET_FILES = words(
+    "npmrc .npmrc .yarnrc.yml .netrc .pypirc pip.conf credentials credentials.toml .git-credentials"
 )
-SECRET_DIRECTORIES = frozenset(
-    {
-        ".ssh",
-        ".gnupg",
-        ".aws",
-        ".azure",
-        ".kube",
-        ".docker",
-        ".config",
-        ".password-store",
-        ".agentforge",
-        "keyrings",
-    }
+SECRET_DIRECTORIES = words(
+    ".ssh .gnupg .aws .azure .kube .docker .config .password-store .agentforge keyrings"
 )
 _PACKAGES = frozenset({"node_modules", "site-packages", "target", "vendor"})
 _DEPTH, _LONGEST = 3, 65536

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentforge.core.errors import UsageError
-from agentforge.languages.described import Read, table
+from agentforge.languages.described import Read, table, words
 from agentforge.languages.python.layout import import_roots, test_paths
 from agentforge.languages.python.project import Project, lines, open_project, strings
 from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
@@ -22,45 +22,18 @@ PYTHON = "{env}/bin/python"
 MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")
 INSTALL = ("{uv}", "pip", "install", "--python", PYTHON)
 
-LOCK_NAMES = frozenset(
-    {
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "MANIFEST.in",
-        "tox.ini",
-        "noxfile.py",
-        "Pipfile",
-        "Pipfile.lock",
-    }
-    | {
-        "uv.lock",
-        "uv.toml",
-        "poetry.lock",
-        "pdm.lock",
-        "pylock.toml",
-        "hatch.toml",
-        "Cargo.toml",
-        "Cargo.lock",
-        "CMakeLists.txt",
-        "meson.build",
-    }
+LOCK_NAMES = words(
+    "pyproject.toml setup.py setup.cfg MANIFEST.in tox.ini noxfile.py Pipfile Pipfile.lock uv.lock "
+    "uv.toml poetry.lock pdm.lock pylock.toml hatch.toml Cargo.toml Cargo.lock CMakeLists.txt "
+    "meson.build"
 )
 # Compiled into the environment: when one changes, what was built from it is stale.
 NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
 REQUIREMENTS_TXT = re.compile(
     r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
 )
-FROM_TAGS = frozenset(
-    {
-        "setuptools-scm",
-        "hatch-vcs",
-        "flit-scm",
-        "versioningit",
-        "poetry-dynamic-versioning",
-        "uv-dynamic-versioning",
-        "pbr",
-    }
+FROM_TAGS = words(
+    "setuptools-scm hatch-vcs flit-scm versioningit poetry-dynamic-versioning uv-dynamic-versioning pbr"
 )
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentforge.languages.described import words
 from agentforge.sandbox.network.destinations import Destination, destinations, of_address
 from agentforge.system.processes import run
 
@@ -28,25 +29,9 @@ PIP_TO_UV = {
     "PIP_CERT": "SSL_CERT_FILE",
 }
 # These would send uv elsewhere than to the environment being built, or past the proxy that set-up is given.
-NOT_PASSED = frozenset(
-    {
-        "UV_PROJECT_ENVIRONMENT",
-        "UV_PYTHON",
-        "UV_SYSTEM_PYTHON",
-        "UV_CONFIG_FILE",
-        "UV_WORKING_DIRECTORY",
-        "UV_PROJECT",
-    }
-    | {
-        "PIP_TARGET",
-        "PIP_PREFIX",
-        "PIP_ROOT",
-        "PIP_USER",
-        "PIP_PYTHON",
-        "PIP_CACHE_DIR",
-        "PIP_PROXY",
-        "PIP_CONFIG_FILE",
-    }
+NOT_PASSED = words(
+    "UV_PROJECT_ENVIRONMENT UV_PYTHON UV_SYSTEM_PYTHON UV_CONFIG_FILE UV_WORKING_DIRECTORY UV_PROJECT "
+    "PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PIP_PYTHON PIP_CACHE_DIR PIP_PROXY PIP_CONFIG_FILE"
 )
 PUBLISHING = "UV_PUBLISH_"
 """Where packages go to, and the keys for that: no business of set-up."""

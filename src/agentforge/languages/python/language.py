@@ -1,5 +1,6 @@
 """Python, as the port knows it."""
 
+from agentforge.languages.described import words
 from agentforge.languages.port import Language
 from agentforge.languages.python import imports, measures, projects, runs, symbols, test_files
 
@@ -7,18 +8,7 @@ PYTHON = Language(
     name="Python",
     suffixes=(".py",),
     declarations=(".pyi",),
-    caches=frozenset(
-        {
-            "__pycache__",
-            ".mypy_cache",
-            ".pytest_cache",
-            ".ruff_cache",
-            ".hypothesis",
-            ".tox",
-            ".nox",
-            ".venv",
-        }
-    ),
+    caches=words("__pycache__ .mypy_cache .pytest_cache .ruff_cache .hypothesis .tox .nox .venv"),
     no_caches={
         "RUFF_NO_CACHE": "true",
         "MYPY_CACHE_DIR": "/dev/null",

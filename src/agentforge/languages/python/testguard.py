@@ -5,21 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agentforge.languages.described import words
 from agentforge.languages.python.symbols import Function, parse
 
-_SKIPS = frozenset(
-    {
-        "skip",
-        "skipif",
-        "xfail",
-        "skipIf",
-        "skipUnless",
-        "expectedFailure",
-        "skipTest",
-        "importorskip",
-        "SkipTest",
-    }
-)
+_SKIPS = words("skip skipif xfail skipIf skipUnless expectedFailure skipTest importorskip SkipTest")
 _CATCH_ALL = frozenset({"AssertionError", "Exception", "BaseException"})
 _ASSERTING_CALLS = frozenset({"raises", "warns", "fail", "deprecated_call", "assertRaises"})
 

@@ -5,6 +5,7 @@ scanner of the project says.
 from collections.abc import Mapping, Sequence
 
 from agentforge.core.reply import Json
+from agentforge.languages.described import words
 from agentforge.languages.security import Finding, scan
 from agentforge.languages.table import is_source
 from agentforge.languages.tests import looks_like_test
@@ -15,22 +16,7 @@ from agentforge.tools.run.checking import PATHS, real_paths
 
 MAX_SCANNED = 800
 MAX_SHOWN = 40
-_MAY_HOLD_SECRETS = (
-    ".cfg",
-    ".conf",
-    ".env",
-    ".ini",
-    ".json",
-    ".pem",
-    ".key",
-    ".toml",
-    ".txt",
-    ".yaml",
-    ".yml",
-    ".sh",
-    ".md",
-    ".rst",
-)
+_MAY_HOLD_SECRETS = tuple(words(".cfg .conf .env .ini .json .pem .key .toml .txt .yaml .yml .sh .md .rst"))
 
 
 def run_security_scan(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
