@@ -14,8 +14,6 @@ TEXT_SCANNED = 2000
 class TreeFacts:
     """What the tree says about the words of a request."""
 
-    files: int
-    code_files: int
     named_paths: tuple[str, ...] = ()
     """Files of the tree that the request names."""
     named_symbols: tuple[str, ...] = ()
@@ -26,7 +24,7 @@ def tree_facts(request: str, files: Mapping[str, Callable[[], str]]) -> TreeFact
     """Look the request's words up in the tree: paths by their end, identifiers by their definition."""
     code = [path for path in sorted(files) if is_code(path)]
     paths = tuple(sorted(set(_named_paths(request, list(files)))))
-    return TreeFacts(len(files), len(code), paths, tuple(_named_symbols(request, files, code)))
+    return TreeFacts(paths, tuple(_named_symbols(request, files, code)))
 
 
 def _named_paths(request: str, paths: list[str]) -> Iterator[str]:

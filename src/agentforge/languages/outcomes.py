@@ -1,7 +1,7 @@
 """What a test run said, as values: outcomes by test id, and what two runs say about a change."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar, Literal, cast
 
 from agentforge.core.reply import Json
@@ -33,15 +33,7 @@ class TestResult:
 
     def to_json(self) -> dict[str, Json]:
         """As plain data."""
-        return {
-            "id": self.id,
-            "outcome": self.outcome,
-            "phase": self.phase,
-            "exception": self.exception,
-            "message": self.message,
-            "file": self.file,
-            "line": self.line,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What crosses the port of a language: plans, environments, symbols and findings, the same for every language."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -135,6 +135,16 @@ class CheckRun:
     findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
     samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """The first finding of each kind, as `line: message`."""
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str, str]]) -> "CheckRun":
+        """A run that found these: file, code and sample of each."""
+        findings: dict[tuple[str, str], int] = {}
+        samples: dict[tuple[str, str], str] = {}
+        for path, code, sample in rows:
+            findings[path, code] = findings.get((path, code), 0) + 1
+            samples.setdefault((path, code), sample)
+        return cls("ran", findings=findings, samples=samples)
 
 
 @dataclass(frozen=True, slots=True)

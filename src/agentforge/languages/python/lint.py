@@ -1,24 +1,18 @@
 """The project's own linter, ruff."""
 
 import json
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from agentforge.languages.python.environment import run_env
+from agentforge.languages.python.typecheck import relative, tools_of
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 
 
 def configured(tree: Path) -> bool:
     """Whether the project says that it uses ruff."""
-    if (tree / "ruff.toml").is_file() or (tree / ".ruff.toml").is_file():
-        return True
-    try:
-        return "ruff" in tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return False
+    return (tree / "ruff.toml").is_file() or (tree / ".ruff.toml").is_file() or "ruff" in tools_of(tree)
 
 
 def lint(
@@ -56,16 +50,11 @@ def lint(
     if done.code != 0 or not isinstance(rows, list):
         said = done.err.decode("utf-8", "replace").strip().splitlines()
         return CheckRun("not_run", f"ruff failed: {said[0][:300] if said else f'exit code {done.code}'}")
-    return _counted(rows, tree)
-
-
-def _counted(rows: Sequence[Mapping[str, Any]], tree: Path) -> CheckRun:
-    findings: dict[tuple[str, str], int] = {}
-    samples: dict[tuple[str, str], str] = {}
-    for row in rows:
-        path = Path(row["filename"])
-        name = path.relative_to(tree).as_posix() if path.is_relative_to(tree) else str(path)
-        key = (name, row["code"] or "invalid-syntax")
-        findings[key] = findings.get(key, 0) + 1
-        samples.setdefault(key, f"{(row.get('location') or {}).get('row', 0)}: {row['message']}")
-    return CheckRun("ran", findings=findings, samples=samples)
+    return CheckRun.of(
+        (
+            relative(row["filename"], tree),
+            row["code"] or "invalid-syntax",
+            f"{(row.get('location') or {}).get('row', 0)}: {row['message']}",
+        )
+        for row in rows
+    )

@@ -102,11 +102,11 @@ def _read_mypy(done: Completed, tree: Path) -> CheckRun:
         ]
         return CheckRun("not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}")
     rows = [
-        (_relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
+        (relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
         for line in out.splitlines()
         if (match := _LINE.fullmatch(line)) is not None
     ]
-    return _counted(rows)
+    return CheckRun.of(rows)
 
 
 def _read_pyright(done: Completed, tree: Path) -> CheckRun:
@@ -115,20 +115,17 @@ def _read_pyright(done: Completed, tree: Path) -> CheckRun:
         found = value["generalDiagnostics"]
     except (ValueError, TypeError, KeyError):
         said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return CheckRun(
-            "not_run",
-            f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}",
-        )
+        return CheckRun("not_run", f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}")
     rows = [
         (
-            _relative(row["file"], tree),
+            relative(row["file"], tree),
             row.get("rule", "error"),
             f"{row['range']['start']['line'] + 1}: {row['message'].splitlines()[0]}",
         )
         for row in found
         if row["severity"] == "error"
     ]
-    return _counted(rows)
+    return CheckRun.of(rows)
 
 
 _READERS: Mapping[Checker, Callable[[Completed, Path], CheckRun]] = {
@@ -137,23 +134,15 @@ _READERS: Mapping[Checker, Callable[[Completed, Path], CheckRun]] = {
 }
 
 
-def _counted(rows: Sequence[tuple[str, str, str]]) -> CheckRun:
-    findings: dict[tuple[str, str], int] = {}
-    samples: dict[tuple[str, str], str] = {}
-    for path, code, sample in rows:
-        findings[path, code] = findings.get((path, code), 0) + 1
-        samples.setdefault((path, code), sample)
-    return CheckRun("ran", findings=findings, samples=samples)
-
-
-def _relative(name: str, tree: Path) -> str:
+def relative(name: str, tree: Path) -> str:
+    """A path that a tool printed, as the repository has it."""
     path = Path(name)
     return path.relative_to(tree).as_posix() if path.is_relative_to(tree) else path.as_posix()
 
 
 def _configurations(tree: Path) -> list[_Configured]:
     """What the project configures, mypy first; each file is asked in the order in which the checker asks."""
-    tools = _pyproject(tree)
+    tools = tools_of(tree)
     found = []
     sections = (
         _ini(tree / "mypy.ini"),
@@ -170,7 +159,8 @@ def _configurations(tree: Path) -> list[_Configured]:
     return found
 
 
-def _pyproject(tree: Path) -> Mapping[str, Any]:
+def tools_of(tree: Path) -> Mapping[str, Any]:
+    """What `pyproject.toml` says for tools; nothing, if it cannot be read."""
     try:
         tools = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):

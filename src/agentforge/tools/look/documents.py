@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-SUFFIXES = (".md", ".rst", ".txt", ".adoc", ".markdown")
 FOLDERS = frozenset({"doc", "docs", "documentation"})
 WELL_KNOWN = re.compile(
     r"(?:readme|changelog|changes|history|news|release[-_ "
