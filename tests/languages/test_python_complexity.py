@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from textwrap import dedent
 
-from agentforge.gates.ratchets import worse_complexity
 from agentforge.languages import measures
 from agentforge.languages.python.complexity import complexity
 from tests.rows import every
@@ -100,25 +99,3 @@ def test_the_linter_counts_the_same_on_our_own_source() -> None:
     )
     assert ours == theirs
     assert len(ours) > 100
-
-
-def test_only_what_is_over_the_limit_and_worse_is_named() -> None:
-    assert worse_complexity({"f": 12}, {"f": 12}) == []
-    assert worse_complexity({"f": 12}, {"f": 11}) == []
-    assert worse_complexity({"f": 3}, {"f": 10}) == []
-    assert worse_complexity({"f": 3}, {"f": 11}) == [
-        "f has complexity 11, it was 3; 10 is the limit: take parts out of it"
-    ]
-    assert worse_complexity({}, {"f": 11, "g": 12}) == [
-        "g has complexity 12, it is new; 10 is the limit: take parts out of it",
-        "f has complexity 11, it is new; 10 is the limit: take parts out of it",
-    ]
-    assert len(worse_complexity({}, {"f": 3}, limit=2)) == 1
-
-
-def test_a_function_that_moved_or_was_renamed_is_not_new() -> None:
-    assert worse_complexity({"a: f": 14}, {"b: g": 14}) == []
-    assert worse_complexity({"a: f": 14}, {"b: g": 13}) == []
-    assert len(worse_complexity({"a: f": 14}, {"b: g": 15})) == 1
-    assert len(worse_complexity({"a: f": 14}, {"b: g": 14, "b: h": 14})) == 1
-    assert len(worse_complexity({"a: f": 14}, {"a: f": 14, "b: h": 14})) == 1

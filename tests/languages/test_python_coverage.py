@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from agentforge.gates.coverage import added_lines, covered, uncovered
+from agentforge.gates.coverage import covered, uncovered
 from agentforge.languages.python.coverage import measure, statements
 from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.walls.ladder import choose
@@ -123,26 +123,9 @@ def test_it_runs_inside_the_walls(tree: Path, env: Environment) -> None:
     assert found.missing == {"signs.py": {6}}, found
 
 
-def test_new_lines_are_read_from_a_patch() -> None:
-    patch = (
-        b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n\\ No newline at end of file\n@@ "
-        b"-9,0 +11 @@ def f():\n+z\n"
-    )
-    assert added_lines(patch) == {2, 3, 11}
-    assert added_lines(b"") == frozenset()
-
-
 def test_what_can_be_executed_is_statements_without_documentation() -> None:
     assert statements(CODE) == {3, 5, 6, 7}
     assert statements("def (") == frozenset()
-
-
-def test_many_places_are_cut() -> None:
-    left = CoverageRun("ran")
-    text = "".join(f"a{number} = 1\n\n" for number in range(10))
-    (line,) = uncovered(covered(left, {"a.py": statements(text)}))
-    assert "lines 1, 3, 5, 7, 9, 11 and 4 more places;" in line
-    assert "lines 1-3;" in uncovered(covered(left, {"a.py": statements("a = 1\nb = 1\nc = 1\n")}))[0]
 
 
 def test_a_project_that_turns_plugins_off_is_measured_all_the_same(tree: Path, env: Environment) -> None:
