@@ -1,5 +1,7 @@
 """Files that describe a project, read through a port and never executed."""
 
+import configparser
+import tomllib
 from collections.abc import Callable
 from typing import cast
 
@@ -16,6 +18,24 @@ def words(text: str) -> frozenset[str]:
 def decode(data: bytes | None) -> str:
     """Text of a file; what is not UTF-8 is replaced, since only plain words are looked for."""
     return (data or b"").decode("utf-8-sig", errors="replace")
+
+
+def read_toml(text: str) -> Table | None:
+    """The tables of a TOML file; None if it is none."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def read_ini(text: str) -> configparser.ConfigParser | None:
+    """The sections of an ini file; None if it is none."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return None
+    return parser
 
 
 def table(data: object, *keys: str) -> Table:

@@ -8,12 +8,11 @@ looking; no program is started.
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.languages.described import Read, decode, table, words
+from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.sandbox.base import SYSTEM_ROOTS
 
 # Files of a project, by name at any depth, that say which tool it takes to build or test it.
@@ -128,7 +127,7 @@ def _managed(near: set[str], read: Read) -> dict[str, str]:
                 found[ALIASES.get(words[0], words[0])] = words[1]
     for name in ("mise.toml", ".mise.toml"):
         if name in near:
-            for tool, version in table(_toml(decode(read(name))), "tools").items():
+            for tool, version in table(read_toml(decode(read(name))), "tools").items():
                 if isinstance(version, str) and _SAFE.fullmatch(tool) and _SAFE.fullmatch(version):
                     found[ALIASES.get(tool, tool)] = version
     return found
@@ -136,18 +135,11 @@ def _managed(near: set[str], read: Read) -> dict[str, str]:
 
 def _version(name: str, text: str) -> str:
     """The version in a version file; empty if it says none that could be the name of a directory."""
-    if name.startswith("rust-toolchain") and (channel := table(_toml(text), "toolchain").get("channel")):
+    if name.startswith("rust-toolchain") and (channel := table(read_toml(text), "toolchain").get("channel")):
         words = [str(channel)]
     else:
         words = [word for line in text.splitlines() if (word := line.partition("#")[0].strip())]
     return words[0].removeprefix("v") if words and _SAFE.fullmatch(words[0]) else ""
-
-
-def _toml(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:  # theirs to correct: the tool itself will say so
-        return {}
 
 
 def find_toolchains(needs: Iterable[Need], environ: Mapping[str, str], home: Path) -> tuple[Toolchain, ...]:
@@ -289,7 +281,7 @@ def _rustup(need: Need, environ: Mapping[str, str], home: Path) -> _Found | None
     root = _place(environ, "RUSTUP_HOME", home / ".rustup")
     settings = root / "settings.toml"
     usual = (
-        _toml(settings.read_text(encoding="utf-8", errors="replace")).get("default_toolchain")
+        table(read_toml(settings.read_text(encoding="utf-8", errors="replace"))).get("default_toolchain")
         if settings.is_file()
         else ""
     )

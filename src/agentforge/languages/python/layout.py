@@ -1,13 +1,12 @@
 """Where a project keeps its modules and its tests."""
 
-import configparser
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from agentforge.languages.described import table
+from agentforge.languages.described import read_ini, table
 from agentforge.languages.python.project import Project, lines, strings
 
 TEST_FILE = re.compile(r"(?:test_.+|.+_test|tests)\.py")
@@ -109,12 +108,8 @@ def test_paths(project: Project) -> tuple[str, ...]:
 def _told(project: Project) -> Iterator[str]:
     """`testpaths`, from the first file that pytest would read."""
     for name in ("pytest.ini", ".pytest.ini"):
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(project.text(name))
-        except configparser.Error:
-            continue
-        if parser.has_section("pytest"):
+        parser = read_ini(project.text(name))
+        if parser is not None and parser.has_section("pytest"):
             yield from strings(parser.get("pytest", "testpaths", fallback=""))
             return
     for settings in (project.tool("pytest", "ini_options"), project.tool("pytest")):

@@ -1,10 +1,9 @@
 """Which files of a Python project are about tests, and what makes one weaker: `Tests` for Python."""
 
-import configparser
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 
+from agentforge.languages.described import read_ini, read_toml, table
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.testguard import test_ids_in_source, weakened
@@ -56,19 +55,14 @@ def missing_import(error: str, promised: Sequence[str]) -> str | None:
 
 
 def _of_toml(text: str) -> object:
-    try:
-        tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError:
-        return "unreadable"
-    return tool.get("pytest") if isinstance(tool, dict) else None
+    data = read_toml(text)
+    return "unreadable" if data is None else table(data, "tool").get("pytest")
 
 
 def _of_ini(section: str) -> Callable[[str], object]:
     def read(text: str) -> object:
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(text)
-        except configparser.Error:
+        parser = read_ini(text)
+        if parser is None:
             return "unreadable"
         return dict(parser[section]) if parser.has_section(section) else None
 

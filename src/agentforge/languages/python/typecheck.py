@@ -1,14 +1,13 @@
 """The project's own type checker, mypy or pyright."""
 
-import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from agentforge.languages.described import read_ini, read_toml, table
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
@@ -161,17 +160,16 @@ def _configurations(tree: Path) -> list[_Configured]:
 
 def tools_of(tree: Path) -> Mapping[str, Any]:
     """What `pyproject.toml` says for tools; nothing, if it cannot be read."""
-    try:
-        tools = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {}
-    return tools if isinstance(tools, dict) else {}
+    return table(read_toml(_text(tree / "pyproject.toml")), "tool")
 
 
 def _ini(path: Path) -> Mapping[str, str] | None:
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser = read_ini(_text(path))
+    return parser["mypy"] if parser is not None and parser.has_section("mypy") else None
+
+
+def _text(path: Path) -> str:
     try:
-        parser.read_string(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, configparser.Error):
-        return None
-    return parser["mypy"] if parser.has_section("mypy") else None
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
