@@ -57,7 +57,9 @@ from dataclasses import replace
 
 from agentforge.languages.python.language import PYTHON
 
-OTHER = replace(PYTHON, name="Other", suffixes=(".other",), declarations=(), caches=frozenset({".other_cache"}))
+OTHER = replace(
+    PYTHON, name="Other", suffixes=(".other",), declarations=(), caches=frozenset({".other_cache"})
+)
 """
 ASKED = """\
 from agentforge.languages import imports, measures, symbols, table, tests

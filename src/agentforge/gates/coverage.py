@@ -34,8 +34,8 @@ def covered(
     statements: Mapping[str, frozenset[int]],
     changed: Mapping[str, Collection[int]] | None = None,
 ) -> Covered:
-    """The part of the changed lines that was run; without `changed`, of all lines of these files. `statements` are
-    the lines of each file that can be executed.
+    """The part of the changed lines that was run; without `changed`, of all lines of these files.
+    `statements` are the lines of each file that can be executed.
     """
     lines, reached = 0, 0
     missing: dict[str, tuple[int, ...]] = {}

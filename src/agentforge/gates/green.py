@@ -49,8 +49,8 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
     if patched := sorted(set(run.patched) - set(case.baseline.patched)):
         reason = (
-            f"the code under test replaces parts of {court.language.tests.RUNNER} ({', '.join(patched[:3])}), so its "
-            "outcomes prove nothing"
+            f"the code under test replaces parts of {court.language.tests.RUNNER} "
+            f"({', '.join(patched[:3])}), so its outcomes prove nothing"
         )
         return Verdict("not_run", (reason,), {"runs": list(court.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]

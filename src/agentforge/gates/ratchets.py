@@ -1,4 +1,4 @@
-"""Nothing new, nothing worse on what a change touches: what a check found before, against what it finds now. Pure."""
+"""Nothing new, nothing worse: what a check found before a change, against what it finds now. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -16,8 +16,8 @@ class ImportGraph:
 
     @classmethod
     def build(cls, files: Mapping[str, str], roots: Sequence[str] = ("",)) -> "ImportGraph":
-        """Read the imports of `files` (path to text), each language its own. `roots` are the folders on the import path, such
-        as `src`.
+        """Read the imports of `files` (path to text), each language its own. `roots` are the folders on the
+        import path, such as `src`.
         """
         found: dict[str, frozenset[str]] = {}
         for language in LANGUAGES:

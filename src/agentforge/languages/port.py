@@ -1,7 +1,7 @@
 """The port: all that the rest of the system may ask of a language. `python/language.py` is the first answer.
 
-Each part is a `Protocol` that a module of the language fulfils with its functions. What goes in and comes out is
-in `values.py` and `outcomes.py`, the same for every language.
+Each part is a `Protocol` that a module of the language fulfils with its functions. What goes in and comes out
+is in `values.py` and `outcomes.py`, the same for every language.
 """
 
 import re
@@ -57,14 +57,16 @@ class Projects(Protocol):
         """The variables of a run against `tree`: its code comes before the code that was installed."""
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
-        """What the project says of itself to those who release it. A file that is not valid is a `UsageError`."""
+        """What the project says of itself to those who release it; `UsageError` for a file that is not valid."""
 
 
 class Source(Protocol):
     """What a file says, read without running it. Text that does not parse says nothing."""
 
     def symbols(self, text: str, /, *, nested: bool = False) -> list[Symbol] | None:
-        """Every definition of a file and of its classes, in order; with `nested`, those inside functions too. None if it does not parse."""
+        """Every definition of a file and of its classes, in order; with `nested`, those inside functions too.
+        None if it does not parse.
+        """
 
     def syntax_error(self, text: str, path: str, /) -> tuple[int, str] | None:
         """Line and message of the first syntax error."""
@@ -107,7 +109,7 @@ class Measures(Protocol):
         """How many ways lead through each function, by its dotted name."""
 
     def code_lines(self, text: str, /) -> list[tuple[int, Words]] | None:
-        """The lines that do something, with their words: what a copy is found by. None if it cannot be read."""
+        """The lines that do something, with their words: copies are found by them. None if it has none."""
 
     def statements(self, text: str, /) -> frozenset[int]:
         """The lines that can be executed."""
@@ -137,7 +139,7 @@ class Tests(Protocol):
         """Whether the runner looks for tests in a file of the tests, by its name."""
 
     def test_ids_in_source(self, text: str, path: str, /) -> list[str]:
-        """The ids that the runner would give the tests of a file, read without running it; without parameters."""
+        """The ids that the runner would give the tests of a file, without parameters. Runs nothing."""
 
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:
         """How an edit weakened old tests, one sentence each."""

@@ -1,4 +1,4 @@
-"""Tests by the language of their file: which files are about tests, which tests one has, what made one weaker."""
+"""Tests by the language of their file: which files are tests, which tests one has, what made one weaker."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What crosses the port of a language: plans, environments, symbols and findings, the same for every language."""
+"""What crosses the port: plans, environments, symbols and findings, the same for every language."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a Python file defines and says of itself, read with the standard library's parser: `Source` for Python."""
+"""What a Python file defines, read with the standard library's parser: `Source` for Python."""
 
 import ast
 import io
