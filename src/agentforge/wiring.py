@@ -23,11 +23,10 @@ from agentforge.activities.said import check_walls, rules_of, said, sandbox_name
 from agentforge.activities.spending import Purse
 from agentforge.activities.verify import Finding, verify
 from agentforge.activities.world import World
-from agentforge.analysis.goals import classify_goal
-from agentforge.analysis.triage import Triage, tree_facts, triage
 from agentforge.answering import TIERED, Answering, NobodyAnswers
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.catalog.modes import USUAL, Mode, mode_named
+from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.events import Event, StepClosed
 from agentforge.core.inputs import Abort, Create, Message
@@ -44,6 +43,8 @@ from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
 from agentforge.settings import Settings, read_settings
+from agentforge.sizing.goals import classify_goal
+from agentforge.sizing.triage import Triage, triage
 from agentforge.store.layout import RUN_STATE, TaskFiles, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts, inbox, views

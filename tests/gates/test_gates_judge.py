@@ -10,7 +10,6 @@ import pytest
 
 from agentforge.activities.judge import judge
 from agentforge.activities.world import World
-from agentforge.analysis.testrun import TestRun
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
@@ -19,6 +18,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import Accepted, StageRun, State
 from agentforge.core.values import ArtifactRef, Baseline, Escalation, Question
 from agentforge.gates.court import Court
+from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
 from agentforge.store.layout import TaskFiles

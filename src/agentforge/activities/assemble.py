@@ -5,19 +5,20 @@ from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.world import World, document_refs, record_refs
-from agentforge.analysis.reach import Reach, render
-from agentforge.analysis.symbols import find_symbol, repo_map
-from agentforge.analysis.triage import tree_facts
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
+from agentforge.context.named import tree_facts
+from agentforge.context.repository_map import repo_map
 from agentforge.context.working_set import Item, Left, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.court import objects, texts
 from agentforge.gates.superseded import told
+from agentforge.languages.reach import Reach, render
+from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from agentforge.system.secrets.redact import redact

@@ -4,10 +4,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from agentforge.activities.world import Document, World, record_refs
-from agentforge.analysis.lint import LintRun, lint
-from agentforge.analysis.reach import render
-from agentforge.analysis.symbols import PYTHON
-from agentforge.analysis.typecheck import TypeRun, typecheck
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER
@@ -21,6 +17,9 @@ from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+from agentforge.languages.reach import render
+from agentforge.languages.table import is_source
+from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
 
@@ -102,10 +101,10 @@ def _green(world: World, state: State) -> Verdict:
         for change in world.workspace.git.diff_names(state.base_tree, state.tree)
         if change.status != "D"
     ]
-    after = LintRun(grounds.lint.status, grounds.lint.reason)
+    after = CheckRun(grounds.lint.status, grounds.lint.reason)
     if grounds.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
-        after = lint(world.sandbox, world.environment(state), place, changed)
+        after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     types_before, types_after = _types(world, state, changed)
     case = GreenCase(
         state.base_tree,
@@ -125,13 +124,13 @@ def _green(world: World, state: State) -> Verdict:
     return replace(verdict, record={**verdict.record, **_grounds_of(state)})
 
 
-def _types(world: World, state: State, changed: list[str]) -> tuple[TypeRun, TypeRun]:
+def _types(world: World, state: State, changed: list[str]) -> tuple[CheckRun, CheckRun]:
     """What the project's type checker says of base and tree. It is asked of the base only once a task, and
     only where there is one.
     """
 
-    def check(tree: str) -> TypeRun:
-        return typecheck(
+    def check(tree: str) -> CheckRun:
+        return world.language(state).runs.typecheck(
             world.sandbox,
             world.environment(state),
             world.workspace.pristine(tree, state.base_commit),
@@ -306,7 +305,7 @@ def _unseen(world: World, state: State, judged: str) -> list[str]:
     """Code and tests that changed after they were judged: a delivery adds words only."""
     is_test = world.is_test(state)
     changes = world.workspace.git.diff_names(judged, state.tree)
-    return [change.path for change in changes if change.path.endswith(PYTHON) or is_test(change.path)]
+    return [change.path for change in changes if is_source(change.path) or is_test(change.path)]
 
 
 def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:

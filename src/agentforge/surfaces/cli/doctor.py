@@ -199,7 +199,7 @@ def _container(rungs: list[Rung], container: "ContainerSpec | None") -> Check:
 
 def _toolchains() -> Check:
     """Those that the project here asks for; outside of one, those that any project could get."""
-    from agentforge.sandbox.toolchains import all_needs, find_toolchains, needs_here
+    from agentforge.languages.toolchains import all_needs, find_toolchains, needs_here
 
     here = Path.cwd()
     top = next((place for place in (here, *here.parents) if (place / ".git").exists()), None)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge.analysis.forecast import Forecast, Past
     from agentforge.core.state import State
+    from agentforge.sizing.forecast import Forecast, Past
     from agentforge.store.site import Site
 
 
@@ -13,8 +13,8 @@ def forecast_here(site: "Site", state: "State", notice: Callable[[str], None]) -
     """What a task will probably take, by its line and the prices on its record: those of the dearest model of
     each tier.
     """
-    from agentforge.analysis.forecast import forecast
     from agentforge.core.pipeline import TIERS
+    from agentforge.sizing.forecast import forecast
 
     by_tier = {each.tier: each.price for each in state.prices}
     rates = {tier: by_tier.get(tier, state.price) for tier in TIERS}
@@ -25,7 +25,7 @@ def past_tasks(site: "Site", lane: str, notice: Callable[[str], None]) -> "tuple
     """What the completed tasks of this checkout and lane took, the newest last. One that was given up says
     nothing about the next.
     """
-    from agentforge.analysis.forecast import Past
+    from agentforge.sizing.forecast import Past
     from agentforge.store.user.index import Index
     from agentforge.store.user.ledger import Ledger
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agentforge.sandbox.detect import Plan
+    from agentforge.languages.values import Plan
     from agentforge.store.site import Site
 
 
@@ -113,11 +113,11 @@ def _told(settings: str | None, written: list[str], left: list[str]) -> list[str
 
 
 def _plan(site: "Site", head: str) -> "Plan":
-    from agentforge.sandbox.detect import detect
+    from agentforge.languages.table import main_language
 
     tree = site.git.tree_of(head)
     paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
-    return detect(lambda path: site.git.read_blob(tree, path), paths)
+    return main_language(paths).projects.detect(lambda path: site.git.read_blob(tree, path), paths)
 
 
 def _facts(site: "Site", head: str, plan: "Plan") -> list[tuple[str, list[str]]]:

@@ -143,9 +143,9 @@ def _walls(wanted: str) -> "Sandbox":
 def _confinement(
     asked: Asked, places: tuple[Path, ...], guards: "tuple[Guard, ...]", refused: list[str]
 ) -> "Confinement":
+    from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains
     from agentforge.sandbox.base import Confinement
     from agentforge.sandbox.network.destinations import destinations
-    from agentforge.sandbox.toolchains import find_toolchains, needs_here, readable, with_toolchains
 
     here = Path.cwd()
     top = _top(here).resolve()

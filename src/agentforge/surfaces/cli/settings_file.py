@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from agentforge.sandbox.detect import Plan
+from agentforge.languages.table import is_code
+from agentforge.languages.values import Plan
 from agentforge.surfaces.cli.words import command_line
 
 _FILE = """\
@@ -68,4 +69,4 @@ def _text(value: str) -> str:
 
 
 def _glob(path: str) -> str:
-    return path if "*" in path or path.endswith(".py") else f"{path.rstrip('/')}/**"
+    return path if "*" in path or is_code(path) else f"{path.rstrip('/')}/**"
