@@ -13,6 +13,7 @@ import pytest
 from agentforge.core.errors import UsageError
 from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, Stood, Workspace
 from agentforge.system.git.repository import Git
+from tests.devices import other_device
 
 TASK = "task-20300101-x"
 LOCK = os.open(os.devnull, os.O_RDONLY)
@@ -301,6 +302,19 @@ def test_a_checkout_for_set_up_leaves_no_index_behind(bench: Bench, tmp_path: Pa
     assert [path.name for path in bench.root.iterdir() if not path.name.startswith("stand-in-")] == []
 
 
+def test_repository_checkouts_and_environments_may_each_be_on_a_file_system_of_their_own(
+    bench: Bench, tmp_path: Path
+) -> None:
+    with other_device(tmp_path) as elsewhere:
+        bench.root = elsewhere / "root"
+        bench.again()
+        bench.stand()
+        assert git(bench.space.worktree, "fsck", "--strict") == ""
+        bench.space.check_out_base(tmp_path / "cache" / "source", bench.tree, bench.base)
+    assert git(tmp_path / "cache" / "source", "status", "--porcelain") == ""
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["source"]
+
+
 # ------------------------------------------------------------------ objects and refs
 
 
@@ -419,6 +433,10 @@ def sha256(there: Path) -> Path:
     return make(there / "repository", "--object-format=sha256")
 
 
+def oddly_named(there: Path) -> Path:
+    return make(there / 'a:b "c\\d')
+
+
 def bare_settings(there: Path) -> Path:
     repository = make(there / "repository")
     git(repository, "config", "core.worktree", str(repository))
@@ -427,7 +445,8 @@ def bare_settings(there: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "shape", [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings]
+    "shape",
+    [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings, oddly_named],
 )
 def test_every_shape_of_repository_gives_the_same_worktree(
     tmp_path: Path, shape: Callable[[Path], Path]

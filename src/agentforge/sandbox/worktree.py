@@ -248,7 +248,8 @@ class Workspace:
             pattern = self.root / f"stand-in-{base_commit}"
             if not pattern.is_dir():
                 self._make_stand_in(pattern, base_commit)
-            scratch = self.root / f"{directory.name}.stand-in"
+            # Beside its place: the cache of environments may be on another file system than the checkouts.
+            scratch = directory.with_name(f"{directory.name}.stand-in")
             with disk_errors():
                 shutil.rmtree(scratch, ignore_errors=True)
                 # What set-up may write is its own to the last byte; runs find both checkouts of a task
@@ -273,7 +274,13 @@ class Workspace:
         # repository behind.
         wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
         self.git.run(
-            "pack-objects", "-q", "--revs", "--window=0", str(scratch / "objects/pack/pack"), input=wanted
+            "pack-objects",
+            "-q",
+            "--revs",
+            "--window=0",
+            str(scratch / "objects/pack/pack"),
+            input=wanted,
+            env=self.git.writing_objects_to(scratch / "objects"),
         )
         self.git.run("read-tree", base_commit, index=scratch / "index", work_tree=scratch)
         if version := self.describe_version(base_commit):
