@@ -235,7 +235,7 @@ def _bench(world: World, state: State) -> Workbench:
             partial(_git, world),
             state.base_commit,
             world.workspace.snapshot,
-            world.workspace.branch.removeprefix("refs/heads/"),
+            state.branch or world.workspace.branch,
         ),
     )
 

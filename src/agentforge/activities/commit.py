@@ -8,6 +8,7 @@ from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.state import State
 from agentforge.gates.court import objects
+from agentforge.sandbox.worktree import Pointed
 from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
@@ -28,11 +29,18 @@ def commit_stage(world: World, state: State) -> CommitMade:
     commit = state.commit
     if space.git.tree_of(commit) != state.tree:
         commit = space.commit(state.tree, state.commit, _message(world, state), world.created_at)
-    if commit != state.base_commit:
-        space.point_branch(commit)
+    held = _hold(world, state, commit)
     save(world, state)
     files, lines = _size(world, state)
-    return CommitMade(state.tree, commit, _facts(world, state, files, lines), files, lines)
+    facts = _facts(world, state, files, lines)
+    return CommitMade(state.tree, commit, facts, files, lines, held.branch, held.kept)
+
+
+def _hold(world: World, state: State, commit: str) -> Pointed:
+    """The task's branch, at `commit`; what changed nothing has none."""
+    if commit == state.base_commit:
+        return Pointed("")
+    return world.workspace.point_branch(commit, state.branch, state.branch_at)
 
 
 def _size(world: World, state: State) -> tuple[int, int]:
@@ -68,19 +76,12 @@ def save(world: World, state: State) -> None:
 
 
 def deliver(world: World, state: State) -> DeliveryMade:
-    """Puts the evidence in place. The branch stands since the last stage was accepted; what changed nothing
-    has none.
-    """
-    space = world.workspace
-    changed = state.commit != state.base_commit
-    if changed:
-        space.point_branch(state.commit)
-    evidence = canonical(build_evidence(world, state))
+    """Puts the evidence in place. The branch is there since the last stage was accepted."""
+    held = _hold(world, state, state.commit)
+    evidence = canonical(build_evidence(world, state, held))
     write_atomic(world.files.evidence, evidence + b"\n")
     save(world, state)
-    return DeliveryMade(
-        space.branch.removeprefix("refs/heads/") if changed else "", state.commit, digest(evidence)
-    )
+    return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept)
 
 
 def _message(world: World, state: State) -> str:

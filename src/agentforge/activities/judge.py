@@ -292,7 +292,7 @@ def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, .
         (_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {}
     )
     commits = list(dict.fromkeys(item.commit for item in state.accepted if item.commit != state.base_commit))
-    branch = world.workspace.branch.removeprefix("refs/heads/")
+    branch = state.branch or world.workspace.branch
     facts = replace(_facts(world, state), records={**records, "green": verdict.record})
     report = delivery_report(
         facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits

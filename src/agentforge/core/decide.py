@@ -317,8 +317,8 @@ def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0
             return judged(story, given)
         case CommitMade():
             return accepted(story, given)
-        case DeliveryMade(branch, commit, evidence):
-            story.tell(TaskDelivered(branch, commit, evidence))
+        case DeliveryMade(branch, commit, evidence, kept):
+            story.tell(TaskDelivered(branch, commit, evidence, kept))
             story.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):

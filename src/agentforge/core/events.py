@@ -307,6 +307,10 @@ class StageAccepted:
     finals: tuple[ArtifactRef, ...]
     facts: tuple[str, ...] = ()
     """What conditions may ask about, as it stands now."""
+    branch: str = ""
+    """The name of that branch; empty if there is none yet, and in journals of before it could vary."""
+    kept: tuple[str, ...] = ()
+    """Branches that are not where this task left them, with their commits: left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +320,8 @@ class TaskDelivered:
     branch: str
     commit: str
     evidence: str
+    kept: tuple[str, ...] = ()
+    """As in `StageAccepted`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,7 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 findings=findings,
             )
         case StageAccepted(stage, tree, commit, finals, facts):
+            state = _with_branch(state, event)
             done = Accepted(stage, tree, commit, finals, _run(state).judged, _run(state).skipped)
             run = replace(_run(state), point="deliver")
             return replace(
@@ -250,7 +251,7 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
                 findings=(),
             )
         case TaskDelivered():
-            return replace(state, delivered=event, run=None)
+            return replace(_with_branch(state, event), delivered=event, run=None)
         case Escalated(escalation):
             return replace(state, escalations=(*state.escalations, escalation))
         case Resolved(identity, answer, by):
@@ -285,6 +286,14 @@ def _evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912, PLR091
             return replace(landed, spent=state.spent.plus(cost), run=_next_try(landed) if lost else state.run)
         case _:
             assert_never(event)
+
+
+def _with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
+    if event.commit == state.base_commit:
+        return state
+    name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
+    kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
+    return replace(state, branch=name, branch_at=event.commit, branches_kept=kept)
 
 
 def _run(state: State) -> StageRun:

@@ -209,6 +209,10 @@ class CommitMade:
     files: int = 0
     lines: int = 0
     """How far the change reaches, tests aside."""
+    branch: str = ""
+    """Where the commit is; empty if there is nothing to hold."""
+    kept: tuple[str, ...] = ()
+    """Branches that are not where this task left them, with their commits: left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +222,8 @@ class DeliveryMade:
     branch: str
     commit: str
     evidence: str
+    kept: tuple[str, ...] = ()
+    """As in `CommitMade`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,12 @@ class State:
     segment: int = 1
     failure: str = ""
     delivered: TaskDelivered | None = None
+    branch: str = ""
+    """The task's branch, once there is one."""
+    branch_at: str = ""
+    """The commit where the task left its branch."""
+    branches_kept: tuple[str, ...] = ()
+    """Branches of the names it wanted that somebody else made or moved, with their commits."""
 
     @property
     def stage(self) -> Stage:

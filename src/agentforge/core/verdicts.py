@@ -121,7 +121,9 @@ def _rise(story: Story, lane: str, why: str) -> None:
 def accepted(story: Story, given: CommitMade) -> str:
     """A stage's commit is made: the next stage begins, in a higher lane if the change spreads."""
     run, finals = story.run, story.run.finals
-    story.tell(StageAccepted(run.name, given.tree, given.commit, finals, given.facts))
+    story.tell(
+        StageAccepted(run.name, given.tree, given.commit, finals, given.facts, given.branch, given.kept)
+    )
     if why := _spreads(story.state, given):
         _rise(story, story.state.pipeline.rises.to if story.state.pipeline.rises else "", why)
         return f"the lane rises: {why}; " + _go_to(story, remaining(story.state), given.tree)

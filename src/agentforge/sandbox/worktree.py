@@ -7,11 +7,13 @@ that runs there finds a repository and none of the user's.
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
@@ -26,6 +28,7 @@ FIXED_DATE = "2000-01-01T00:00:00+00:00"
 """Commits that only keep objects alive are the same whenever they are made."""
 
 
+_BRANCHES = "refs/heads/"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 _CONFIG_SHA256 = _CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
 
@@ -41,6 +44,14 @@ class Stood:
     """The difference was a person's, and was kept."""
 
 
+class Pointed(NamedTuple):
+    """A branch that holds a commit."""
+
+    branch: str
+    kept: tuple[str, ...] = ()
+    """Branches of other people that had its name, with their commits."""
+
+
 class Workspace:
     """The checkouts of one task and the refs that keep its objects alive."""
 
@@ -51,7 +62,8 @@ class Workspace:
         self.worktree = root / "worktree"
         self.verdict = root / "verdict"
         self.ref = f"refs/agentforge/{task_id}"
-        self.branch = f"refs/heads/agentforge/{task_id}"
+        self.branch = f"agentforge/{task_id}"
+        """The name that its branch gets, if nobody else has it."""
         self._stands_at: str | None = None
         # What nobody but the driver of a task changes, so that it is looked up once.
         self._indexes: dict[str, str] = {}
@@ -140,13 +152,15 @@ class Workspace:
         """
         if self._base == commit:
             return
-        parent = self.branch.rpartition("/")[0]
-        if self.git.read_ref(parent) is not None:
-            name = parent.removeprefix("refs/heads/")
-            sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
-            raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
+        self._refuse_branch_above()
         self.git.update_ref(f"{self.ref}/base", commit)
         self._base = commit
+
+    def _refuse_branch_above(self) -> None:
+        name = self.branch.rpartition("/")[0]
+        if self.git.read_ref(f"{_BRANCHES}{name}") is not None:
+            sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
+            raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
 
     def commit(
         self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR
@@ -154,9 +168,39 @@ class Workspace:
         """A commit that is the same whenever it is repeated."""
         return self.git.commit_tree(tree, [parent], message, date, author)
 
-    def point_branch(self, commit: str) -> None:
-        """Moves the task's own branch; no other ref of the user's is ever written."""
-        self.git.update_ref(self.branch, commit)
+    def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
+        """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
+
+        A branch that is anywhere else is somebody else's work: it is left alone, and the next free name
+        taken. Repeated, it finds the branch that it made.
+        """
+        numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
+        kept: list[str] = []
+        for name in itertools.chain(dict.fromkeys((branch or self.branch, self.branch)), numbered):
+            found = self._claim(name, commit, left_at if name == branch else "")
+            if not found:
+                return Pointed(name, tuple(kept))
+            kept.append(found)
+        raise AssertionError
+
+    def _claim(self, name: str, commit: str, left_at: str) -> str:
+        """Empty if the branch is at `commit` now; else what stands in the way, which is not touched."""
+        ref = f"{_BRANCHES}{name}"
+        there = self.git.refs(ref)
+        tip = there.get(ref, "")
+        if tip == commit:
+            return ""
+        if set(there.values()) - {left_at} or there.keys() - {ref}:
+            taken, at = next(iter(there.items()))
+            return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
+        try:
+            self.git.update_ref(ref, commit, tip)
+        except Unusable:
+            self._refuse_branch_above()
+            if self.git.refs(ref) == there:
+                raise
+            return self._claim(name, commit, left_at)  # somebody moved it this very moment
+        return ""
 
     def describe_version(self, base_commit: str) -> str | None:
         """A version derived from the nearest tag, for projects that ask git for theirs; the same for the

@@ -265,9 +265,9 @@ def _planned(item: Planned) -> Json:
 
 
 def _branch(state: State) -> Json:
-    if state.commit == state.base_commit:
+    if not state.branch:
         return None
-    return {"name": f"agentforge/{state.task_id}", "commit": state.commit, "base": state.base_commit}
+    return {"name": state.branch, "commit": state.branch_at, "base": state.base_commit}
 
 
 def _outcome(state: State) -> Json:

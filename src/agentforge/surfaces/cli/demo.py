@@ -98,7 +98,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     if not as_data:
         click.echo(
             f"\nEverything is kept in {root}. Look at it first:\n  cd {repository}\n  git log --stat "
-            f"agentforge/{files.task_id}"
+            f"{state.branch}"
         )
     return code
 

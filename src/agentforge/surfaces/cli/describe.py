@@ -41,7 +41,7 @@ from agentforge.core.events import (
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.state import StageRun, State
 from agentforge.core.values import NOT_DONE, ActionDigest
-from agentforge.surfaces.cli.words import count, money, one_line, skip_reason
+from agentforge.surfaces.cli.words import count, kept_branches, money, one_line, skip_reason
 
 Tone = Literal["plain", "heading", "good", "caught", "bad", "quiet"]
 REASONS_SHOWN = 3
@@ -122,16 +122,12 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"attempt {report.attempt} of stage {report.stage} failed: {one_line(report.reason, 400)}"
         case RevisionAsked(stage, revision):
             return _revision(stage, revision, state)
-        case StageAccepted(stage, _, commit, finals):
-            names = ", ".join(dict.fromkeys(final.contract for final in finals))
-            where = "" if commit == state.base_commit else f" at {commit[:12]}"
-            return f"stage {stage} accepted{where}" + (f": {names}" if names else "")
-        case TaskDelivered(branch):
-            return (
-                f"delivered on branch {branch}"
-                if branch
-                else f"delivered: pipeline {state.pipeline.name} changed no file"
-            )
+        case StageAccepted():
+            return _accepted(event, state)
+        case TaskDelivered("", _):
+            return f"delivered: pipeline {state.pipeline.name} changed no file"
+        case TaskDelivered(branch, kept=kept):
+            return "\n".join([f"delivered on branch {branch}", *kept_branches(kept)])
         case Escalated(escalation):
             return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
@@ -158,6 +154,14 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return None
         case _:
             assert_never(event)
+
+
+def _accepted(event: StageAccepted, state: State) -> str:
+    names = ", ".join(dict.fromkeys(final.contract for final in event.finals))
+    where = "" if event.commit == state.base_commit else f" at {event.commit[:12]}"
+    first = f"stage {event.stage} accepted{where}" + (f": {names}" if names else "")
+    kept = kept_branches(event.kept)
+    return "\n".join([first, *kept, *([f"the work is on {event.branch}"] if kept else [])])
 
 
 def tone(event: Event) -> Tone:

@@ -12,7 +12,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.views import north_star_word
 from agentforge.surfaces.cli.deliverable import Deliverable, changes_files, following, read_deliverable
 from agentforge.surfaces.cli.offers import offered
-from agentforge.surfaces.cli.words import bill, command, count, harmless, one_line
+from agentforge.surfaces.cli.words import bill, command, count, harmless, kept_branches, one_line
 from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import read_unlinked
 
@@ -39,8 +39,8 @@ class Standing:
 
 def stand(git: Git, files: TaskFiles, state: State) -> Standing:
     """Reads branch, difference and evidence of a task."""
-    branch = f"agentforge/{state.task_id}"
-    tip = git.read_ref(f"refs/heads/{branch}")
+    branch = state.branch
+    tip = git.read_ref(f"refs/heads/{branch}") if branch else None
     stat = git.diff_stat(state.base_commit, tip) if tip else ""
     evidence = _evidence(files) if state.delivered else {}
     if changes_files(state.pipeline):
@@ -82,6 +82,7 @@ def as_json(standing: Standing) -> dict[str, Json]:
         "base": state.base_commit,
         "branch": standing.branch if standing.tip else None,
         "commit": standing.tip,
+        "branches_kept": [*state.branches_kept],
         "diff_stat": standing.stat.splitlines()[-1].strip() if standing.stat else None,
         "requirements": standing.evidence.get("requirements"),
         "superseded": standing.evidence.get("superseded"),
@@ -204,7 +205,8 @@ def _changes(standing: Standing) -> str:
         or "            nothing"
     )
     where = f"{standing.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
-    return f"  branch    {where}\n  changed\n{stat}"
+    kept = "".join(f"\n            {line}" for line in kept_branches(state.branches_kept))
+    return f"  branch    {where}{kept}\n  changed\n{stat}"
 
 
 def _document(standing: Standing) -> str:
@@ -223,7 +225,8 @@ def _so_far(standing: Standing) -> str:
     if standing.tip is None:
         return "  branch    none yet: no accepted stage has changed a file"
     last = standing.stat.splitlines()[-1].strip() if standing.stat else "no change yet"
-    return f"  branch    {standing.branch} at {standing.tip[:12]}, as far as it came: {last}"
+    kept = "".join(f"\n            {line}" for line in kept_branches(standing.state.branches_kept))
+    return f"  branch    {standing.branch} at {standing.tip[:12]}, as far as it came: {last}{kept}"
 
 
 def _proof(standing: Standing) -> str:

@@ -1,8 +1,12 @@
 """`verify`: the proof of a task, checked offline."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from agentforge.store.site import Site
 
 
 @click.command(
@@ -29,7 +33,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     from agentforge.wiring import verify_task
 
     site = Site.open(Path.cwd())
-    files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
+    files = site.find(_task(site, task_or_branch.removeprefix("refs/heads/")))
     with open_screen(json=as_data) as screen:
         findings = verify_task(
             site, files, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet")
@@ -67,3 +71,14 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
             + ("." if rerun else "; --rerun also runs the recorded commands again.")
         )
     return 1 if wrong else 0
+
+
+def _task(site: "Site", given: str) -> str:
+    """The task that is meant: a branch says by its last commit whose it is, since its name may have a number
+    of its own.
+    """
+    if not given.startswith("agentforge/"):
+        return given
+    words = ("log", "-1", "--format=%(trailers:key=AgentForge-Task,valueonly)", f"refs/heads/{given}", "--")
+    said = site.git.run(*words, check=False).out.decode("utf-8", "replace").strip()
+    return said or given.removeprefix("agentforge/")

@@ -73,6 +73,11 @@ def skip_reason(condition: str) -> str:
     return _SKIPPED.get(condition, one_line(condition))
 
 
+def kept_branches(kept: Iterable[str]) -> list[str]:
+    """A line for each branch that this task found taken or moved, and left alone."""
+    return [f"{branch} is not where this task left it: kept as it is" for branch in kept]
+
+
 def command(*words: str) -> str:
     """A command line that can be pasted into a shell."""
     return shlex.join(words)
