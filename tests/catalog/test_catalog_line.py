@@ -228,7 +228,11 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
             "## What you produce",
             "Judged before it counts: ",
             f"## This stage: {stage.name}",
-            *([f"You build on the work of: {', '.join(role.receives_from)}."] if role.receives_from else []),
+            *(
+                [f"You build on the work of: {', '.join(role.receives_from)}."]
+                if role.receives_from and stage.requires
+                else []
+            ),
             *([f"Your work goes to: {', '.join(role.hands_off_to)}."] if role.hands_off_to else []),
             told.splitlines()[0],
             "Stay in this role.",

@@ -12,6 +12,7 @@ from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.permit import being_asked, permit, to_wait
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
+from agentforge.catalog.skeleton import DERIVED
 from agentforge.core.inputs import Acted
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import State
@@ -29,6 +30,8 @@ from agentforge.tools.bridge import Bridge, real_action
 from agentforge.tools.run.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
+REFUSED = "artifact_invalid"
+"""The mistake of a document that is not taken in."""
 CONTROL = frozenset({SUBMIT.name, *ESCALATES})
 
 
@@ -151,9 +154,7 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
     ):
         return _ask_a_person(document, asked, doing)
     if wrong:
-        return ToolResult(
-            ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid"
-        )
+        return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake=REFUSED)
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
     doing.documents[name] = document
@@ -259,7 +260,7 @@ def _derive(world: World, state: State, doing: _Doing) -> None:
     for product in state.stage.products:
         name = product.contract
         # A role that is asked for nothing but its judgement is not done without it.
-        alone = len(state.stage.products) == 1 and name in ("clarification", "analysis")
+        alone = len(state.stage.products) == 1 and name in DERIVED
         if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
             continue
         doing.artifacts[name] = world.keep_version(
@@ -305,22 +306,23 @@ def _outcome(
     digests = []
     for action, result in doing.results:
         target = _target(action)
-        whole.append(
-            {
-                "name": action.name,
-                "target": target,
-                "ok": result.ok,
-                "mistake": result.mistake,
-                "text": result.text,
-            }
-        )
+        kept: dict[str, Json] = {
+            "name": action.name,
+            "target": target,
+            "ok": result.ok,
+            "mistake": result.mistake,
+            "text": result.text,
+        }
+        if result.mistake == REFUSED:
+            kept["document"] = action.args["artifact"]
+        whole.append(kept)
         digests.append(
             ActionDigest(
                 action.name,
                 result.ok,
                 target,
                 result.mistake,
-                "" if result.ok else result.text[:DIGEST_CHARS],
+                "" if result.ok else _digest(result.text),
             )
         )
     ref = world.pack.put_json({"step": state.step, "results": whole})
@@ -342,6 +344,17 @@ def _outcome(
         reply.notes[:4000] if reply.notes is not None else None,
         doing.question,
     )
+
+
+def _digest(text: str) -> str:
+    """What is on record of a refusal: whole lines, as far as they go; the rest is in the step's results."""
+    if len(text) <= DIGEST_CHARS:
+        return text
+    head, _, _ = text[:DIGEST_CHARS].rpartition("\n")
+    if not head:
+        return text[:DIGEST_CHARS]
+    left = text.count("\n") - head.count("\n")
+    return f"{head}\nand {left} more {'line' if left == 1 else 'lines'}"
 
 
 def _target(action: Action) -> str:

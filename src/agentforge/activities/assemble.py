@@ -26,6 +26,7 @@ from agentforge.tools.base import Opened
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
+from agentforge.tools.run.running import SUBMIT
 
 MAP_CHARS = 12_000
 REACH_CHARS = 6_000
@@ -122,7 +123,8 @@ def _view(world: World, state: State) -> StepView:
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
-        available=(guide,),
+        refused=_refused(world, state),
+        owed=guide,
         feedback=run.feedback,
     )
 
@@ -312,16 +314,38 @@ def _named_in_request(world: World, state: State) -> tuple[Opened, ...]:
     return tuple(places)
 
 
+def _refused(world: World, state: State) -> tuple[tuple[str, str], ...]:
+    """The documents of the last steps that were not taken in, each as it was handed in last, with its
+    faults.
+    """
+    found: dict[str, str] = {}
+    for ref in state.acts:
+        for item in _results(world, ref)["results"]:
+            if item["name"] != SUBMIT.name:
+                continue
+            found.pop(item["target"], None)
+            if "document" in item:
+                text = f"{item['text']}\n\nAs it was handed in:\n{strict_yaml.dump(item['document'])}"
+                found[item["target"]] = redact(text)[0]
+    return tuple(found.items())
+
+
+def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+    return world.once("results", ref, make=partial(world.pack.get_json, ref))
+
+
 def _recent(world: World, state: State) -> tuple[str, ...]:
-    """What the last steps did and saw. A file that was read is in the working set and is not shown twice."""
+    """What the last steps did and saw. A file that was read is in the working set, a refused document beside
+    its faults; neither is shown twice.
+    """
     shown = []
     for ref in state.acts:
-        value: Any = world.once("results", ref, make=partial(world.pack.get_json, ref))
+        value = _results(world, ref)
         lines = [line for line in state.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()
             for item in value["results"]
-            if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET)
+            if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET) and "document" not in item
         ]
         shown.append("\n".join(lines))
     return tuple(text for text in shown if text)
