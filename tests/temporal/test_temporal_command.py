@@ -271,4 +271,4 @@ def test_without_the_extra_its_name_is_said(
 ) -> None:
     monkeypatch.setitem(sys.modules, "temporalio", None)
     assert main(["worker"]) == 2
-    assert "agentforge[temporal]" in capsys.readouterr().err
+    assert "[temporal]" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from agentforge.core.errors import Unusable, UsageError
 from agentforge.languages.toolchains import Need, find_toolchains
 from agentforge.languages.values import VERSION
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
+from agentforge.system.installation import install_command
 from agentforge.system.programs import find_program, search_path
 
 _ASK = "import sys; print(sys.version.split()[0], sys.base_prefix, sep='\\n')"
@@ -108,6 +109,6 @@ def find_uv() -> Path:
         found = find_program("uv")
     if found is None:
         raise Unusable(
-            "`uv`, which builds environments, is missing.", "Install AgentForge again, or `pip install uv`."
+            "`uv`, which builds environments, is missing.", f"Install AgentForge again: {install_command()}"
         )
     return Path(found)

@@ -215,10 +215,12 @@ def _toolchains() -> Check:
 def _engines() -> Check:
     from importlib.util import find_spec
 
+    from agentforge.system.installation import install_command
+
     extra = (
         "temporal"
         if find_spec("temporalio")
-        else "temporal is not installed (`pip install 'agentforge[temporal]'`)"
+        else f"temporal is not installed (`{install_command('temporal')}`)"
     )
     return Check("engines", "ok", f"local; {extra}")
 

@@ -23,6 +23,7 @@ from agentforge.surfaces.cli.following import TICK_S, Follower
 from agentforge.surfaces.cli.holdups import SLOW_S, Case, nobody
 from agentforge.surfaces.cli.printing import print_last
 from agentforge.surfaces.cli.screen import Screen, Watcher
+from agentforge.system.installation import install_command
 from agentforge.system.secrets.redact import redact
 from agentforge.wiring import driving
 
@@ -53,9 +54,7 @@ def connected() -> Iterator["Connection"]:
 def need_temporal() -> None:
     """The extra, or its name."""
     if find_spec("temporalio") is None:
-        raise UsageError(
-            "The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`."
-        )
+        raise UsageError("The Temporal engine is not installed.", f"Run: {install_command('temporal')}")
 
 
 def choose_engine(site: Site, files: TaskFiles, wanted: EngineName | None, *, take_over: bool) -> list[str]:
