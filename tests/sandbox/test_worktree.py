@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, Pointed, Stood, Workspace
+from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, TRAILER, Pointed, Stood, Workspace
 from agentforge.system.git.repository import Git
 from tests.devices import other_device
 
@@ -415,6 +415,20 @@ def test_a_persons_commit_on_the_branch_stays_on_it_and_is_named(bench: Bench) -
         pointed = bench.again().point_branch(second, BRANCH, first)
         assert pointed == Pointed(f"{BRANCH}-2", (f"{BRANCH} at {theirs[:12]}",))
     assert bench.branches() == {BRANCH: theirs, f"{BRANCH}-2": second}
+
+
+def test_work_of_the_task_that_an_older_journal_does_not_know_is_no_obstacle(bench: Bench) -> None:
+    bench.space.keep_base(bench.base)
+    said = f"Fix\n\n{TRAILER}: {TASK}\nAgentForge-Stage: green\n"
+    first, last = (bench.space.commit(bench.tree, bench.base, f"{n}{said}", FIXED_DATE) for n in (1, 2))
+    bench.space.point_branch(last)
+    assert bench.again().point_branch(first) == Pointed(BRANCH)
+    # One that a person amended, or built upon, is theirs.
+    git(bench.repository, "checkout", "-q", BRANCH)
+    git(bench.repository, "commit", "-q", "--allow-empty", "--amend", "--no-edit", "--date=now")
+    amended = git(bench.repository, "rev-parse", "HEAD")
+    git(bench.repository, "checkout", "-q", "main")
+    assert bench.again().point_branch(last) == Pointed(f"{BRANCH}-2", (f"{BRANCH} at {amended[:12]}",))
 
 
 def test_a_branch_that_a_person_removed_or_renamed_is_made_again(bench: Bench) -> None:

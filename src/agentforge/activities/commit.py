@@ -8,7 +8,7 @@ from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.state import State
 from agentforge.gates.court import objects
-from agentforge.sandbox.worktree import Pointed
+from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
@@ -94,6 +94,6 @@ def _message(world: World, state: State) -> str:
     subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
     request = " ".join(state.request.split())[:500]
     return (
-        f"{subject}\n\nRequest: {request}\n\nAgentForge-Task: {state.task_id}\nAgentForge-Stage: "
+        f"{subject}\n\nRequest: {request}\n\n{TRAILER}: {state.task_id}\nAgentForge-Stage: "
         f"{state.stage.name}\n"
     )

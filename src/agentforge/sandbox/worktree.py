@@ -28,6 +28,9 @@ FIXED_DATE = "2000-01-01T00:00:00+00:00"
 """Commits that only keep objects alive are the same whenever they are made."""
 
 
+TRAILER = "AgentForge-Task"
+"""What the message of a task's commit names it by."""
+
 _BRANCHES = "refs/heads/"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 _CONFIG_SHA256 = _CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
@@ -171,8 +174,8 @@ class Workspace:
     def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
         """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
 
-        A branch that is anywhere else is somebody else's work: it is left alone, and the next free name
-        taken. Repeated, it finds the branch that it made.
+        A branch that holds anything else is somebody else's: it is left alone, and the next free name taken.
+        Repeated, it finds the branch that it made.
         """
         numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
         kept: list[str] = []
@@ -183,6 +186,17 @@ class Workspace:
             kept.append(found)
         raise AssertionError
 
+    def _made(self, tip: str) -> bool:
+        """Whether all that a commit has beyond the base was committed by this task, and by nobody else: work
+        of ours that a journal of an earlier day does not know. An amended commit has another committer.
+        """
+        shown = f"--format=%ae%x00%ce%x00%(trailers:key={TRAILER},valueonly,separator=%x2C)"
+        span = f"{self.ref}/base..{tip}"
+        listed = self.git.run("log", "--no-show-signature", "--no-notes", shown, span, check=False)
+        mine = "\0".join((AUTHOR[1], AUTHOR[1], self.task_id))
+        lines = listed.out.decode("utf-8", "replace").splitlines()
+        return listed.code == 0 and bool(lines) and all(line == mine for line in lines)
+
     def _claim(self, name: str, commit: str, left_at: str) -> str:
         """Empty if the branch is at `commit` now; else what stands in the way, which is not touched."""
         ref = f"{_BRANCHES}{name}"
@@ -190,7 +204,8 @@ class Workspace:
         tip = there.get(ref, "")
         if tip == commit:
             return ""
-        if set(there.values()) - {left_at} or there.keys() - {ref}:
+        alone = there.keys() <= {ref}
+        if not alone or (tip and tip != left_at and not self._made(tip)):
             taken, at = next(iter(there.items()))
             return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
         try:
