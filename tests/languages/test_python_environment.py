@@ -26,6 +26,7 @@ from agentforge.system.programs import find_program, search_path
 from tests.depth import SOAK
 from tests.rows import every
 from tests.sandbox.loopback import folder
+from tests.sandbox.rungs import RUNGS, label, usable
 from tests.whole.distributions import extract
 
 # A build backend in one file: no package index is asked, so these projects build anywhere.
@@ -412,9 +413,11 @@ def test_a_relative_place_of_the_path_and_one_in_the_checkout_give_no_program_of
     assert find_program("bwrap", top) is None
 
 
+@pytest.mark.parametrize("rung", RUNGS[:2], ids=label)
 def test_set_up_writes_to_a_cache_of_the_project_and_not_to_that_of_the_user(
-    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch, home: Path
+    tmp_path: Path, rung: Sandbox, monkeypatch: pytest.MonkeyPatch, home: Path
 ) -> None:
+    walls = usable(rung)
     for place in (tmp_path / "users", home / ".cache/uv"):
         place.mkdir(parents=True)
         (place / "wheel").write_text("good")
@@ -453,9 +456,11 @@ def test_what_a_project_built_is_never_given_to_another_one_with_the_same_lock_f
     assert "poisoned" not in (second.source / "src/greet/_version.py").read_text()
 
 
+@pytest.mark.parametrize("rung", RUNGS[:2], ids=label)
 def test_no_file_of_an_environment_is_one_of_the_cache_and_no_run_sees_the_cache(
-    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, rung: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    walls = usable(rung)
     monkeypatch.setenv("UV_LINK_MODE", "hardlink")
     plan = Plan(
         (detect.MAKE_ENVIRONMENT, (*detect.INSTALL, "pytest")),
