@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge import wiring
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
+from agentforge.app import driver as wiring
+from agentforge.app.settings import read_settings
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError
@@ -24,7 +25,6 @@ from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
 from agentforge.models.router import Router
 from agentforge.sandbox.none import NoSandbox
-from agentforge.settings import read_settings
 from agentforge.store import artifacts, inbox
 from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
 from agentforge.activities.act import act
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.permit import permit
 from agentforge.activities.said import check_walls
 from agentforge.activities.world import World
+from agentforge.app import driver as wiring
 from agentforge.catalog.load import Catalog
 from agentforge.core.decide import decide
 from agentforge.core.errors import PolicyError

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State

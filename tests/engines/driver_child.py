@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from agentforge import wiring
 from agentforge.activities.perform import perform
+from agentforge.app import driver as wiring
 from agentforge.core.errors import UserError
 from agentforge.engines.local import Ports, drive
 from agentforge.sandbox.ladder import choose

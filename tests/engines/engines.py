@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import pytest
 from temporalio.client import Client, WorkflowHandle
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.hosting import HostedSession, HostedTasks
 from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.journal import read_lines
 from tests.depth import SOAK

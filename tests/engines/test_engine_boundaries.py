@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
 from agentforge.activities.perform import perform
+from agentforge.app import driver as wiring
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.pending import pending
 from agentforge.store.journal import read_lines

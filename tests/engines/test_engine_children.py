@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
 from agentforge.activities.said import sandbox_name
+from agentforge.app import driver as wiring
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.sandbox.ladder import choose
 from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, share_cache

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Abort, Resume
 from agentforge.store.journal import read_lines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.store.journal import read_lines
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import Reference

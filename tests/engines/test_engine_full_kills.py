@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
 from agentforge.activities.ask import WITHDRAWN
 from agentforge.activities.perform import perform
+from agentforge.app import driver as wiring
 from agentforge.core.inputs import Abort
 from agentforge.core.pending import pending, worst_case
 from tests.depth import SOAK

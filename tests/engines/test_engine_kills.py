@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.core.pending import worst_case
 from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.hosting import HostedSession, HostedTasks
 from agentforge.store.engine import Driven, write_engine
 from tests.engines.crash_site import Reference
 from tests.temporal.servers import Server

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.settings import _USERS_KEYS, check_settings, read_own_settings, read_temporal
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATES, LANES, PREDICATES
 from agentforge.models.providers import known
 from agentforge.models.tiers import read_tiers
-from agentforge.settings import _USERS_KEYS, check_settings, read_own_settings, read_temporal
 from agentforge.store.lines import parse_lines
 from agentforge.surfaces.cli.main import COMMANDS
 from agentforge.system import strict_yaml

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.settings import Own, check_settings, read_own_settings
 from agentforge.core.errors import UsageError
 from agentforge.sandbox.container import ContainerSpec
 from agentforge.sandbox.destinations import Destination
-from agentforge.settings import Own, check_settings, read_own_settings
 from agentforge.tools.roots import Root
 from tests.rows import every
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.forecasts import forecast_here, past_tasks
+from agentforge.app.models_config import models_config
+from agentforge.app.providers_check import ProviderRow, check_models
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
 from agentforge.store.site import Site
-from agentforge.surfaces.cli.forecasting import forecast_here, past_tasks
-from agentforge.surfaces.cli.models_setup import models_config
-from agentforge.surfaces.cli.providers_check import ProviderRow, check_models
 
 JOURNALS = Path(__file__).parents[1] / "store" / "journals"
 

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from agentforge.app.answers import Answered as Settled
+from agentforge.app.answers import answer
+from agentforge.app.offers import offered
 from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared
@@ -29,10 +32,7 @@ from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import utc_now
-from agentforge.surfaces.cli.granting import Answered as Settled
-from agentforge.surfaces.cli.granting import answer
-from agentforge.surfaces.cli.offers import offered
-from agentforge.surfaces.cli.permissions import permissions
+from agentforge.surfaces.cli.commands.permissions import permissions
 from agentforge.system.canon import digest_value
 from agentforge.system.git import Git
 from agentforge.system.visible import command_line

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.deliverable import changes_files, read_deliverable
+from agentforge.app.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
 from agentforge.core.effects import Act, Ask, Assemble
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
@@ -20,13 +22,11 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.lines import Line
 from agentforge.store.times import Times
 from agentforge.store.views import escalation_view, plan
-from agentforge.surfaces.cli import start
-from agentforge.surfaces.cli.deliverable import changes_files, read_deliverable
-from agentforge.surfaces.cli.describe import describe, doing, tone
-from agentforge.surfaces.cli.escalation_page import escalation_page
-from agentforge.surfaces.cli.report import Standing, as_json, as_text
-from agentforge.surfaces.cli.steps import collect
-from agentforge.surfaces.cli.task_page import page
+from agentforge.surfaces.cli.commands import start
+from agentforge.surfaces.cli.pages.escalation import escalation_page
+from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.report import Standing, as_json, as_text
+from agentforge.surfaces.cli.pages.task import page
 from tests.core.scenes import (
     FAILED,
     FULL,

@@ -21,6 +21,11 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
+from agentforge.app import engine_view as engine_page
+from agentforge.app import following, holdups, remote
+from agentforge.app.engine_view import EngineSays, engine_says
+from agentforge.app.holdups import Case
+from agentforge.app.remote import drive_remotely, name_of, silence
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Resolution
 from agentforge.core.state import State
@@ -32,12 +37,8 @@ from agentforge.engines.temporal.workflow import Task
 from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.layout import Home, Project
 from agentforge.store.site import Site
-from agentforge.surfaces.cli import engine_page, following, holdups, remote
-from agentforge.surfaces.cli.describe import Tone
-from agentforge.surfaces.cli.engine_page import EngineSays, engine_says
-from agentforge.surfaces.cli.holdups import Case
 from agentforge.surfaces.cli.main import main
-from agentforge.surfaces.cli.remote import drive_remotely, name_of, silence
+from agentforge.surfaces.cli.pages.events import Tone
 from agentforge.system.git import Git
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.servers import Server, free_port

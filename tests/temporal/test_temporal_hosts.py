@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 from temporalio.common import SearchAttributeKey
 
-from agentforge import __version__, wiring
+from agentforge import __version__
+from agentforge.app import driver as wiring
+from agentforge.app.hosting import HostedTasks
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.client import workflow_id
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
-from agentforge.hosting import HostedTasks
 from agentforge.store.engine import Driven, read_engine, write_engine
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.engines.local import drive
 
 # what takes long to load is loaded once for all drivers

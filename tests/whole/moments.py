@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State

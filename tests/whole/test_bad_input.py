@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.store.site import Site
 from tests.whole.checkouts import COMMAND, Done, differences, photograph
 from tests.whole.plays import (

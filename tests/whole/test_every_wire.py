@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+from agentforge.app import driver as wiring
 from agentforge.core.events import AskAnswered
 from agentforge.core.reply import Json
 from agentforge.core.state import State

@@ -5,7 +5,7 @@ on.
 import click
 
 from agentforge.core.state import State
-from agentforge.surfaces.cli.report import question
+from agentforge.surfaces.cli.pages.report import question
 
 CHOICES = ("allow", "always", "deny", "leave")
 

@@ -3,6 +3,9 @@
 import json
 from collections.abc import Callable, Sequence
 
+from agentforge.app.answers import answer, may_ask
+from agentforge.app.driver import driving
+from agentforge.app.remote import drive_remotely
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import Message
 from agentforge.core.state import State
@@ -11,14 +14,11 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes
 from agentforge.surfaces.cli.asking import ask_here
-from agentforge.surfaces.cli.granting import answer, may_ask
+from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
+from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code, stand
+from agentforge.surfaces.cli.pages.screen import Screen, Watcher, open_screen
 from agentforge.surfaces.cli.printing import print_last
-from agentforge.surfaces.cli.remote import drive_remotely
-from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
-from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
-from agentforge.surfaces.cli.wishes import at_terminal
-from agentforge.wiring import driving
 
 Words = Callable[[State, int], Sequence[tuple[str, Message]]]
 """What a person says first, each under its key, given the state and the length of the journal."""

@@ -1,0 +1,118 @@
+"""What a pipeline that changes no file hands over: a document, told in a few lines."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agentforge.core.errors import Unusable
+from agentforge.core.pipeline import Pipeline
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.store import artifacts
+from agentforge.store.layout import TaskFiles
+from agentforge.store.views import final_name
+from agentforge.surfaces.cli.pages.words import command, count, one_line
+
+_CHANGES = frozenset({"test_suite", "implementation"})
+"""Artifacts that stand for files of the repository."""
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverable:
+    """The last document of a task."""
+
+    contract: str
+    title: str
+    lines: tuple[str, ...]
+    file: str
+    """From the top of the repository."""
+
+    def as_json(self) -> dict[str, Json]:
+        """The same for programs."""
+        return {"contract": self.contract, "title": self.title, "lines": [*self.lines], "file": self.file}
+
+    def as_text(self) -> str:
+        """A few lines for a person."""
+        shown = [
+            *self.lines[:_SHOWN],
+            *([f"and {len(self.lines) - _SHOWN} more"] if len(self.lines) > _SHOWN else []),
+        ]
+        body = "".join(f"\n            {line}" for line in shown)
+        return f"  result    {self.contract}: {self.title}{body}\n  file      {self.file}"
+
+
+def changes_files(pipeline: Pipeline) -> bool:
+    """Whether a task of this pipeline ends in a branch."""
+    return pipeline.writes and any(
+        product.contract in _CHANGES for stage in pipeline.stages for product in stage.products
+    )
+
+
+def nothing_changed(state: State) -> str:
+    """The plain sentence for a task without a branch."""
+    return (
+        f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no "
+        "branch and no difference."
+    )
+
+
+def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
+    """The document of the last stage that is accepted; None while there is none, or where it cannot be
+    read.
+    """
+    products = state.pipeline.stages[-1].products if state.pipeline.stages else ()
+    ref = state.artifact(products[0].contract) if products else None
+    if ref is None:
+        return None
+    try:
+        document = artifacts.read(files, ref)
+    except Unusable:
+        return None  # `verify` names what is wrong with it
+    title, lines = _told(ref.contract, document)
+    return Deliverable(
+        ref.contract,
+        title,
+        lines,
+        f"{files.root.relative_to(files.root.parents[2]).as_posix()}/{final_name(ref)}",
+    )
+
+
+def following(state: State, deliverable: Deliverable | None) -> list[str]:
+    """What to type after a task that changed nothing."""
+    read = [command("cat", deliverable.file)] if deliverable else []
+    request = " ".join(state.request.split())
+    after = "implement" if state.artifact("specification") is not None else "design"
+    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
+
+
+def _told(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+    match contract:
+        case "specification":
+            wanted = tuple(
+                f"{item.get('id')} {one_line(str(item.get('description') or ''), 120)}"
+                for item in _objects(document, "requirements")
+            )
+            return one_line(str(document.get("title") or ""), 120), wanted
+        case "analysis":
+            found = [*_objects(document, "impacted_files")]
+            lines = [
+                f"{one_line(str(item.get('path')), 80)}: {one_line(str(item.get('reason') or ''), 120)}"
+                for item in found
+            ]
+            lines += [
+                f"{kind}: {one_line(str(text), 160)}"
+                for kind in ("constraint", "risk")
+                for text in _list(document, f"{kind}s")
+            ]
+            return count(len(found), "impacted file"), tuple(lines)
+        case _:
+            return one_line(str(document.get("title") or document.get("summary") or ""), 120), ()
+
+
+def _objects(document: Mapping[str, Json], key: str) -> Iterator[dict[str, Json]]:
+    yield from (item for item in _list(document, key) if isinstance(item, dict))
+
+
+def _list(document: Mapping[str, Json], key: str) -> list[Json]:
+    value = document.get(key)
+    return value if isinstance(value, list) else []
