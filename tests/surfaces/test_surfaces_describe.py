@@ -11,7 +11,8 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, Usage
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
-from agentforge.surfaces.cli.pages.words import bill, command_line, harmless, money, one_line
+from agentforge.surfaces.cli.pages.words import bill, command_line, money
+from agentforge.system.visible import harmless, one_line
 
 
 def smallest(hint: Any) -> Json:  # noqa: ANN401 - annotations are data here

@@ -10,7 +10,8 @@ from agentforge.core.state import State
 from agentforge.store import artifacts
 from agentforge.store.layout import TaskFiles
 from agentforge.store.views import final_name
-from agentforge.surfaces.cli.pages.words import command, count, one_line
+from agentforge.surfaces.cli.pages.words import command, count
+from agentforge.system.visible import one_line
 
 _CHANGES = frozenset({"test_suite", "implementation"})
 """Artifacts that stand for files of the repository."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.core.errors import Unusable
 from agentforge.core.state import TERMINAL, State
 from agentforge.store.times import Clock, Times
-from agentforge.surfaces.cli.pages.words import one_line
+from agentforge.system.visible import one_line
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.config import Config

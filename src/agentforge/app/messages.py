@@ -1,5 +1,6 @@
 """What a person says to a task: through the driver's own hand where none runs, else through the inbox."""
 
+import getpass
 import time
 from collections.abc import Sequence
 
@@ -12,7 +13,6 @@ from agentforge.store import inbox
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import Times, stamp
-from agentforge.surfaces.cli.pages.words import person
 from agentforge.system.redact import redact
 
 PATIENCE_S = 5.0
@@ -101,3 +101,11 @@ def _taken_in(site: Site, files: TaskFiles, key: str) -> bool:
 
 def _seen(times: Times, identity: str, site: Site) -> inbox.Seen:
     return inbox.Seen(opened_at=dict(times.opened).get(identity, ""), answered_at=stamp(site.clock()))
+
+
+def person() -> str:
+    """The name of the account that runs this process; answers are recorded under it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return "a person"

@@ -12,7 +12,8 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import SCRIPTED, Means
 from agentforge.models.retry import Attempt, Retrying, Tries
 from agentforge.models.tiers import split
-from agentforge.surfaces.cli.pages.words import money, one_line
+from agentforge.surfaces.cli.pages.words import money
+from agentforge.system.visible import one_line
 
 _READY = ToolSpec(
     "ready",

@@ -19,7 +19,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import NOT_DONE, ActionDigest, Usage
 from agentforge.store.lines import Line
-from agentforge.surfaces.cli.pages.words import one_line
+from agentforge.system.visible import one_line
 
 
 @dataclass(slots=True)

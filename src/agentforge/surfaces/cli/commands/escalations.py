@@ -35,8 +35,8 @@ def list_(*, everything: bool, as_data: bool) -> int:
     from agentforge.app.questions import asked
     from agentforge.store.site import Site
     from agentforge.store.views import escalation_view
-    from agentforge.surfaces.cli.pages.words import one_line
     from agentforge.surfaces.cli.printing import print_json
+    from agentforge.system.visible import one_line
 
     site = Site.open(Path.cwd())
     found = list(asked(site, answered=everything))

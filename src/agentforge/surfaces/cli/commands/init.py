@@ -123,7 +123,8 @@ def _plan(site: "Site", head: str) -> "Plan":
 
 
 def _facts(site: "Site", head: str, plan: "Plan") -> list[tuple[str, list[str]]]:
-    from agentforge.surfaces.cli.pages.words import command_line, one_line
+    from agentforge.surfaces.cli.pages.words import command_line
+    from agentforge.system.visible import one_line
 
     return [
         ("setup", [one_line(command_line(words), 400) for words in plan.setup]),

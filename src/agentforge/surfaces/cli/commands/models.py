@@ -235,7 +235,8 @@ def _row(config: "Answering", item: "Candidate") -> dict[str, object]:
 
 
 def _spelled(row: dict[str, object]) -> tuple[str, ...]:
-    from agentforge.surfaces.cli.pages.words import money, one_line
+    from agentforge.surfaces.cli.pages.words import money
+    from agentforge.system.visible import one_line
 
     price, window = row["micro_usd_per_million"], row["window"]
     cost = "not known"
@@ -251,7 +252,7 @@ def _spelled(row: dict[str, object]) -> tuple[str, ...]:
 
 
 def _state(item: "Candidate") -> str:
-    from agentforge.surfaces.cli.pages.words import one_line
+    from agentforge.system.visible import one_line
 
     if item.skipped:
         return one_line(f"skipped: {item.skipped}")

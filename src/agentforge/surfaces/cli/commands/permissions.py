@@ -276,8 +276,8 @@ def meant(command: tuple[str, ...]) -> "str | tuple[str, ...]":
 
 
 def _print(decision: "Decision") -> None:
-    from agentforge.surfaces.cli.pages.words import one_line
     from agentforge.surfaces.cli.printing import print_text
+    from agentforge.system.visible import one_line
 
     assessment = decision.assessment
     assert assessment is not None

@@ -34,8 +34,8 @@ def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
     from agentforge.catalog.check import lanes_of
     from agentforge.core.errors import UsageError
-    from agentforge.surfaces.cli.pages.words import one_line
     from agentforge.surfaces.cli.printing import print_json, table
+    from agentforge.system.visible import one_line
 
     catalog = _committed()
     found: list[dict[str, object]] = []

@@ -240,7 +240,7 @@ class _Shown:
     )
 
     def __call__(self, stream: int, data: bytes, *, final: bool = False) -> None:
-        from agentforge.surfaces.cli.pages.words import harmless
+        from agentforge.system.visible import harmless
 
         out = sys.stdout if stream == 1 else sys.stderr
         if out.isatty():

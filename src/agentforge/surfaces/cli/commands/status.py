@@ -86,7 +86,8 @@ def _engine_name(site: "Site", row: "Row") -> str | None:
 
 
 def _cells(row: "Row") -> tuple[str, ...]:
-    from agentforge.surfaces.cli.pages.words import money, one_line
+    from agentforge.surfaces.cli.pages.words import money
+    from agentforge.system.visible import one_line
 
     counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
     return (

@@ -25,8 +25,8 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     from agentforge.app.driver import verify_task
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.pages.screen import open_screen
-    from agentforge.surfaces.cli.pages.words import one_line
     from agentforge.surfaces.cli.printing import print_json
+    from agentforge.system.visible import one_line
 
     site = Site.open(Path.cwd())
     files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))

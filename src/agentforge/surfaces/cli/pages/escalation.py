@@ -12,7 +12,8 @@ from agentforge.store.times import Times
 from agentforge.store.views import asking, plan, reports, specification
 from agentforge.surfaces.cli.pages.report import Standing, answer_command
 from agentforge.surfaces.cli.pages.task import stage_rows
-from agentforge.surfaces.cli.pages.words import allowance, command, harmless, one_line
+from agentforge.surfaces.cli.pages.words import allowance, command
+from agentforge.system.visible import harmless, one_line
 
 _LABEL = 14
 

@@ -41,7 +41,8 @@ from agentforge.core.events import (
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.state import StageRun, State
 from agentforge.core.values import NOT_DONE, ActionDigest
-from agentforge.surfaces.cli.pages.words import count, money, one_line, skip_reason
+from agentforge.surfaces.cli.pages.words import count, money, skip_reason
+from agentforge.system.visible import one_line
 
 Tone = Literal["plain", "heading", "good", "caught", "bad", "quiet"]
 REASONS_SHOWN = 3

@@ -12,8 +12,9 @@ from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.views import north_star_word
-from agentforge.surfaces.cli.pages.words import bill, command, count, harmless, one_line
+from agentforge.surfaces.cli.pages.words import bill, command, count
 from agentforge.system.git import Git
+from agentforge.system.visible import harmless, one_line
 
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8

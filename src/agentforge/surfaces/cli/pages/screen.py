@@ -11,7 +11,7 @@ from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.surfaces.cli.pages.events import CAUGHT, Tone, describe, doing, tone
-from agentforge.surfaces.cli.pages.words import harmless
+from agentforge.system.visible import harmless
 
 _STYLES: dict[Tone, str] = {
     "plain": "",

@@ -8,7 +8,8 @@ from agentforge.store.times import Times
 from agentforge.store.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.events import seat_now
 from agentforge.surfaces.cli.pages.report import Standing, next_commands
-from agentforge.surfaces.cli.pages.words import bill, one_line, skip_reason
+from agentforge.surfaces.cli.pages.words import bill, skip_reason
+from agentforge.system.visible import one_line
 
 
 def page(standing: Standing, files: TaskFiles, times: Times) -> str:

@@ -1,26 +1,14 @@
 """How values are spelled for people: money, counts, names of commands, text that came from somewhere else."""
 
-import getpass
 import re
 import shlex
 from collections.abc import Iterable
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
+from agentforge.system.visible import one_line
 
 _PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def harmless(text: str) -> str:
-    """Text that a model or a repository wrote, without what a terminal would obey."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
-
-
-def one_line(text: str, width: int = 200) -> str:
-    """The text in one line, cut where it is too long."""
-    joined = " ".join(harmless(text).split())
-    return joined if len(joined) <= width else f"{joined[: width - 1]}…"
 
 
 def money(micro_usd: int) -> str:
@@ -81,11 +69,3 @@ def command(*words: str) -> str:
 def command_line(words: Iterable[str]) -> str:
     """A command of a plan as one text that `shlex.split` reads back; placeholders in braces stay readable."""
     return " ".join(word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
-
-
-def person() -> str:
-    """Who sits here."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name
-        return "a person"
