@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import agentforge
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
-from agentforge.app import driver as wiring
 from agentforge.app.settings import read_settings
+from agentforge.app.world import make_world
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError
@@ -111,7 +112,7 @@ def long_task(place: Path) -> Iterator[Scene]:
     make_repository(place / "repository")
     git = TimedGit.open(place / "repository")
     site = Site(git, Project(git.top), Home(place / "home"))
-    with wiring.driving(site, begin(site)) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, begin(site))) as driver:
         model = PlainModel()
         settings = read_settings(
             git,
@@ -123,7 +124,7 @@ def long_task(place: Path) -> Iterator[Scene]:
         )
         driven = driver.site.git
         assert isinstance(driven, TimedGit)
-        world = wiring.make_world(
+        world = make_world(
             driver.site, driver.journal, settings, Router.single(model), NoSandbox(), lambda _: None
         )
         scene = Scene(driver.journal, world, model, driven)

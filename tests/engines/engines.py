@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 from temporalio.client import Client, WorkflowHandle
 
-from agentforge.app import driver as wiring
+import agentforge
 from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
@@ -65,7 +65,9 @@ class Local:
     def drive(self, scene: Scene) -> list[str]:
         said: list[str] = []
         site = scene.site()
-        with wiring.driving(site, site.find(scene.task_id), progress=said.append) as driver:
+        with agentforge.open_driver(
+            agentforge.OpenTask.open(site, site.find(scene.task_id)), progress=said.append
+        ) as driver:
             driver.run()
         return said
 

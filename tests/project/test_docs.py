@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.settings import _USERS_KEYS, check_settings, read_own_settings, read_temporal
+from agentforge.app.connection import read_temporal
+from agentforge.app.settings import _USERS_KEYS, check_settings, read_own_settings
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATES, LANES, PREDICATES

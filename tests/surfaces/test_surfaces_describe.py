@@ -5,13 +5,14 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from agentforge.app.settings_file import spell_command
 from agentforge.core.codec import decode
 from agentforge.core.events import ActionsPerformed, AskAnswered, Event, GateJudged, StageEntered, StepOpened
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, Usage
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
-from agentforge.surfaces.cli.pages.words import bill, command_line, money
+from agentforge.surfaces.cli.pages.words import bill, money
 from agentforge.system.visible import harmless, one_line
 
 
@@ -112,7 +113,7 @@ def test_the_moving_line_is_there_from_the_first_moment() -> None:
 
 def test_a_command_line_keeps_its_placeholders_readable() -> None:
     assert (
-        command_line(["{uv}", "pip", "install", "-e", ".[test]", "a b"])
+        spell_command(["{uv}", "pip", "install", "-e", ".[test]", "a b"])
         == "{uv} pip install -e .[test] 'a b'"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.forecasts import forecast_here, past_tasks
+from agentforge.app.forecasts import forecast_of, past_tasks
 from agentforge.app.models_config import models_config
 from agentforge.app.providers_check import ProviderRow, check_models
 from agentforge.core.pipeline import Pipeline
@@ -36,7 +36,7 @@ def test_only_completed_tasks_of_the_lane_are_learned_from(site: Site) -> None:
     small, hotfix = past_tasks(site, "small", pytest.fail), past_tasks(site, "hotfix", pytest.fail)
     assert ([past.calls for past in small], [past.calls for past in hotfix]) == ([7], [4])
     assert past_tasks(site, "full", pytest.fail) == ()
-    found = forecast_here(site, State(pipeline=Pipeline("implement", "small", ())), pytest.fail)
+    found = forecast_of(site, State(pipeline=Pipeline("implement", "small", ())), pytest.fail)
     assert found is not None
     assert found.tasks == 0
 

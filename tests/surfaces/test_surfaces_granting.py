@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agentforge.app.answers import Answered as Settled
-from agentforge.app.answers import answer
+from agentforge.app.answers import Taken, answer
 from agentforge.app.offers import offered
+from agentforge.app.tasks import OpenTask
 from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared
@@ -33,6 +33,7 @@ from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import utc_now
 from agentforge.surfaces.cli.commands.permissions import permissions
+from agentforge.surfaces.cli.main import main
 from agentforge.system.canon import digest_value
 from agentforge.system.git import Git
 from agentforge.system.visible import command_line
@@ -92,8 +93,9 @@ class Desk:
         assert waiting is not None
         return waiting.id
 
-    def answer(self, call: WantedCall, said: str) -> Settled:
-        return answer(self.site, self.files, self.ask(call), said)
+    def answer(self, call: WantedCall, said: str) -> Taken:
+        identity = self.ask(call)
+        return answer(OpenTask.open(self.site, self.files), identity, said)
 
     def allowed(self) -> frozenset[str]:
         return approved_calls(approvals_file(self.site.home), self.project, self.files.task_id)
@@ -134,7 +136,7 @@ def test_always_grants_just_this_command_and_says_how_to_take_it_back(desk: Desk
         True,
         "medium",
     )
-    assert done == Settled(
+    assert done == Taken(
         True,
         (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` takes it back.",),
     )
@@ -186,10 +188,10 @@ def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: 
     forged = replace(command("curl", "x"), digest=command("ls").digest)
     identity = desk.ask(forged, "May maintainer use run_command?\n\n  ls\n")
     with pytest.raises(PolicyError, match="shows another command"):
-        answer(desk.site, desk.files, identity, "always")
+        answer(OpenTask.open(desk.site, desk.files), identity, "always")
     assert desk.allowed() == frozenset()
     with pytest.raises(UsageError, match="no escalation"):
-        answer(desk.site, desk.files, "ESC-999", "allow")
+        answer(OpenTask.open(desk.site, desk.files), "ESC-999", "allow")
 
 
 @pytest.mark.parametrize(
@@ -207,11 +209,12 @@ def test_a_record_that_shows_one_command_and_asks_for_another_gets_no_yes(desk: 
     ],
 )
 def test_a_grant_that_would_mean_nothing_or_too_much_is_refused(
-    desk: Desk, words: list[str], said: str
+    desk: Desk, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = CliRunner().invoke(permissions, ["allow", *words])
-    assert done.exit_code == 2
-    assert said in done.output
+    assert main(["permissions", "allow", *words]) == 2
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert "`agentforge permissions allow --help` shows how." in shown
     assert read_grants(grants_file(desk.site.home)).grants == ()
 
 

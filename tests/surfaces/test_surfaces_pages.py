@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.deliverable import changes_files, read_deliverable
+from agentforge.app.reports import TaskReport
 from agentforge.app.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
 from agentforge.core.effects import Act, Ask, Assemble
@@ -25,7 +26,7 @@ from agentforge.store.views import escalation_view, plan
 from agentforge.surfaces.cli.commands import start
 from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
-from agentforge.surfaces.cli.pages.report import Standing, as_json, as_text
+from agentforge.surfaces.cli.pages.report import as_json, as_text
 from agentforge.surfaces.cli.pages.task import page
 from tests.core.scenes import (
     FAILED,
@@ -89,8 +90,8 @@ def pass_gates(task: Played) -> None:
         judge(task)
 
 
-def standing(state: State, tip: str | None = None) -> Standing:
-    return Standing(
+def standing(state: State, tip: str | None = None) -> TaskReport:
+    return TaskReport(
         state, f"agentforge/{state.task_id}", tip, " a.py | 2 +-\n 1 file changed", {}, changes_nothing=False
     )
 
@@ -418,7 +419,7 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
 def test_a_design_ends_with_its_document_and_no_branch(tmp_path: Path) -> None:
     files, state = designed(tmp_path)
     assert not changes_files(state.pipeline)
-    found = Standing(
+    found = TaskReport(
         state,
         "agentforge/task-1",
         None,

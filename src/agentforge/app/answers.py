@@ -1,5 +1,5 @@
-"""What follows from a yes or no to a question for permission, in the user's own files: the approval, and for
-`always` the grant.
+"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for `always`
+the grant.
 """
 
 from datetime import datetime, timedelta
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from agentforge.activities.said import project_of, said
 from agentforge.activities.showing import COMMAND_CHARS
-from agentforge.app.messages import check_open, send_answer
+from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import PolicyError
-from agentforge.core.state import State
 from agentforge.core.values import Escalation, WantedCall, is_yes
 from agentforge.store.approvals import Approved, approvals_file, read_approvals, record_approval
 from agentforge.store.consents import consent
@@ -23,14 +23,13 @@ from agentforge.store.grants import (
     proposals,
     read_grants,
 )
-from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.times import stamp
 from agentforge.system.canon import digest_value
 from agentforge.system.visible import command_line
 
 
-class Answered(NamedTuple):
+class Taken(NamedTuple):
     """What came of an answer."""
 
     free: bool
@@ -39,28 +38,28 @@ class Answered(NamedTuple):
     """What a person is told."""
 
 
-def answer(site: Site, files: TaskFiles, identity: str, words: str) -> Answered:
-    """Puts an answer on record; where it allows a call, on the user's own record too."""
-    state = site.read(files).state
-    check_open(state, identity)
-    escalation = next(item for item in state.escalations if item.id == identity)
+def answer(task: OpenTask, identity: str, words: str) -> Taken:
+    """Puts an answer on record; where it allows a call, on the user's own record too.
+
+    The order is what makes it safe: the approval, then the inbox, then the journal, then the consent and the
+    grant. A driver that hears the answer finds the approval; nothing is granted for an answer that did not
+    count.
+    """
+    site = task.site
+    escalation = open_question(task.state, identity)
     wanted = escalation.question.call
     if wanted is None or escalation.kind != "permission" or not is_yes(words):
-        return Answered(send_answer(site, files, identity, words), ())
+        return Taken(send_answer(task, identity, words), ())
     now, project = site.clock(), project_of(site)
     _check(escalation, wanted)
-    # Before the journal has it: a driver that waits goes on at once, and looks here.
-    record_approval(
-        approvals_file(site.home),
-        Approved(_approval(wanted, project), state.task_id, wanted.digest, stamp(now)),
-    )
-    free = send_answer(site, files, identity, words)
+    approved = Approved(_approval(wanted, project), task.state.task_id, wanted.digest, stamp(now))
+    record_approval(approvals_file(site.home), approved)
+    free = send_answer(task, identity, words)
     if wanted.content:
         consent(site.home, project, wanted.content, now)
     always = words.strip().lower() == "always"
-    return Answered(
-        free, tuple(_granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now))
-    )
+    notes = _granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now)
+    return Taken(free, tuple(notes))
 
 
 def _check(escalation: Escalation, wanted: WantedCall) -> None:
@@ -126,12 +125,13 @@ def _times(known: list[Approval], mine: Approval) -> int:
     return sum(1 for each in known if each == mine)
 
 
-def may_ask(site: Site, state: State) -> bool:
+def may_ask(task: OpenTask) -> bool:
     """Whether the task waits for a yes or no to one call, and nobody said that nobody is to be asked."""
+    state = task.state
     waiting = state.open_escalation
     return (
         state.status == "blocked"
         and waiting is not None
         and waiting.kind == "permission"
-        and said(site, state).wishes.interactive
+        and said(task.site, state).wishes.interactive
     )

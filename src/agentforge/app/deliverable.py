@@ -1,4 +1,4 @@
-"""What a pipeline that changes no file hands over: a document, told in a few lines."""
+"""What a pipeline that changes no file hands over: a document, summed up in a few lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,10 @@ from agentforge.core.state import State
 from agentforge.store import artifacts
 from agentforge.store.layout import TaskFiles
 from agentforge.store.views import final_name
-from agentforge.surfaces.cli.pages.words import command, count
 from agentforge.system.visible import one_line
 
 _CHANGES = frozenset({"test_suite", "implementation"})
 """Artifacts that stand for files of the repository."""
-_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,32 +26,11 @@ class Deliverable:
     file: str
     """From the top of the repository."""
 
-    def as_json(self) -> dict[str, Json]:
-        """The same for programs."""
-        return {"contract": self.contract, "title": self.title, "lines": [*self.lines], "file": self.file}
-
-    def as_text(self) -> str:
-        """A few lines for a person."""
-        shown = [
-            *self.lines[:_SHOWN],
-            *([f"and {len(self.lines) - _SHOWN} more"] if len(self.lines) > _SHOWN else []),
-        ]
-        body = "".join(f"\n            {line}" for line in shown)
-        return f"  result    {self.contract}: {self.title}{body}\n  file      {self.file}"
-
 
 def changes_files(pipeline: Pipeline) -> bool:
     """Whether a task of this pipeline ends in a branch."""
     return pipeline.writes and any(
         product.contract in _CHANGES for stage in pipeline.stages for product in stage.products
-    )
-
-
-def nothing_changed(state: State) -> str:
-    """The plain sentence for a task without a branch."""
-    return (
-        f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no "
-        "branch and no difference."
     )
 
 
@@ -69,7 +46,7 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
         document = artifacts.read(files, ref)
     except Unusable:
         return None  # `verify` names what is wrong with it
-    title, lines = _told(ref.contract, document)
+    title, lines = _title_and_lines(ref.contract, document)
     return Deliverable(
         ref.contract,
         title,
@@ -78,15 +55,7 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
     )
 
 
-def following(state: State, deliverable: Deliverable | None) -> list[str]:
-    """What to type after a task that changed nothing."""
-    read = [command("cat", deliverable.file)] if deliverable else []
-    request = " ".join(state.request.split())
-    after = "implement" if state.artifact("specification") is not None else "design"
-    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
-
-
-def _told(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+def _title_and_lines(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
     match contract:
         case "specification":
             wanted = tuple(
@@ -105,7 +74,8 @@ def _told(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, 
                 for kind in ("constraint", "risk")
                 for text in _list(document, f"{kind}s")
             ]
-            return count(len(found), "impacted file"), tuple(lines)
+            title = f"{len(found):,} impacted file" + ("" if len(found) == 1 else "s")
+            return title, tuple(lines)
         case _:
             return one_line(str(document.get("title") or document.get("summary") or ""), 120), ()
 

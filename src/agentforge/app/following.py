@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentforge.app.holdups import SLOW_S, Case, Holdup, holdups, idle_s, rests
+from agentforge.app.ports import Watcher
 from agentforge.core.errors import Unusable, UserError
 from agentforge.core.state import State
 from agentforge.store.engine import read_engine
 from agentforge.store.journal import Journal
 from agentforge.store.lock import DriverLock, LockTaken
 from agentforge.store.times import utc_now
-from agentforge.surfaces.cli.pages.screen import Screen
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.client import Connection
@@ -30,14 +30,14 @@ _WITHIN_S = 1.5
 
 @dataclass(slots=True)
 class Follower:
-    """One command that follows one task."""
+    """Follows one task."""
 
     journal: Journal
     line: "Connection"
     name: str
     """Of the workflow."""
-    screen: Screen
-    again: Callable[[], None]
+    watcher: Watcher
+    hand_over_again: Callable[[], None]
     """Starts a workflow on the journal, where the server has none."""
     _now: Holdup | None = None
     _since: float = 0.0
@@ -110,10 +110,10 @@ class Follower:
             )
         if look.found == "failed":
             failure = self.line.failure(self.name)
-            self.screen.line(f"{task} stopped. `agentforge continue {task}` goes on.", "bad")
+            self.watcher.notice(f"{task} stopped. `agentforge continue {task}` goes on.", "bad")
             raise failure
         if look.found == "none":
-            self._begin_again()
+            self._start_another()
         elif look.found == "ended":
             self._read()
             if not rests(self.journal.state):
@@ -131,14 +131,14 @@ class Follower:
             self._hold(found[0] if found else None)
             self._tell_progress(look)
 
-    def _begin_again(self) -> None:
+    def _start_another(self) -> None:
         """The server was lost with its database. The journal was not."""
         where, task = self.line.config.address, self.journal.files.task_id
-        self.screen.line(
+        self.watcher.notice(
             f"  The server at {where} has no workflow of {task} any more: another one starts.", "caught"
         )
         try:
-            self.again()
+            self.hand_over_again()
         except Unusable as error:
             self._hold(self._away(error))
 
@@ -156,7 +156,7 @@ class Follower:
         before, self._now = self._now, holdup
         if holdup is None:
             if before is not None and before.kind != "tried":
-                self.screen.line(
+                self.watcher.notice(
                     "  The server answers again." if before.kind == "away" else "  A worker has it again."
                 )
             return
@@ -168,13 +168,13 @@ class Follower:
             text = (
                 f"{holdup.sentence} The task goes on when it does." if holdup.kind == "away" else holdup.text
             )
-            self.screen.line(f"  {text}", "caught")
+            self.watcher.notice(f"  {text}", "caught")
 
     def _tell_progress(self, look: "Look") -> None:
         """As the local engine does, for what takes long enough."""
         said = next((each.progress for each in look.flights if each.taken and each.progress), "")
         if said and said != self._progress:
-            self.screen.line(f"  {said}", "quiet")
+            self.watcher.notice(f"  {said}", "quiet")
         self._progress = said
 
     def _is_free(self) -> bool:

@@ -2,13 +2,17 @@
 come in.
 """
 
+import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from agentforge import __version__
 from agentforge.activities.world import World
-from agentforge.app.driver import driving
+from agentforge.app.connection import read_temporal
+from agentforge.app.driver import open_driver
+from agentforge.app.tasks import OpenTask
 from agentforge.core.codec import decode
 from agentforge.core.effects import Effect
 from agentforge.core.errors import UsageError, UserError
@@ -21,7 +25,7 @@ from agentforge.store import inbox
 from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
-from agentforge.store.site import Site
+from agentforge.store.site import Site, home_path
 
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
 
@@ -31,7 +35,7 @@ class HostedSession:
 
     def __init__(self, site: Site, files: TaskFiles, progress: Callable[[str], None]) -> None:
         with ExitStack() as stack:
-            self._driver = stack.enter_context(driving(site, files, progress=progress))
+            self._driver = stack.enter_context(open_driver(OpenTask.open(site, files), progress=progress))
             self._world = _patient(self._driver.world())
             self.ports: Ports = self._driver.ports(self._world)
             self._stack = stack.pop_all()
@@ -115,3 +119,16 @@ def _check(driven: Driven, ref: Ref, mine: str) -> None:
 
 def _files(ref: Ref) -> TaskFiles:
     return TaskFiles(Path(ref.repository) / ".agentforge" / "tasks" / ref.task_id)
+
+
+async def host(
+    stop: asyncio.Event, say: Callable[[str], None], *, queue: str = "", at_once: int = 16, quiet: bool = True
+) -> None:
+    """Makes this process a worker: it takes tasks from the queue (the one that is configured, if empty) until
+    `stop` is set.
+    """
+    from agentforge.engines.temporal.worker import Place, serve
+
+    config = read_temporal()
+    chosen = replace(config, queue=queue) if queue else config
+    await serve(chosen, HostedTasks(), Place(home_path(), __version__, at_once, quiet=quiet), stop, say)

@@ -1,18 +1,19 @@
-"""What a person says to a task: through the driver's own hand where none runs, else through the inbox."""
+"""What a person says to a task: on record at once where no driver runs, else through the inbox of the one that
+does.
+"""
 
 import getpass
 import time
 from collections.abc import Sequence
 
-from agentforge.app.driver import driving
+from agentforge.app.driver import open_driver
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.state import TERMINAL, State
-from agentforge.core.values import RETRYABLE
+from agentforge.core.values import RETRYABLE, Escalation
 from agentforge.store import inbox
-from agentforge.store.layout import TaskFiles
-from agentforge.store.site import Site
-from agentforge.store.times import Times, stamp
+from agentforge.store.times import stamp
 from agentforge.system.redact import redact
 
 PATIENCE_S = 5.0
@@ -31,51 +32,56 @@ def resume_where_halted(state: State, length: int) -> Sequence[tuple[str, Messag
     return ((f"resume/{length}", Resume(person())),)
 
 
-def send_abort(site: Site, files: TaskFiles, reason: str) -> bool:
-    """Ends the task now, or tells the driver that runs; True if it is on record already."""
+def abort(task: OpenTask, reason: str = "") -> bool:
+    """Ends the task now, or tells the driver that runs. True if the end is on record; False if the driver has
+    not come to it yet.
+    """
     message = Abort(person(), redact(reason)[0])
     try:
-        with driving(site, files) as driver:
+        with open_driver(task) as driver:
             driver.tell(f"abort/{driver.journal.length}", message)
     except PolicyError:  # a driver holds the task
-        journal = site.read(files)
-        if journal.state.status in TERMINAL:
-            raise StateInvalid(f"state_invalid: the task is {journal.state.status} already.") from None
-        inbox.send(files, message, f"abort-{journal.state.segment}")
-        return _taken_in(site, files, f"inbox/abort-{journal.state.segment}")
+        state = task.refresh()
+        if state.status in TERMINAL:
+            raise StateInvalid(f"state_invalid: the task is {state.status} already.") from None
+        name = f"abort-{state.segment}"
+        inbox.send(task.files, message, name)
+        return _taken_in(task, f"inbox/{name}")
     return True
 
 
-def send_answer(site: Site, files: TaskFiles, identity: str, answer: str) -> bool:
+def send_answer(task: OpenTask, identity: str, answer: str) -> bool:
     """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive
     on.
     """
-    journal = site.read(files)
-    check_open(journal.state, identity)
+    open_question(task.state, identity)
     message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
-    if not inbox.send(files, message, identity, _seen(journal.times, identity, site)):
+    opened = dict(task.journal.times.opened).get(identity, "")
+    seen = inbox.Seen(opened_at=opened, answered_at=stamp(task.site.clock()))
+    if not inbox.send(task.files, message, identity, seen):
         raise UsageError(
-            f"{identity} of {files.task_id} has an answer already, and the first one counts.",
-            f"`agentforge continue {files.task_id}` takes it up if no driver runs.",
+            f"{identity} of {task.task_id} has an answer already, and the first one counts.",
+            f"`agentforge continue {task.task_id}` takes it up if no driver runs.",
         )
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            with driving(site, files) as driver:
+            with open_driver(task) as driver:
                 driver.tell(key, message)
         except PolicyError:
-            if site.read(files).known(key) or time.monotonic() > deadline:
+            task.refresh()
+            if task.journal.known(key) or time.monotonic() > deadline:
                 return False  # it has the answer, or finds it in the inbox at its next look
             time.sleep(_TICK_S)
         except StateInvalid:
-            inbox.refuse(files, key)
+            inbox.refuse(task.files, key)
             raise
         else:
             return True
 
 
-def check_open(state: State, identity: str) -> None:
-    """Refuses an answer that nobody waits for, before anything is written."""
+def open_question(state: State, identity: str) -> Escalation:
+    """The question with this name; refuses an answer that nobody waits for, before anything is written."""
     found = next((item for item in state.escalations if item.id == identity), None)
     if found is None:
         known = ", ".join(item.id for item in state.escalations) or "none"
@@ -88,19 +94,7 @@ def check_open(state: State, identity: str) -> None:
             f"{identity} was answered already by {found.by}: {found.answer[:80]!r}.",
             "The first answer counts.",
         )
-
-
-def _taken_in(site: Site, files: TaskFiles, key: str) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if site.read(files).known(key):
-            return True
-        time.sleep(_TICK_S)
-    return False
-
-
-def _seen(times: Times, identity: str, site: Site) -> inbox.Seen:
-    return inbox.Seen(opened_at=dict(times.opened).get(identity, ""), answered_at=stamp(site.clock()))
+    return found
 
 
 def person() -> str:
@@ -109,3 +103,13 @@ def person() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # an account without a name
         return "a person"
+
+
+def _taken_in(task: OpenTask, key: str) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        task.refresh()
+        if task.journal.known(key):
+            return True
+        time.sleep(_TICK_S)
+    return False

@@ -12,8 +12,6 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.providers import SCRIPTED, Means
 from agentforge.models.retry import Attempt, Retrying, Tries
 from agentforge.models.tiers import split
-from agentforge.surfaces.cli.pages.words import money
-from agentforge.system.visible import one_line
 
 _READY = ToolSpec(
     "ready",
@@ -33,7 +31,7 @@ _TRIES = Tries(most=2, first_s=0.5, longest_s=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ModelTrial:
     """How one model did."""
 
     model: str
@@ -47,21 +45,11 @@ class Tried:
     output_tokens: int | None = None
     micro_usd: int | None = None
 
-    def line(self) -> str:
-        """For a person."""
-        if not self.ok:
-            return f"FAILED  {self.model}: {one_line(self.sentence, 400)}"
-        if self.means is None:
-            return f"ok      {self.model}: {self.sentence}"
-        cost = "price not known" if self.micro_usd is None else money(self.micro_usd)
-        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        return f"ok      {self.model}: replies by {self.means}, {self.milliseconds:,} ms, {tokens}, {cost}"
 
-
-def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried:
+def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> ModelTrial:
     """Sends the request; if the model cannot reply as it is asked to, finds out how it can."""
     if split(spec)[0] == SCRIPTED:
-        return Tried(
+        return ModelTrial(
             spec,
             ok=True,
             sentence="a script; it answers the stages that it was written for, so nothing was sent",
@@ -69,7 +57,7 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried
     try:
         model = config.open(spec)
     except UserError as error:
-        return Tried(spec, ok=False, sentence=str(error))
+        return ModelTrial(spec, ok=False, sentence=str(error))
     assert isinstance(model, ProviderModel)
     tried = _attempt(model, say)
     if tried.ok or not tried.means or model.provider.reply is not None:
@@ -87,7 +75,7 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Tried
     return tried
 
 
-def _attempt(model: ProviderModel, say: Callable[[str], None]) -> Tried:
+def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
     """`means` is only set on a failure if another one might do better."""
 
     def told(attempt: Attempt) -> None:
@@ -101,10 +89,10 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> Tried:
         answer = asked.ask(_REQUEST)
         means = model.reply_means()
     except UserError as error:
-        return Tried(model.name, ok=False, sentence=str(error))
+        return ModelTrial(model.name, ok=False, sentence=str(error))
     except ModelTrouble as trouble:
         means_may_help = trouble.kind == "bad_request"
-        return Tried(
+        return ModelTrial(
             model.name,
             ok=False,
             sentence=trouble.user_sentence,
@@ -113,9 +101,9 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> Tried:
     took = int((time.monotonic() - began) * 1000)
     wrong, otherwise = _wrong(answer)
     if wrong:
-        return Tried(model.name, ok=False, sentence=wrong, means=means if otherwise else None)
+        return ModelTrial(model.name, ok=False, sentence=wrong, means=means if otherwise else None)
     used = answer.usage
-    return Tried(
+    return ModelTrial(
         model.name,
         ok=True,
         sentence="",

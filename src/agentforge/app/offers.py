@@ -3,11 +3,11 @@ have not read.
 """
 
 import re
+import shlex
 from typing import NamedTuple, cast, get_args
 
 from agentforge.core.values import WantedCall
 from agentforge.store.grants import PROPOSED_DAYS, Grant, GrantRisk
-from agentforge.surfaces.cli.pages.words import command
 from agentforge.system.visible import command_line, visible
 
 _PATTERN = re.compile(r"[*?\[\]{}!,\s]")
@@ -55,4 +55,4 @@ def allow_command(grant: Grant) -> str:
         if grant.command
         else ("--path", grant.path)
     )
-    return command("agentforge", "permissions", "allow", grant.tool, *scope, "--risk", grant.risk)
+    return shlex.join(("agentforge", "permissions", "allow", grant.tool, *scope, "--risk", grant.risk))

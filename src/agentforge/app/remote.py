@@ -1,124 +1,64 @@
-"""A task that a worker drives: handed to the Temporal server, followed through its journal, nudged when
+"""A task that workers drive: handed over to the Temporal server, followed through its journal, and told when
 somebody spoke to it.
 """
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from agentforge import __version__
-from agentforge.app.driver import driving
+from agentforge.app.connection import connected, workflow_name
+from agentforge.app.driver import open_driver
 from agentforge.app.following import TICK_S, Follower
 from agentforge.app.holdups import SLOW_S, Case, nobody
-from agentforge.app.settings import read_temporal
+from agentforge.app.ports import Messages, Unwatched, Watcher, no_messages
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import Unusable, UsageError, UserError
-from agentforge.core.inputs import Message
+from agentforge.core.events import Event
+from agentforge.core.reply import Json
 from agentforge.core.state import TERMINAL, State
 from agentforge.store.engine import Driven, EngineName, read_engine, write_engine
-from agentforge.store.layout import TaskFiles
 from agentforge.store.lock import DriverLock, LockTaken
-from agentforge.store.site import Site
 from agentforge.store.wishes import Wishes
-from agentforge.surfaces.cli.pages.screen import Screen, Watcher
-from agentforge.surfaces.cli.printing import print_last
 from agentforge.system.redact import redact
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.client import Connection
 
-Words: TypeAlias = Callable[[State, int], Sequence[tuple[str, Message]]]
 PATIENCE_S = 10.0
 """How long a worker that is about to let a task go is waited for."""
 _MEMO = 2000
 
 
-def silence(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
-    """Nothing is said."""
-    return ()
-
-
-@contextmanager
-def connected() -> Iterator["Connection"]:
-    """The server that the user configured."""
-    need_temporal()
-    from agentforge.engines.temporal.client import Connection
-
-    with Connection(read_temporal(), quiet=os.environ.get("AGENTFORGE_DEBUG") != "1") as line:
-        yield line
-
-
-def need_temporal() -> None:
-    """The extra, or its name."""
-    if find_spec("temporalio") is None:
-        raise UsageError(
-            "The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`."
-        )
-
-
-def choose_engine(site: Site, files: TaskFiles, wanted: EngineName | None, *, take_over: bool) -> list[str]:
-    """Refuses to drive a task of the other engine, or takes it over: first it is proved that nothing runs.
-    What a person is told.
-    """
-    now = read_engine(files)
-    if take_over:
-        return _take_over(site, files, wanted or now.engine)
+def check_driven_by(task: OpenTask, wanted: EngineName | None) -> None:
+    """Refuses to drive a task of the other engine."""
+    now = read_engine(task.files)
     if wanted is not None and wanted != now.engine:
         raise UsageError(
-            f"{files.task_id} is driven by the engine {now.engine}.",
-            f"Leave --engine out, or take it over with `agentforge continue {files.task_id} --engine "
+            f"{task.task_id} is driven by the engine {now.engine}.",
+            f"Leave --engine out, or take it over with `agentforge continue {task.task_id} --engine "
             f"{wanted} --take-over`.",
         )
-    return []
 
 
-def _take_over(site: Site, files: TaskFiles, engine: EngineName) -> list[str]:
-    before, told = read_engine(files), []
-    with DriverLock(files.lock, site.clock):
+def take_over(task: OpenTask, engine: EngineName | None = None) -> list[str]:
+    """Makes this machine and `engine` (the task's own, if None) the ones that drive it; first it is proved
+    that nothing runs. Returns what a person should know.
+    """
+    before = read_engine(task.files)
+    chosen, notes = engine or before.engine, list[str]()
+    with DriverLock(task.files.lock, task.site.clock):
         if before.engine == "temporal":
             try:
                 with connected() as line:
-                    line.terminate(name_of(site, files), f"taken over by the engine {engine}")
+                    line.terminate(workflow_name(task), f"taken over by the engine {chosen}")
             except UserError as error:  # away, or closed to us: the lock has proved enough
-                told.append(
+                notes.append(
                     f"{error.sentence} If it comes back, its workflow finds the task taken over and ends."
                 )
-        write_engine(files, Driven(engine))
-    return told
-
-
-def hand_over(
-    site: Site, files: TaskFiles, line: "Connection", words: Words, wishes: Wishes | None = None
-) -> None:
-    """Puts a person's words on record, then sees to it that a workflow runs and knows of them."""
-    _speak(site, files, words, wishes)
-    _see_to_it(site, files, line)
-
-
-def _see_to_it(site: Site, files: TaskFiles, line: "Connection") -> bool:
-    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which
-    reads it.
-
-    False if it has work out that nobody answers for: whoever takes that up reads the journal, too.
-    """
-    from agentforge.engines.temporal.workflow import Task
-
-    name = name_of(site, files)
-    look = line.look(name)
-    if look.found == "running":
-        if not look.is_stuck(SLOW_S) and _hint(line, name):
-            return True
-        if look.is_busy or look.host_lost:
-            return False
-        line.terminate(name, "nobody could be told what was said")
-    state = site.read(files).state
-    if state.status in TERMINAL:
-        return True
-    task = Task(files.task_id, str(site.git.top), __version__, host_silence_s=line.config.host_silence_s)
-    line.begin(name, task, {"request": redact(state.request)[0][:_MEMO], "repository": str(site.git.top)})
-    return True
+        write_engine(task.files, Driven(chosen))
+    return notes
 
 
 def check_engine(engine: EngineName, *, detach: bool) -> None:
@@ -133,69 +73,117 @@ def check_engine(engine: EngineName, *, detach: bool) -> None:
         raise UsageError("--detach is for the engine temporal and for batches.", next_step)
 
 
-def by_batch(site: Site, files: TaskFiles) -> bool:
+def waits_by_batch(task: OpenTask) -> bool:
     """Whether a task of the local engine may be left while its calls wait."""
-    state = site.read(files).state
+    state = task.state
     waits = state.delivery == "batch" or any(flight.delivery == "batch" for flight in state.flights)
-    return waits and read_engine(files).engine == "local"
+    return waits and read_engine(task.files).engine == "local"
 
 
-def leave_to_workers(
-    site: Site, files: TaskFiles, words: Words = silence, wishes: Wishes | None = None
-) -> int:
-    """Hands the task over and goes."""
-    if read_engine(files).engine != "temporal":
+def hand_over(
+    task: OpenTask, messages: Messages = no_messages, wishes: Wishes | None = None
+) -> UserError | None:
+    """Gives the task to the workers and returns; what stands in the way if there is no worker now."""
+    if read_engine(task.files).engine != "temporal":
         check_engine("local", detach=True)
     with connected() as line:
-        hand_over(site, files, line, words, wishes)
-        print_last(
-            f"{files.task_id} is with the workers. `agentforge status {files.task_id}` shows how it stands."
-        )
+        _hand_over(task, line, messages, wishes)
         if not line.pollers(line.config.queue):
-            raise nobody(Case(files.task_id, read_engine(files), line.config)).error()
-    return 0
+            return nobody(Case(task.task_id, read_engine(task.files), line.config)).error()
+    return None
 
 
 def drive_remotely(
-    site: Site, files: TaskFiles, screen: Screen, words: Words, wishes: Wishes | None = None
+    task: OpenTask, watcher: Watcher, messages: Messages = no_messages, wishes: Wishes | None = None
 ) -> State:
     """Hands the task over and follows it until it is over or waits for a person."""
-    journal = site.read(files)
-    journal.listeners.append(Watcher(screen))
-    with connected() as line:
+    with connected() as line, _watched(task, watcher):
         try:
-            hand_over(site, files, line, words, wishes)
+            _hand_over(task, line, messages, wishes)
         except Unusable:
-            screen.line(
-                f"{files.task_id} is on record; `agentforge continue {files.task_id}` hands it over.", "bad"
+            watcher.notice(
+                f"{task.task_id} is on record; `agentforge continue {task.task_id}` hands it over.", "bad"
             )
             raise
-        follower = Follower(
-            journal, line, name_of(site, files), screen, lambda: hand_over(site, files, line, silence)
-        )
-        try:
-            return follower.follow()
-        except KeyboardInterrupt:
-            screen.line(f"The workers go on with {files.task_id}.")
-            raise
+        return _follow(task, line, watcher)
 
 
-def nudge(site: Site, files: TaskFiles) -> str:
-    """Tells the workflow that something was said. The answer is what a person should know, if it could not be
-    told.
-    """
-    if read_engine(files).engine != "temporal":
+def follow(task: OpenTask, watcher: Watcher = Unwatched()) -> State:
+    """Follows a task that workers drive, until it is over or waits for a person."""
+    with connected() as line, _watched(task, watcher):
+        return _follow(task, line, watcher)
+
+
+def tell_workers(task: OpenTask) -> str:
+    """Tells the workflow that something was said. Returns what a person should know if it could not be told."""
+    if read_engine(task.files).engine != "temporal":
         return ""
-    stays = f"What you said is kept, and `agentforge continue {files.task_id}` takes it up."
-    if site.read(files).state.status in TERMINAL:
+    stays = f"What you said is kept, and `agentforge continue {task.task_id}` takes it up."
+    if task.refresh().status in TERMINAL:
         stays = "What you said is on record, and the workflow ends when it hears of it."
     try:
         with connected() as line:
-            if line.look(name_of(site, files)).found == "running" and not _see_to_it(site, files, line):
+            if line.look(workflow_name(task)).found == "running" and not _ensure_workflow(task, line):
                 return "No worker answered; the next one that has the task takes up what you said."
     except UserError as error:
         return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
     return ""
+
+
+@contextmanager
+def _watched(task: OpenTask, watcher: Watcher) -> Iterator[None]:
+    def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        watcher.happened(events, state)
+
+    task.journal.listeners.append(listener)
+    try:
+        yield
+    finally:
+        task.journal.listeners.remove(listener)
+
+
+def _follow(task: OpenTask, line: "Connection", watcher: Watcher) -> State:
+    def hand_over_again() -> None:
+        _hand_over(task, line)
+
+    try:
+        return Follower(task.journal, line, workflow_name(task), watcher, hand_over_again).follow()
+    except KeyboardInterrupt:
+        watcher.notice(f"The workers go on with {task.task_id}.")
+        raise
+
+
+def _hand_over(
+    task: OpenTask, line: "Connection", messages: Messages = no_messages, wishes: Wishes | None = None
+) -> None:
+    """Puts a person's messages on record, then sees to it that a workflow runs and knows of them."""
+    _record(task, messages, wishes)
+    _ensure_workflow(task, line)
+
+
+def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
+    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which
+    reads it.
+
+    False if it has work out that nobody answers for: whoever takes that up reads the journal, too.
+    """
+    from agentforge.engines.temporal.workflow import Task
+
+    name = workflow_name(task)
+    look = line.look(name)
+    if look.found == "running":
+        if not look.is_stuck(SLOW_S) and _hint(line, name):
+            return True
+        if look.is_busy or look.host_lost:
+            return False
+        line.terminate(name, "nobody could be told what was said")
+    state = task.refresh()
+    if state.status in TERMINAL:
+        return True
+    top = str(task.site.git.top)
+    work = Task(task.task_id, top, __version__, host_silence_s=line.config.host_silence_s)
+    line.begin(name, work, {"request": redact(state.request)[0][:_MEMO], "repository": top})
+    return True
 
 
 def _hint(line: "Connection", name: str) -> bool:
@@ -203,15 +191,15 @@ def _hint(line: "Connection", name: str) -> bool:
     return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
 
 
-def _speak(site: Site, files: TaskFiles, words: Words, wishes: Wishes | None) -> None:
+def _record(task: OpenTask, messages: Messages, wishes: Wishes | None) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        journal = site.read(files)
-        if wishes is None and not words(journal.state, journal.length):
+        state = task.refresh()
+        if wishes is None and not messages(state, task.journal.length):
             return
         try:
-            with driving(site, files) as driver:
-                for key, message in words(driver.journal.state, driver.journal.length):
+            with open_driver(task) as driver:
+                for key, message in messages(task.state, task.journal.length):
                     driver.tell(key, message)
                 if wishes is not None:
                     driver.say(wishes)
@@ -221,10 +209,3 @@ def _speak(site: Site, files: TaskFiles, words: Words, wishes: Wishes | None) ->
             time.sleep(TICK_S)
         else:
             return
-
-
-def name_of(site: Site, files: TaskFiles) -> str:
-    """Of the workflow of a task."""
-    from agentforge.engines.temporal.client import workflow_id
-
-    return workflow_id(files.task_id, site.read(files).state.marker)

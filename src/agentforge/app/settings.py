@@ -13,7 +13,6 @@ from agentforge.catalog.extends import KINDS
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
-from agentforge.engines.temporal.config import Config, read_config
 from agentforge.models.providers import Provider, known
 from agentforge.models.tiers import Tiers, read_tiers
 from agentforge.sandbox.container import ContainerSpec, Engine
@@ -221,10 +220,3 @@ def _listed(value: object, where: str) -> list[object]:
     if not isinstance(value, list):
         raise UsageError(f"{where}: is a list.")
     return value
-
-
-def read_temporal(environ: Mapping[str, str] = os.environ) -> Config:
-    """Where the Temporal server is: the environment before the user's own file. A repository is not asked."""
-    path = home_path(environ) / "config.yaml"
-    value = strict_yaml.load_file(path)
-    return read_config(value.get("temporal") if isinstance(value, dict) else None, environ, str(path))

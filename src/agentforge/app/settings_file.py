@@ -1,11 +1,13 @@
 """The settings file that `init` writes: what was detected, as comments that a person can correct."""
 
 import json
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Iterable, Sequence
 
 from agentforge.sandbox.detect import Plan
-from agentforge.surfaces.cli.pages.words import command_line
 
+_PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
 _FILE = """\
 # What AgentForge should know about this project. Everything may be left out; what is commented out was detected
 # or is the default. Tasks read this file from the commit they start from: commit your corrections.
@@ -44,18 +46,23 @@ sandbox: auto
 """
 
 
-def spell(plan: Plan) -> str:
+def spell_settings(plan: Plan) -> str:
     """The file's text. It is valid under the contract `settings`, and so is every part of it without its `#
     `.
     """
     return _FILE.format(
         reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),
-        setup=_list("setup", [command_line(words) for words in plan.setup[1:]]),
-        test=_text(command_line(plan.tests)),
+        setup=_list("setup", [spell_command(words) for words in plan.setup[1:]]),
+        test=_text(spell_command(plan.tests)),
         tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
         docs=_list("docs", ["docs/**", "*.md"]),
         roots=_list("import_roots", list(plan.import_roots) or ["."]),
     )
+
+
+def spell_command(words: Iterable[str]) -> str:
+    """A command of a plan as one text that `shlex.split` reads back; placeholders in braces stay readable."""
+    return " ".join(word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
 
 
 def _list(key: str, items: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -15,11 +16,10 @@ from agentforge.core.events import (
     StepOpened,
 )
 from agentforge.core.evolve import evolve
-from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import NOT_DONE, ActionDigest, Usage
+from agentforge.core.values import ActionDigest, Usage
+from agentforge.store.journal import read_lines
 from agentforge.store.lines import Line
-from agentforge.system.visible import one_line
 
 
 @dataclass(slots=True)
@@ -74,70 +74,10 @@ class Step:
             case _:
                 pass
 
-    def as_json(self) -> dict[str, Json]:
-        """The step for programs."""
-        return {
-            "step": self.number,
-            "started_at": self.started,
-            "stage": self.stage,
-            "seat": self.seat or None,
-            "attempt": self.attempt,
-            "role": self.role,
-            "context": self.context or None,
-            "context_tokens": self.context_tokens,
-            "dropped": list(self.dropped),
-            "flagged": list(self.flagged),
-            "reply": self.reply or None,
-            "input_tokens": self.usage.input_tokens,
-            "output_tokens": self.usage.output_tokens,
-            "cached_tokens": self.usage.cached_tokens,
-            "summary": self.summary,
-            "mistake": self.mistake or None,
-            "actions": [
-                {"name": item.name, "target": item.target, "ok": item.ok, "mistake": item.mistake or None}
-                for item in self.actions
-            ],
-            "check": self.check or None,
-            "gates": [*self.gates],
-            "outcome": self.outcome,
-            "feedback": list(self.feedback),
-        }
 
-    def cells(self) -> tuple[str, ...]:
-        """The step as a row of a table."""
-        done = ", ".join(
-            f"{item.name} {item.target}".strip() + ("" if item.ok else f" ({item.mistake or 'failed'})")
-            for item in self.actions
-        )
-        used = (f"{self.context_tokens:,}", f"{self.usage.input_tokens:,}", f"{self.usage.output_tokens:,}")
-        return (
-            str(self.number),
-            self.stage,
-            f"{self.role} (reads)" if self.seat else self.role,
-            *used,
-            self.outcome,
-            one_line(done or "-"),
-        )
-
-    def headline(self) -> str:
-        """The step in a few lines."""
-        reads = f", read by {self.seat}" if self.seat else ""
-        lines = [
-            (
-                f"step {self.number}: stage {self.stage}{reads}, attempt {self.attempt}, role {self.role}, "
-                f"{self.started}"
-            ),
-            f"  context {self.context_tokens:,} tokens"
-            + (f"; left out: {one_line(', '.join(self.dropped))}" if self.dropped else ""),
-            f"  reply   {self.usage.input_tokens:,} tokens in, {self.usage.output_tokens:,} out"
-            + (f": {one_line(self.summary)}" if self.summary else ""),
-            f"  outcome {self.outcome}",
-        ]
-        lines += [f"  flagged {one_line(flag, 400)}" for flag in self.flagged]
-        lines += [f"  mistake {one_line(self.mistake, 600)}"] if self.mistake else []
-        lines += [f"  checks  {one_line(self.check, 600)}"] if self.check else []
-        lines += [f"  gates   {', '.join(self.gates)}"] if self.gates else []
-        return "\n".join(lines)
+def steps_of(task: OpenTask) -> list[Step]:
+    """The steps of a task so far."""
+    return collect(read_lines(task.files.journal))
 
 
 def collect(lines: Iterable[Line]) -> list[Step]:
@@ -176,21 +116,4 @@ def pick(steps: list[Step], number: int | None, task_id: str) -> Step:
     found = steps[-1] if number is None else next((step for step in steps if step.number == number), None)
     if found is None:
         raise UsageError(f"{task_id} has no step {number}; it has {len(steps)}.")
-    return found
-
-
-def caught(steps: Iterable[Step]) -> list[str]:
-    """Every mistake of the model that was met and fed back, in a line each."""
-    found: list[str] = []
-    for step in steps:
-        where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
-        found += (
-            [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
-        )
-        wrong = [item for item in step.actions if not item.ok and item.mistake not in NOT_DONE]
-        found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in wrong]
-        if step.outcome.startswith(("gate_", "reverted")):
-            found.append(f"{where}: {one_line(' '.join(step.feedback), 160)}")
-        if "review blocked" in step.gates:
-            found.append(f"{where}: the reviewers sent it back")
     return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., int])
 
 
-class Allowed(TypedDict):
+class PermissionFlags(TypedDict):
     """The flags, as click gives them."""
 
     areas: "tuple[Area, ...]"
@@ -24,7 +24,7 @@ class Allowed(TypedDict):
 
 
 def permission_flags(command: F) -> F:
-    """Adds them to a command, which takes `**allowed: Unpack[Allowed]`."""
+    """Adds them to a command, which takes `**allowed: Unpack[PermissionFlags]`."""
     options = (
         *(
             click.option(
@@ -55,7 +55,7 @@ def permission_flags(command: F) -> F:
     return command
 
 
-def heard(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
+def wishes_of(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
     """What was said, as it is kept."""
     from agentforge.store.wishes import Wishes
 

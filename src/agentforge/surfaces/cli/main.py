@@ -30,10 +30,10 @@ COMMANDS = {
         f"{_HERE}.commands.start:implement", "Turn a request into a verified branch, whatever its words"
     ),
     "status": Entry(f"{_HERE}.commands.status:status", "List the tasks of this repository, or show one"),
-    "continue": Entry(f"{_HERE}.commands.resume:go_on", "Go on with a task that was stopped (also: resume)"),
+    "continue": Entry(f"{_HERE}.commands.resume:resume", "Go on with a task that was stopped (also: resume)"),
     "worker": Entry(f"{_HERE}.commands.worker:worker", "Work on tasks that a Temporal server hands out"),
     "server": Entry(f"{_HERE}.commands.server:server", "Run a Temporal server for this machine"),
-    "resume": Entry(f"{_HERE}.commands.resume:go_on", ""),
+    "resume": Entry(f"{_HERE}.commands.resume:resume", ""),
     "abort": Entry(f"{_HERE}.commands.abort:abort", "End a task and keep its work"),
     "escalations": Entry(
         f"{_HERE}.commands.escalations:escalations", "List and show the questions that wait for you"

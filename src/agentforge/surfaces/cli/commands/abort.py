@@ -16,23 +16,22 @@ The branch and everything on record are kept; `agentforge continue TASK` takes i
 @click.option("--reason", default="", help="Why; it goes on record.")
 def abort(*, task: str, reason: str) -> int:
     """End TASK and keep its work."""
-    from agentforge.app.messages import send_abort
-    from agentforge.app.remote import nudge
-    from agentforge.store.site import Site
+    from agentforge.app.messages import abort as end
+    from agentforge.app.remote import tell_workers
+    from agentforge.app.tasks import open_task
 
-    site = Site.open(Path.cwd())
-    files = site.find(task)
-    done = send_abort(site, files, reason)
-    if note := nudge(site, files):
+    found = open_task(Path.cwd(), task)
+    done = end(found, reason)
+    if note := tell_workers(found):
         click.echo(note, err=True)
     if done:
         click.echo(
-            f"{files.task_id} is aborted; its work is kept. `agentforge continue {files.task_id}` takes "
+            f"{found.task_id} is aborted; its work is kept. `agentforge continue {found.task_id}` takes "
             "it up again."
         )
     else:
         click.echo(
-            f"The driver of {files.task_id} was told, and stops when it comes to it. `agentforge status "
-            f"{files.task_id}` shows when."
+            f"The driver of {found.task_id} was told, and stops when it comes to it. `agentforge status "
+            f"{found.task_id}` shows when."
         )
     return 0

@@ -19,19 +19,19 @@ def diff(*, task: str | None, stat: bool) -> int:
 
     Without TASK the newest one is meant.
     """
-    from agentforge.app.deliverable import changes_files, nothing_changed
-    from agentforge.store.site import Site
+    from agentforge.app.deliverable import changes_files
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.printing import print_bytes, print_text
 
-    site = Site.open(Path.cwd())
-    files = site.find(task)
-    state = site.read(files).state
+    found = open_task(Path.cwd(), task)
+    state, git = found.state, found.site.git
     if not changes_files(state.pipeline):
         click.echo(nothing_changed(state), err=True)
     elif state.tree == state.base_tree:
-        click.echo(f"{files.task_id} has changed nothing yet.", err=True)
+        click.echo(f"{found.task_id} has changed nothing yet.", err=True)
     elif stat:
-        print_text(site.git.diff_stat(state.base_tree, state.tree))
+        print_text(git.diff_stat(state.base_tree, state.tree))
     else:
-        print_bytes(site.git.diff_patch(state.base_tree, state.tree))
+        print_bytes(git.diff_patch(state.base_tree, state.tree))
     return 0

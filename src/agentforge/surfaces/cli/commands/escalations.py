@@ -31,33 +31,28 @@ Examples:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
-    from agentforge.app.engine_view import HOST_LOST, lost_hosts
-    from agentforge.app.questions import asked
+    from agentforge.app.engine_view import HOST_LOST, lost_tasks
+    from agentforge.app.questions import list_questions
     from agentforge.store.site import Site
-    from agentforge.store.views import escalation_view
+    from agentforge.surfaces.cli.pages.engine import lost_fields
+    from agentforge.surfaces.cli.pages.escalation import escalation_fields
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import one_line
 
     site = Site.open(Path.cwd())
-    found = list(asked(site, answered=everything))
-    lost = lost_hosts(site)
+    found = list(list_questions(site, answered=everything))
+    lost = lost_tasks(site)
     if lost.note:
         click.echo(lost.note, err=True)
     if as_data:
-        views = [escalation_view(item.files, item.state, item.escalation, item.times) for item in found]
-        print_json([*(each.view() for each in lost.found), *views])
+        print_json([*map(lost_fields, lost.found), *(escalation_fields(*item) for item in found)])
         return 0
     for each in lost.found:
-        click.echo(f"{HOST_LOST}  {each.files.task_id}  host_lost\n    {each.holdup.text}")
-    for item in found:
-        answer = (
-            "" if item.escalation.answer is None else f"  [answered: {one_line(item.escalation.answer, 40)}]"
-        )
-        click.echo(
-            f"{item.escalation.id}  {item.files.task_id}  {item.escalation.kind}  "
-            f"{item.escalation.stage}{answer}"
-        )
-        click.echo(f"    {one_line(item.escalation.question.text, 160)}")
+        click.echo(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
+    for task, asked in found:
+        answer = "" if asked.answer is None else f"  [answered: {one_line(asked.answer, 40)}]"
+        click.echo(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
+        click.echo(f"    {one_line(asked.question.text, 160)}")
     if not found and not lost.found:
         click.echo("Nothing waits for you.")
     return 0
@@ -78,34 +73,26 @@ Without --task the one task that waits for this answer is meant. The same page, 
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
-    from agentforge.app.engine_view import HOST_LOST, lost_host
-    from agentforge.app.questions import task_of
-    from agentforge.core.errors import UsageError
+    from agentforge.app.engine_view import HOST_LOST, lost_task
+    from agentforge.app.questions import question_of
+    from agentforge.app.reports import report
     from agentforge.store.site import Site
-    from agentforge.store.views import escalation_view
-    from agentforge.surfaces.cli.pages.escalation import escalation_page
-    from agentforge.surfaces.cli.pages.report import stand
+    from agentforge.surfaces.cli.pages.engine import lost_fields, lost_page
+    from agentforge.surfaces.cli.pages.escalation import escalation_fields, escalation_page
     from agentforge.surfaces.cli.printing import print_json
 
     site = Site.open(Path.cwd())
     identity = escalation.upper()
     if identity == HOST_LOST:
-        lost = lost_host(site, task)
+        lost = lost_task(site, task)
         if as_data:
-            print_json(lost.view())
+            print_json(lost_fields(lost))
         else:
-            click.echo(lost.page())
+            click.echo(lost_page(lost))
         return 0
-    files = site.find(task) if task else task_of(site, identity)
-    journal = site.read(files)
-    found = next((item for item in journal.state.escalations if item.id == identity), None)
-    if found is None:
-        raise UsageError(
-            f"{files.task_id} has no escalation {identity}.",
-            "`agentforge escalations list --all` shows what there is.",
-        )
+    found, asked = question_of(site, identity, task)
     if as_data:
-        print_json(escalation_view(files, journal.state, found, journal.times))
-        return 0
-    click.echo(escalation_page(stand(site.git, files, journal.state), files, journal.times, found))
+        print_json(escalation_fields(found, asked))
+    else:
+        click.echo(escalation_page(report(found), found.files, found.journal.times, asked))
     return 0

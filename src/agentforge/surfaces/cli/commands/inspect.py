@@ -34,8 +34,7 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
-    site = Site.open(Path.cwd())
-    files = site.find(task)
+    files = Site.open(Path.cwd()).find(task)
     steps = collect(read_lines(files.journal))
     if number is None and show is None:
         _list(files.task_id, steps, as_data=as_data)
@@ -55,27 +54,33 @@ def inspect(*, task: str | None, number: int | None, show: str | None, as_data: 
 
 
 def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
+    from agentforge.surfaces.cli.pages.steps import step_cells, step_fields
     from agentforge.surfaces.cli.printing import print_json, table
 
     if as_data:
-        print_json([step.as_json() for step in steps])
+        print_json([step_fields(step) for step in steps])
     elif not steps:
         click.echo(f"{task_id} has no step yet.")
     else:
         header = ("step", "stage", "role", "context", "in", "out", "outcome", "actions")
         click.echo(
-            table(header, [step.cells() for step in steps], right=frozenset({"step", "context", "in", "out"}))
+            table(
+                header,
+                [step_cells(step) for step in steps],
+                right=frozenset({"step", "context", "in", "out"}),
+            )
         )
 
 
 def _step(step: "Step", pack: "Pack", *, as_data: bool) -> None:
+    from agentforge.surfaces.cli.pages.steps import step_fields, step_headline
     from agentforge.surfaces.cli.printing import print_json, print_text
 
     results = _results(step, pack)
     if as_data:
-        print_json({**step.as_json(), "results": results})
+        print_json({**step_fields(step), "results": results})
         return
-    print_text(step.headline())
+    print_text(step_headline(step))
     for item in results:
         head = f"{item.get('name')} {item.get('target')}".rstrip()
         print_text(

@@ -39,30 +39,29 @@ def resolve(
 
     from agentforge.app.answers import answer as give
     from agentforge.app.engine_view import HOST_LOST, not_in_words
-    from agentforge.app.questions import task_of
-    from agentforge.app.remote import nudge
+    from agentforge.app.questions import task_that_asks
+    from agentforge.app.remote import tell_workers
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.driving import drive_and_tell, tell
 
-    site = Site.open(Path.cwd())
     identity = escalation.upper()
     if identity == HOST_LOST:
         raise not_in_words(task)
-    files = site.find(task) if task else task_of(site, identity)
-    free, notes = give(site, files, identity, said)
+    found = task_that_asks(Site.open(Path.cwd()), identity, task)
+    free, notes = give(found, identity, said)
     for note in notes:
         click.echo(note, err=as_data)
-    state = site.read(files).state
-    if not no_drive and not (free and state.status != "cancelled") and (note := nudge(site, files)):
+    ended = found.refresh().status == "cancelled"
+    if free and not no_drive and not ended:
+        return drive_and_tell(found, as_data=as_data)
+    if not no_drive and (note := tell_workers(found)):
         click.echo(note, err=True)
-    if free and not no_drive and state.status != "cancelled":
-        return drive_and_tell(site, files, as_data=as_data)
     if as_data:
-        tell(site, files, state, as_data=True)
-    elif state.status == "cancelled":
-        click.echo(f"{identity} is answered: {files.task_id} is aborted; its work is kept.")
+        tell(found, as_data=True)
+    elif ended:
+        click.echo(f"{identity} is answered: {found.task_id} is aborted; its work is kept.")
     elif free:
-        click.echo(f"{identity} is answered. `agentforge continue {files.task_id}` goes on.")
+        click.echo(f"{identity} is answered. `agentforge continue {found.task_id}` goes on.")
     else:
-        click.echo(f"{identity} is answered; the driver of {files.task_id} goes on.")
+        click.echo(f"{identity} is answered; the driver of {found.task_id} goes on.")
     return 0

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import Allowed, heard, permission_flags
+from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, wishes_of
 
 if TYPE_CHECKING:
     from agentforge.store.engine import EngineName
@@ -44,26 +44,30 @@ that allow something take the place of those that the task was started with.""",
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
-def go_on(
+def resume(
     *,
     task: str | None,
     engine: "EngineName | None",
     take_over: bool,
     detach: bool,
     as_data: bool,
-    **allowed: Unpack[Allowed],
+    **allowed: Unpack[PermissionFlags],
 ) -> int:
     """Go on with TASK."""
-    from agentforge.app.messages import resume_where_halted
-    from agentforge.app.remote import by_batch, choose_engine, leave_to_workers
-    from agentforge.store.site import Site
-    from agentforge.surfaces.cli.driving import drive_and_tell
+    from functools import partial
 
-    site = Site.open(Path.cwd())
-    wishes = heard(**allowed) if any(allowed.values()) else None
-    files = site.find(task)
-    for sentence in choose_engine(site, files, engine, take_over=take_over):
-        click.echo(sentence, err=True)
-    if detach and not by_batch(site, files):
-        return leave_to_workers(site, files, resume_where_halted, wishes)
-    return drive_and_tell(site, files, resume_where_halted, as_data=as_data, wishes=wishes, detach=detach)
+    from agentforge.app import driving, remote
+    from agentforge.app.messages import resume_where_halted
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
+
+    wishes = wishes_of(**allowed) if any(allowed.values()) else None
+    found = open_task(Path.cwd(), task)
+    if take_over:
+        for sentence in remote.take_over(found, engine):
+            click.echo(sentence, err=True)
+    else:
+        remote.check_driven_by(found, engine)
+    if detach and not remote.waits_by_batch(found):
+        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, wishes))
+    return drive_and_tell(found, partial(driving.resume, wishes=wishes, detach=detach), as_data=as_data)

@@ -39,10 +39,10 @@ only. The database lies in your AgentForge directory and outlives the server. No
 )
 def dev(*, port: int, ui_port: int | None, db: Path | None) -> int:
     """Start a development server, until stopped."""
-    from agentforge.app.remote import need_temporal
+    from agentforge.app.connection import need_temporal
 
     need_temporal()
-    from agentforge.app.settings import read_temporal
+    from agentforge.app.connection import read_temporal
     from agentforge.engines.temporal.server import DevServer, find_program, run_server
     from agentforge.store.site import home_path
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import Allowed, at_terminal, heard, permission_flags
+from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, wishes_of
 
 if TYPE_CHECKING:
     from agentforge.store.engine import EngineName
@@ -19,7 +19,7 @@ MODES = ("fast", "balanced", "execute", "heavy", "debug", "architect", "offline-
 """Both as the catalogue knows them, which is too heavy to load for a help text."""
 
 
-class Wishes(Allowed):
+class StartFlags(PermissionFlags):
     """What can be said beside a request."""
 
     lane: str | None
@@ -35,7 +35,7 @@ class Wishes(Allowed):
     as_data: bool
 
 
-def _wishes(command: F) -> F:
+def _start_flags(command: F) -> F:
     """The options that every way to start has."""
     options = (
         click.option(
@@ -106,10 +106,10 @@ touched and nothing is merged."""
 )
 @click.argument("request")
 @click.option("--pipeline", metavar="NAME", help="What to make of it; `agentforge pipelines list` shows all.")
-@_wishes
-def start(*, request: str, pipeline: str | None, **wishes: Unpack[Wishes]) -> int:
+@_start_flags
+def start(*, request: str, pipeline: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _begin(request, pipeline, wishes)
+    return _start(request, pipeline, flags)
 
 
 @click.command(
@@ -122,10 +122,10 @@ The same as `agentforge start --pipeline design`. The answer is a file; no branc
 changed."""
 )
 @click.argument("request")
-@_wishes
-def design(*, request: str, **wishes: Unpack[Wishes]) -> int:
+@_start_flags
+def design(*, request: str, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a specification, read for security; change nothing."""
-    return _begin(request, "design", wishes)
+    return _start(request, "design", flags)
 
 
 @click.command(
@@ -137,56 +137,53 @@ Examples:
 The same as `agentforge start --pipeline implement`. The answer is a branch, agentforge/TASK."""
 )
 @click.argument("request")
-@_wishes
-def implement(*, request: str, **wishes: Unpack[Wishes]) -> int:
+@_start_flags
+def implement(*, request: str, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, whatever its words."""
-    return _begin(request, "implement", wishes)
+    return _start(request, "implement", flags)
 
 
-def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
-    from agentforge.app.driver import StartOptions
-    from agentforge.app.driver import start as begin
-    from agentforge.app.forecasts import forecast_here
-    from agentforge.app.remote import check_engine, leave_to_workers
+def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
+    from functools import partial
+
+    from agentforge.app import driving, remote, starting
+    from agentforge.app.forecasts import forecast
     from agentforge.store.site import Site
-    from agentforge.surfaces.cli.driving import drive_and_tell
+    from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
     from agentforge.surfaces.cli.durations import seconds
     from agentforge.surfaces.cli.pages.events import line_of
 
     site = Site.open(Path.cwd())
     dirty = site.git.is_dirty()
-    options = StartOptions(
+    options = starting.StartOptions(
         request,
-        base=wishes["base"],
-        lane=wishes["lane"],
-        model=wishes["model"],
-        sandbox=wishes["sandbox"],
-        budget_usd=wishes["budget"],
+        base=flags["base"],
+        lane=flags["lane"],
+        model=flags["model"],
+        sandbox=flags["sandbox"],
+        budget_usd=flags["budget"],
         pipeline=pipeline,
-        mode=wishes["mode"],
-        wishes=heard(
-            wishes["areas"],
-            strict=wishes["strict"],
-            non_interactive=wishes["non_interactive"],
-            yes=wishes["yes"],
+        mode=flags["mode"],
+        wishes=wishes_of(
+            flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
         ),
         at_terminal=at_terminal(),
-        engine=wishes["engine"],
-        delivery="batch" if wishes["batch"] else "live",
-        deadline_s=seconds(wishes["deadline"]) if wishes["deadline"] else 0,
+        engine=flags["engine"],
+        delivery="batch" if flags["batch"] else "live",
+        deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
     )
-    check_engine(options.engine, detach=wishes["detach"] and not wishes["batch"])
-    files = begin(site, options)
-    if wishes["detach"] and options.engine == "temporal":
-        return leave_to_workers(site, files)
+    remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
+    task = starting.start(site, options)
+    if flags["detach"] and options.engine == "temporal":
+        return tell_handed_over(task, remote.hand_over(task))
 
     def opening(screen: "Screen") -> None:
-        state = site.read(files).state
-        screen.line(files.task_id, "heading")
+        state = task.state
+        screen.line(task.task_id, "heading")
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
         models = "models by tier" if state.model == "tiers" else f"model {state.model}"
         screen.line(f"  {models}, sandbox {state.sandbox}")
-        if expected := forecast_here(site, state, lambda _: None):
+        if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
         if state.request != request:
             screen.line("  what reads like a secret in the request was left out", "caught")
@@ -197,4 +194,5 @@ def _begin(request: str, pipeline: str | None, wishes: Wishes) -> int:
                 "caught",
             )
 
-    return drive_and_tell(site, files, as_data=wishes["as_data"], opening=opening, detach=wishes["detach"])
+    work = partial(driving.drive, detach=flags["detach"])
+    return drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
     from agentforge.core.reply import Json
     from agentforge.store.index import Row
     from agentforge.store.site import Site
@@ -22,43 +23,45 @@ Examples:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def status(*, task: str | None, as_data: bool) -> int:
     """List the tasks of this repository, newest first, or show TASK."""
+    from agentforge.app.tasks import open_task
     from agentforge.store.site import Site
 
-    site = Site.open(Path.cwd())
-    return _one(site, task, as_data=as_data) if task else _all(site, as_data=as_data)
+    here = Path.cwd()
+    return _one(open_task(here, task), as_data=as_data) if task else _all(Site.open(here), as_data=as_data)
 
 
 def _all(site: "Site", *, as_data: bool) -> int:
-    from agentforge.app.engine_view import find_lost
-    from agentforge.store.index import Index
+    from agentforge.app.task_list import list_tasks
     from agentforge.surfaces.cli.printing import print_json, table
 
-    for name in site.restore_archived():
+    found = list_tasks(site, lambda text: click.echo(text, err=True))
+    for name in found.restored:
         click.echo(f"restored from git: {name}", err=True)
-    with Index(site.home.index, lambda text: click.echo(text, err=True)) as index:
-        rows = index.rows(site.git.top)
-    lost = find_lost(site, rows)
+    lost = found.lost
     if as_data:
-        names = {item.files.task_id for item in lost.found}
+        names = {item.task.task_id for item in lost.found}
         print_json(
             [
                 {**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None}
-                for row in rows
+                for row in found.rows
             ]
         )
-    elif not rows:
+    elif not found.rows:
         click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
-        click.echo(table(header, [_cells(row) for row in rows], right=frozenset({"step", "tokens", "cost"})))
+        right = frozenset({"step", "tokens", "cost"})
+        click.echo(table(header, [_cells(row) for row in found.rows], right=right))
         for item in lost.found:
-            click.echo(f"{item.files.task_id} waits for you. {item.holdup.text}")
+            click.echo(f"{item.task.task_id} waits for you. {item.holdup.text}")
     if lost.note:
         click.echo(lost.note, err=True)
     return 0
 
 
 def _data(site: "Site", row: "Row") -> "dict[str, Json]":
+    from agentforge.app.task_list import engine_name
+
     return {
         "task_id": row.task_id,
         "status": row.status,
@@ -70,19 +73,8 @@ def _data(site: "Site", row: "Row") -> "dict[str, Json]":
         "micro_usd": row.micro_usd,
         "request": row.request,
         "updated_at": row.updated,
-        "engine": _engine_name(site, row),
+        "engine": engine_name(site, row),
     }
-
-
-def _engine_name(site: "Site", row: "Row") -> str | None:
-    """Who drives it; None where that cannot be read, as little as the task."""
-    from agentforge.core.errors import UserError
-    from agentforge.store.engine import read_engine
-
-    try:
-        return read_engine(site.project.task(row.task_id)).engine
-    except UserError:
-        return None
 
 
 def _cells(row: "Row") -> tuple[str, ...]:
@@ -101,21 +93,18 @@ def _cells(row: "Row") -> tuple[str, ...]:
     )
 
 
-def _one(site: "Site", task: str, *, as_data: bool) -> int:
-    from agentforge.app.engine_view import engine_says
+def _one(task: "OpenTask", *, as_data: bool) -> int:
+    from agentforge.app.engine_view import engine_view
+    from agentforge.app.reports import report
     from agentforge.store.views import state_view
-    from agentforge.surfaces.cli.pages.report import stand
+    from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
     from agentforge.surfaces.cli.pages.task import page
     from agentforge.surfaces.cli.printing import print_json
 
-    files = site.find(task)
-    journal = site.read(files)
-    said = engine_says(site, journal)
+    journal, engine = task.journal, engine_view(task)
     if as_data:
-        view = state_view(files, journal.state, journal.head, journal.length, journal.times)
-        print_json({**view, **said.fields()})
+        view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
+        print_json({**view, **engine_fields(engine)})
     else:
-        click.echo(
-            "\n".join([page(stand(site.git, files, journal.state), files, journal.times), *said.text()])
-        )
+        click.echo("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
     return 0

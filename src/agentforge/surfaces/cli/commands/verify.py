@@ -21,26 +21,24 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     """Check the proof of TASK_OR_BRANCH."""
     from dataclasses import asdict
 
-    from agentforge.app.deliverable import changes_files, nothing_changed
-    from agentforge.app.driver import verify_task
-    from agentforge.store.site import Site
+    from agentforge.app import proof
+    from agentforge.app.deliverable import changes_files
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import one_line
 
-    site = Site.open(Path.cwd())
-    files = site.find(task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
+    task = open_task(Path.cwd(), task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
     with open_screen(json=as_data) as screen:
-        findings = verify_task(
-            site, files, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet")
-        )
-    state = site.read(files).state
+        findings = proof.verify(task, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet"))
+    state = task.state
     branched = changes_files(state.pipeline)
     wrong = [finding.row for finding in findings if not finding.ok]
     if as_data:
         print_json(
             {
-                "task_id": files.task_id,
+                "task_id": task.task_id,
                 "ok": not wrong,
                 "rerun": rerun,
                 "changes_nothing": not branched,
@@ -60,10 +58,10 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
             else "What it wrote is as recorded; there is nothing to run."
         )
     elif wrong:
-        click.echo(f"{files.task_id}: the proof does not hold: {', '.join(wrong)}")
+        click.echo(f"{task.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
         click.echo(
-            f"{files.task_id}: the proof holds"
+            f"{task.task_id}: the proof holds"
             + ("." if rerun else "; --rerun also runs the recorded commands again.")
         )
     return 1 if wrong else 0

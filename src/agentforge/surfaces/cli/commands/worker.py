@@ -36,7 +36,7 @@ this machine goes on with the tasks of one that died."""
 )
 def worker(*, queue: str | None, max_concurrent: int) -> int:
     """Work on tasks of the Temporal engine until stopped."""
-    from agentforge.app.remote import need_temporal
+    from agentforge.app.connection import need_temporal
 
     need_temporal()
     import asyncio
@@ -53,16 +53,10 @@ def worker(*, queue: str | None, max_concurrent: int) -> int:
 async def _work(queue: str | None, at_once: int) -> None:
     import asyncio
     import signal
-    from dataclasses import replace
 
-    from agentforge import __version__
-    from agentforge.app.hosting import HostedTasks
-    from agentforge.app.settings import read_temporal
-    from agentforge.engines.temporal.worker import Place, serve
-    from agentforge.store.site import home_path
+    from agentforge.app.hosting import host
     from agentforge.surfaces.cli.pages.screen import Plain
 
-    config = read_temporal()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     screen = Plain(sys.stdout)  # a reader that went away does not stop a worker
@@ -81,8 +75,7 @@ async def _work(queue: str | None, at_once: int) -> None:
     plain = os.environ.get("AGENTFORGE_DEBUG") != "1"
     if plain:
         _speak_plainly(say)
-    place = Place(home_path(), __version__, at_once, quiet=plain)
-    await serve(replace(config, queue=queue) if queue else config, HostedTasks(), place, stop, say)
+    await host(stop, say, queue=queue or "", at_once=at_once, quiet=plain)
 
 
 def _end_at_once(say: Callable[[str], None]) -> NoReturn:
@@ -99,7 +92,7 @@ def _speak_plainly(say: Callable[[str], None]) -> None:
     import asyncio
     import logging
 
-    class Lines(logging.Handler):
+    class PlainLines(logging.Handler):
         last = ""
 
         def emit(self, record: logging.LogRecord) -> None:
@@ -117,5 +110,5 @@ def _speak_plainly(say: Callable[[str], None]) -> None:
                 say(text)
 
     logger = logging.getLogger("temporalio")
-    logger.addHandler(Lines(logging.WARNING))
+    logger.addHandler(PlainLines(logging.WARNING))
     logger.propagate = False

@@ -5,12 +5,15 @@ type.
 from collections.abc import Iterator
 
 from agentforge.app.offers import offered
+from agentforge.app.reports import TaskReport
+from agentforge.app.tasks import OpenTask
+from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
 from agentforge.store.times import Times
-from agentforge.store.views import asking, plan, reports, specification
-from agentforge.surfaces.cli.pages.report import Standing, answer_command
+from agentforge.store.views import asking, escalation_view, plan, reports, specification
+from agentforge.surfaces.cli.pages.report import answer_command
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command
 from agentforge.system.visible import harmless, one_line
@@ -18,9 +21,14 @@ from agentforge.system.visible import harmless, one_line
 _LABEL = 14
 
 
-def escalation_page(standing: Standing, files: TaskFiles, times: Times, escalation: Escalation) -> str:
+def escalation_fields(task: OpenTask, escalation: Escalation) -> Json:
+    """For a program."""
+    return escalation_view(task.files, task.state, escalation, task.journal.times)
+
+
+def escalation_page(report: TaskReport, files: TaskFiles, times: Times, escalation: Escalation) -> str:
     """The page, as text; `.agentforge/escalations` holds the same fields as YAML."""
-    state = standing.state
+    state = report.state
     opened = dict(times.opened).get(escalation.id, "")
     waits = "waits for you" if escalation.answer is None else "is answered"
     pipeline = state.pipeline
@@ -36,7 +44,7 @@ def escalation_page(standing: Standing, files: TaskFiles, times: Times, escalati
         ),
         *_section("What was tried", _tried(state, escalation)),
         *_section("What AgentForge understands", _understood(files, state, escalation)),
-        *_section("Branch so far", [_branch(standing)]),
+        *_section("Branch so far", [_branch(report)]),
         *_section(
             "What you can type" if escalation.answer is None else "Answer", _answers(state, escalation)
         ),
@@ -60,11 +68,11 @@ def _question(escalation: Escalation) -> Iterator[str]:
 
 def _tried(state: State, escalation: Escalation) -> Iterator[str]:
     found = reports(state, escalation)
-    for report in found:
+    for failed in found:
         yield (
-            f"attempt {report.attempt} of {report.stage}, step {report.step}: {one_line(report.reason, 600)}"
+            f"attempt {failed.attempt} of {failed.stage}, step {failed.step}: {one_line(failed.reason, 600)}"
         )
-        yield from (f"  {one_line(line, 300)}" for line in report.last)
+        yield from (f"  {one_line(line, 300)}" for line in failed.last)
     if not found:
         yield "no attempt at this stage has failed"
     run = asking(state, escalation)
@@ -105,12 +113,12 @@ def _understood(files: TaskFiles, state: State, escalation: Escalation) -> Itera
     yield _row("budget", allowance(state))
 
 
-def _branch(standing: Standing) -> str:
-    state = standing.state
-    if standing.tip is None:
+def _branch(report: TaskReport) -> str:
+    state = report.state
+    if report.tip is None:
         return "none yet: no file is changed by an accepted stage"
-    last = standing.stat.splitlines()[-1].strip() if standing.stat else "no change yet"
-    return f"{standing.branch} at {standing.tip[:12]}, from {state.base_commit[:12]}: {last}"
+    last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
+    return f"{report.branch} at {report.tip[:12]}, from {state.base_commit[:12]}: {last}"
 
 
 def _answers(state: State, escalation: Escalation) -> list[str]:

@@ -1,7 +1,8 @@
 """The progress of a task in words: `describe` says what an event means to a person who watches. Pure."""
 
-from typing import Literal, assert_never
+from typing import assert_never
 
+from agentforge.app.ports import Tone
 from agentforge.core.events import (
     ActionsPerformed,
     AskAnswered,
@@ -44,7 +45,6 @@ from agentforge.core.values import NOT_DONE, ActionDigest
 from agentforge.surfaces.cli.pages.words import count, money, skip_reason
 from agentforge.system.visible import one_line
 
-Tone = Literal["plain", "heading", "good", "caught", "bad", "quiet"]
 REASONS_SHOWN = 3
 CAUGHT = "caught, fed back"
 """How a line begins that tells of a mistake the system met by itself."""

@@ -1,53 +1,22 @@
 """Where a task stands when a command ends: branch, diff, proof, bill or question, and what to type next."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any
 
-from agentforge.app.deliverable import Deliverable, changes_files, following, read_deliverable
+from agentforge.app.deliverable import Deliverable
 from agentforge.app.offers import offered
+from agentforge.app.reports import TaskReport
 from agentforge.core.codec import encode
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
-from agentforge.store.layout import TaskFiles
 from agentforge.store.views import north_star_word
 from agentforge.surfaces.cli.pages.words import bill, command, count
-from agentforge.system.git import Git
 from agentforge.system.visible import harmless, one_line
 
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """All that an end of a command speaks of, read once."""
-
-    state: State
-    branch: str
-    tip: str | None
-    """The commit of the branch; None while no accepted stage has changed a file."""
-    stat: str
-    evidence: dict[str, Any]
-    """Empty until the task is delivered."""
-    changes_nothing: bool = False
-    """Its pipeline ends in a document, not in a branch."""
-    deliverable: Deliverable | None = None
-    """That document."""
-
-
-def stand(git: Git, files: TaskFiles, state: State) -> Standing:
-    """Reads branch, difference and evidence of a task."""
-    branch = f"agentforge/{state.task_id}"
-    tip = git.read_ref(f"refs/heads/{branch}")
-    stat = git.diff_stat(state.base_commit, tip) if tip else ""
-    evidence = _evidence(files) if state.delivered else {}
-    if changes_files(state.pipeline):
-        return Standing(state, branch, tip, stat, evidence)
-    return Standing(
-        state, branch, tip, stat, evidence, changes_nothing=True, deliverable=read_deliverable(files, state)
-    )
+LINES_SHOWN = 12
 
 
 def exit_code(state: State) -> int:
@@ -64,9 +33,9 @@ def waits_for_batch(state: State) -> bool:
     )
 
 
-def as_json(standing: Standing) -> dict[str, Json]:
+def as_json(report: TaskReport) -> dict[str, Json]:
     """The same for programs."""
-    state = standing.state
+    state = report.state
     waiting = state.open_escalation
     lost = state.unaccounted
     return {
@@ -80,13 +49,13 @@ def as_json(standing: Standing) -> dict[str, Json]:
         "why": [*state.triage],
         "risen": [*state.risen],
         "base": state.base_commit,
-        "branch": standing.branch if standing.tip else None,
-        "commit": standing.tip,
-        "diff_stat": standing.stat.splitlines()[-1].strip() if standing.stat else None,
-        "requirements": standing.evidence.get("requirements"),
-        "review": standing.evidence.get("review"),
-        "panels": standing.evidence.get("panels"),
-        "deliverable": standing.deliverable.as_json() if standing.deliverable else None,
+        "branch": report.branch if report.tip else None,
+        "commit": report.tip,
+        "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
+        "requirements": report.evidence.get("requirements"),
+        "review": report.evidence.get("review"),
+        "panels": report.evidence.get("panels"),
+        "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
             "calls": state.spent.calls,
@@ -96,50 +65,50 @@ def as_json(standing: Standing) -> dict[str, Json]:
         },
         "failure": state.failure or None,
         "escalation": None if waiting is None else encode(waiting),
-        "next": [*next_commands(standing)],
+        "next": [*next_commands(report)],
     }
 
 
-def as_text(standing: Standing) -> str:
+def as_text(report: TaskReport) -> str:
     """The last thing a person sees."""
-    state = standing.state
+    state = report.state
     match state.status:
-        case "completed" if standing.changes_nothing:
-            parts = [f"Done: {state.task_id}", _document(standing)]
+        case "completed" if report.changes_nothing:
+            parts = [f"Done: {state.task_id}", _document(report)]
         case "completed":
-            parts = [f"Done: {state.task_id}", _changes(standing), _proof(standing)]
+            parts = [f"Done: {state.task_id}", _changes(report), _proof(report)]
         case "blocked" if state.open_escalation is not None:
-            parts = [question(state, state.open_escalation), _so_far(standing)]
+            parts = [question(state, state.open_escalation), _so_far(report)]
         case "failed":
             parts = [
                 f"Failed: {state.task_id}\n  {one_line(state.failure or 'no reason was recorded', 1000)}",
-                _so_far(standing),
+                _so_far(report),
             ]
         case "cancelled":
-            parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(standing)]
+            parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(report)]
         case _ if waits_for_batch(state):
             parts = [
                 f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.",
-                _so_far(standing),
+                _so_far(report),
             ]
         case _:
-            parts = [f"{state.task_id} is {state.status}.", _so_far(standing)]
+            parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
-    following = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(standing))
-    return "\n".join([*parts, costs, "", following])
+    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(report))
+    return "\n".join([*parts, costs, "", next_lines])
 
 
-def next_commands(standing: Standing) -> list[str]:
+def next_commands(report: TaskReport) -> list[str]:
     """What can be typed now."""
-    state, task = standing.state, standing.state.task_id
+    state, task = report.state, report.state.task_id
     match state.status:
-        case "completed" if standing.changes_nothing:
-            return following(state, standing.deliverable)
+        case "completed" if report.changes_nothing:
+            return _after_document(state, report.deliverable)
         case "completed":
             return [
-                command("git", "diff", f"{state.base_commit[:12]}..{standing.branch}"),
+                command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
                 command("agentforge", "verify", task),
-                command("git", "merge", standing.branch),
+                command("git", "merge", report.branch),
             ]
         case "blocked" if state.open_escalation is not None:
             waiting = state.open_escalation
@@ -184,49 +153,71 @@ def question(state: State, escalation: Escalation) -> str:
         lines.append(f"  always      grants {offered(escalation.question.call)}")
     if escalation.question.recommendation:
         lines.append(f"  recommended {one_line(escalation.question.recommendation, 600)}")
-    for report in escalation.reports:
+    for failed in escalation.reports:
         lines.append(
-            f"  attempt {report.attempt} of {report.stage}, step {report.step}: "
-            f"{one_line(report.reason, 400)}"
+            f"  attempt {failed.attempt} of {failed.stage}, step {failed.step}: "
+            f"{one_line(failed.reason, 400)}"
         )
-        lines += [f"    {one_line(last)}" for last in report.last]
+        lines += [f"    {one_line(last)}" for last in failed.last]
     if escalation.answer is not None:
         lines.append(f"  answered by {escalation.by}: {one_line(escalation.answer, 600)}")
     return "\n".join(lines)
 
 
-def _changes(standing: Standing) -> str:
-    state = standing.state
+def _changes(report: TaskReport) -> str:
+    state = report.state
     assert state.delivered is not None
     stat = (
-        "\n".join(f"            {line.strip()}" for line in standing.stat.splitlines())
-        or "            nothing"
+        "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
     )
-    where = f"{standing.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
+    where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
     return f"  branch    {where}\n  changed\n{stat}"
 
 
-def _document(standing: Standing) -> str:
+def _document(report: TaskReport) -> str:
     told = (
-        standing.deliverable.as_text()
-        if standing.deliverable
+        _deliverable(report.deliverable)
+        if report.deliverable
         else "  result    cannot be read; `agentforge verify` says more"
     )
-    read = "".join(f"\n  review    {line}" for line in _reviews(standing.evidence))
-    return f"{told}{read}\n  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
+    read = "".join(f"\n  review    {line}" for line in _reviews(report.evidence))
+    return f"{told}{read}\n  branch    none: the pipeline {report.state.pipeline.name} changes no file"
 
 
-def _so_far(standing: Standing) -> str:
-    if standing.changes_nothing:
-        return f"  branch    none: the pipeline {standing.state.pipeline.name} changes no file"
-    if standing.tip is None:
+def _deliverable(found: Deliverable) -> str:
+    more = len(found.lines) - LINES_SHOWN
+    shown = [*found.lines[:LINES_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    body = "".join(f"\n            {line}" for line in shown)
+    return f"  result    {found.contract}: {found.title}{body}\n  file      {found.file}"
+
+
+def nothing_changed(state: State) -> str:
+    """The plain sentence for a task without a branch."""
+    return (
+        f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no "
+        "branch and no difference."
+    )
+
+
+def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
+    """What to type after a task that changed nothing."""
+    read = [command("cat", deliverable.file)] if deliverable else []
+    request = " ".join(state.request.split())
+    after = "implement" if state.artifact("specification") is not None else "design"
+    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
+
+
+def _so_far(report: TaskReport) -> str:
+    if report.changes_nothing:
+        return f"  branch    none: the pipeline {report.state.pipeline.name} changes no file"
+    if report.tip is None:
         return "  branch    none yet: no accepted stage has changed a file"
-    last = standing.stat.splitlines()[-1].strip() if standing.stat else "no change yet"
-    return f"  branch    {standing.branch} at {standing.tip[:12]}, as far as it came: {last}"
+    last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
+    return f"  branch    {report.branch} at {report.tip[:12]}, as far as it came: {last}"
 
 
-def _proof(standing: Standing) -> str:
-    evidence = standing.evidence
+def _proof(report: TaskReport) -> str:
+    evidence = report.evidence
     if not evidence:
         return "  proof     the evidence cannot be read; `agentforge verify` says more"
     lines = []
@@ -274,11 +265,3 @@ def _sandbox(name: str) -> str:
         "none": "none: asked for with --sandbox none",
         "landlock": "landlock (bubblewrap, where it works, is stronger)",
     }.get(name, name)
-
-
-def _evidence(files: TaskFiles) -> dict[str, Any]:
-    try:
-        value = json.loads(files.evidence.read_bytes())
-    except (OSError, ValueError):
-        return {}  # `verify` names what is wrong with it
-    return value if isinstance(value, dict) else {}

@@ -3,14 +3,14 @@
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Protocol, TextIO
 
+from agentforge.app.ports import Tone
 from agentforge.core.events import Event
-from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.surfaces.cli.pages.events import CAUGHT, Tone, describe, doing, tone
+from agentforge.surfaces.cli.pages.events import CAUGHT, describe, doing, tone
 from agentforge.system.visible import harmless
 
 _STYLES: dict[Tone, str] = {
@@ -34,6 +34,10 @@ class Screen(Protocol):
         """What is under way, replaced by the next one."""
         ...
 
+    def still(self) -> AbstractContextManager[None]:
+        """While this is open nothing moves: a person is asked."""
+        ...
+
 
 class Plain:
     """Lines without any control codes."""
@@ -50,6 +54,10 @@ class Plain:
 
     def now(self, text: str) -> None:
         """A pipe keeps what it gets: nothing is shown."""
+
+    def still(self) -> AbstractContextManager[None]:
+        """Nothing moves in a pipe."""
+        return nullcontext()
 
 
 class Live:
@@ -76,6 +84,15 @@ class Live:
             )
 
     @contextmanager
+    def still(self) -> Iterator[None]:
+        """The line that moves is gone meanwhile."""
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
+
+    @contextmanager
     def moving(self) -> Iterator[None]:
         """While this is open the last line moves."""
         with self._status:
@@ -94,13 +111,17 @@ def open_screen(*, json: bool = False) -> Iterator[Screen]:
         yield Plain(stream)
 
 
-class Watcher:
-    """A listener of the journal that tells a screen."""
+class ScreenWatcher:
+    """Shows on a screen what happens to a task."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
-    def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+    def notice(self, text: str, tone: Tone = "plain") -> None:
+        """A sentence about the driving itself."""
+        self._screen.line(text, tone)
+
+    def happened(self, events: Sequence[Event], state: State) -> None:
         """One line of the journal was written."""
         for event in events:
             for text in (describe(event, state) or "").splitlines():

@@ -4,39 +4,41 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentforge.app.ports import Tone
 from agentforge.core.pipeline import Pipeline, Rise, Stage
-from agentforge.surfaces.cli.pages.events import Tone
 from agentforge.surfaces.cli.pages.words import count
 
 _LABEL, _WIDTH = 10, 62
 """A box with its way back fits beside a screen's edge of 80 columns; the words on the way need a few more."""
 
 
-class Row(NamedTuple):
+class GraphRow(NamedTuple):
     """One line of the drawing."""
 
     text: str
     tone: Tone
 
 
-def draw(pipeline: Pipeline) -> list[Row]:
+def draw(pipeline: Pipeline) -> list[GraphRow]:
     """The stages of a lane from top to bottom."""
     boxes = [
         (stage, [line for label, text in _facts(stage) for line in _wrapped(label, text)])
         for stage in pipeline.stages
     ]
     width = max(len(text) for stage, facts in boxes for text in (f"─ {stage.name} ──", *facts)) + 2
-    rows: list[Row] = []
+    rows: list[GraphRow] = []
     titles: dict[str, int] = {}
     for position, (stage, facts) in enumerate(boxes):
         titles[stage.name] = len(rows)
         last = position == len(boxes) - 1
         edge = "─" * width
-        rows.append(Row(f"┌{f'─ {stage.name} '.ljust(width, '─')}┐", "heading"))
-        rows += [Row(f"│ {fact.ljust(width - 2)} │", "plain") for fact in facts]
-        rows.append(Row(f"└{edge}┘" if last else f"└{edge[: width // 2]}┬{edge[width // 2 + 1 :]}┘", "plain"))
+        rows.append(GraphRow(f"┌{f'─ {stage.name} '.ljust(width, '─')}┐", "heading"))
+        rows += [GraphRow(f"│ {fact.ljust(width - 2)} │", "plain") for fact in facts]
+        rows.append(
+            GraphRow(f"└{edge}┘" if last else f"└{edge[: width // 2]}┬{edge[width // 2 + 1 :]}┘", "plain")
+        )
         if not last:
-            rows.append(Row(f"{' ' * (width // 2 + 1)}▼".ljust(width + 2), "quiet"))
+            rows.append(GraphRow(f"{' ' * (width // 2 + 1)}▼".ljust(width + 2), "quiet"))
     for stage in pipeline.stages:
         if stage.returns_to is not None:
             rows = _with_way_back(
@@ -45,7 +47,7 @@ def draw(pipeline: Pipeline) -> list[Row]:
     return [
         *rows,
         *(
-            [Row(f"\nrises to {pipeline.rises.to}: {_too_much(pipeline.rises)}", "caught")]
+            [GraphRow(f"\nrises to {pipeline.rises.to}: {_too_much(pipeline.rises)}", "caught")]
             if pipeline.rises
             else []
         ),
@@ -84,7 +86,7 @@ def _times(stage: Stage) -> str:
     return f"at most {count(stage.max_revisions, 'time')}"
 
 
-def _with_way_back(rows: list[Row], to: int, start: int, said: str) -> list[Row]:
+def _with_way_back(rows: list[GraphRow], to: int, start: int, said: str) -> list[GraphRow]:
     """An arrow on the right, from a review up to the stage that works on its findings; further ones are drawn
     outside.
     """

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
+from agentforge.app.reports import TaskReport
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.times import Times
 from agentforge.store.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.events import seat_now
-from agentforge.surfaces.cli.pages.report import Standing, next_commands
+from agentforge.surfaces.cli.pages.report import next_commands
 from agentforge.surfaces.cli.pages.words import bill, skip_reason
 from agentforge.system.visible import one_line
 
 
-def page(standing: Standing, files: TaskFiles, times: Times) -> str:
+def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     """The page, as text."""
-    state = standing.state
+    state = report.state
     why = f" ({one_line('; '.join(state.triage), 200)})" if state.triage else ""
     mode = state.pipeline.mode + ("" if state.pipeline.writes else ": changes nothing")
     lines = [
@@ -24,7 +25,7 @@ def page(standing: Standing, files: TaskFiles, times: Times) -> str:
         f"  pipeline  {state.pipeline.name}, lane {state.pipeline.lane}, mode {mode}{why}",
         *(f"  rose      to {state.pipeline.lane}: {one_line(reason)}" for reason in state.risen),
         f"  base      {state.base_commit[:12]}",
-        f"  branch    {_branch(standing)}",
+        f"  branch    {_branch(report)}",
         f"  model     {state.model}",
         f"  sandbox   {state.sandbox}",
         (
@@ -46,7 +47,7 @@ def page(standing: Standing, files: TaskFiles, times: Times) -> str:
         for item in state.escalations:
             answer = f"answered: {one_line(item.answer, 60)}" if item.answer is not None else "waits for you"
             lines.append(f"  {item.id}  {item.kind}  {answer}  {one_line(item.question.text, 100)}")
-    return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(standing))])
+    return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
 
 
 def stage_rows(state: State, planned: Iterable[Planned]) -> list[str]:
@@ -82,11 +83,11 @@ def _progress(state: State, item: Planned) -> str:
             return f"{head}: {', '.join([*parts, state.run.point])}"
 
 
-def _branch(standing: Standing) -> str:
-    if standing.changes_nothing:
+def _branch(report: TaskReport) -> str:
+    if report.changes_nothing:
         return "none: this pipeline changes no file"
     return (
-        f"{standing.branch} at {standing.tip[:12]}"
-        if standing.tip
+        f"{report.branch} at {report.tip[:12]}"
+        if report.tip
         else "none yet: no accepted stage has changed a file"
     )

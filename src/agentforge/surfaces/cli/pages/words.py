@@ -1,14 +1,10 @@
 """How values are spelled for people: money, counts, names of commands, text that came from somewhere else."""
 
-import re
 import shlex
-from collections.abc import Iterable
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
 from agentforge.system.visible import one_line
-
-_PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
 
 
 def money(micro_usd: int) -> str:
@@ -64,8 +60,3 @@ def skip_reason(condition: str) -> str:
 def command(*words: str) -> str:
     """A command line that can be pasted into a shell."""
     return shlex.join(words)
-
-
-def command_line(words: Iterable[str]) -> str:
-    """A command of a plan as one text that `shlex.split` reads back; placeholders in braces stay readable."""
-    return " ".join(word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
