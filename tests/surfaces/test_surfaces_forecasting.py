@@ -11,7 +11,7 @@ import pytest
 
 from agentforge.app.forecasts import forecast_of, past_tasks
 from agentforge.app.models_config import models_config
-from agentforge.app.providers_check import ProviderRow, check_models
+from agentforge.app.providers_check import MachineCheck, check_models
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.state import State
 from agentforge.store.site import Site
@@ -75,7 +75,9 @@ def test_the_check_says_who_answers_and_which_tier_has_whom(tmp_path: Path) -> N
     rows = {row.name: row for row in found.rows}
     assert (rows["openai"].state, rows["openai"].next_step) == ("weak", "Is the server running?")
     assert rows["ollama"].detail == "answers; 1 model; no tier names it"
-    assert rows["reasoning"] == ProviderRow("reasoning", "weak", "openai:x", "None of them can be asked now.")
+    assert rows["reasoning"] == MachineCheck(
+        "reasoning", "weak", "openai:x", "None of them can be asked now."
+    )
     assert rows["models"].state == "missing"
     assert "lmstudio" not in rows
     assert also.can_answer
@@ -93,10 +95,10 @@ def test_the_check_says_who_answers_and_which_tier_has_whom(tmp_path: Path) -> N
 def test_nothing_configured_is_said_with_the_next_step(tmp_path: Path) -> None:
     found = check_models(models_config(tmp_path / "home", NOBODY))
     assert not found.can_answer
-    assert found.rows[-1] == ProviderRow(
+    assert found.rows[-1] == MachineCheck(
         "models", "missing", "no model is configured", "Write `model: anthropic:NAME` into your config.yaml."
     )
-    assert found.told["providers"] == []
+    assert found.probes == ()
 
 
 @pytest.mark.usefixtures("site")

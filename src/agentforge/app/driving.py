@@ -3,7 +3,7 @@
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.driver import open_driver
 from agentforge.app.messages import resume_where_halted
-from agentforge.app.ports import Ask, Messages, Unwatched, Watcher, no_messages
+from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
 from agentforge.app.remote import drive_remotely
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
@@ -16,7 +16,7 @@ from agentforge.store.wishes import Wishes
 
 def resume(
     task: OpenTask,
-    watcher: Watcher = Unwatched(),
+    watcher: Watcher = UNWATCHED,
     *,
     ask: Ask | None = None,
     wishes: Wishes | None = None,
@@ -28,9 +28,9 @@ def resume(
     return drive(task, watcher, resume_where_halted, ask=ask, wishes=wishes, detach=detach)
 
 
-def drive(  # noqa: PLR0913 - what those who drive differ in
+def drive(
     task: OpenTask,
-    watcher: Watcher = Unwatched(),
+    watcher: Watcher = UNWATCHED,
     messages: Messages = no_messages,
     *,
     ask: Ask | None = None,

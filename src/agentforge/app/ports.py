@@ -31,6 +31,8 @@ class Unwatched:
         """Nobody is told."""
 
 
+UNWATCHED = Unwatched()
+
 Ask: TypeAlias = Callable[[State], str | None]
 """Puts the open question for permission to a person who is there: `allow`, `always` or `deny`; None leaves it."""
 

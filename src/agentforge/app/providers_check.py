@@ -1,22 +1,24 @@
-"""For `doctor`: the providers as they answer at this moment, and which models do which work."""
+"""The providers as they answer at this moment, and which models do which work."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from agentforge.app.answering import Answering
-    from agentforge.models.probe import Probe
-    from agentforge.models.providers import Provider
+from agentforge.app.answering import Answering
+from agentforge.core.errors import UsageError
+from agentforge.models.probe import PROBE_S, Probe, probe_all
+from agentforge.models.providers import Provider
+
+CheckState = Literal["ok", "weak", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderRow:
-    """One thing that was looked at, in the shape of doctor's other checks."""
+class MachineCheck:
+    """One thing that was looked at."""
 
     name: str
-    state: Literal["ok", "weak", "missing"]
-    """`missing`: nothing at all could answer a task."""
+    state: CheckState
+    """`missing` is essential: no task can run without it."""
     detail: str
     next_step: str = ""
 
@@ -25,31 +27,16 @@ class ProviderRow:
 class Models:
     """The models of this machine's user, just looked at."""
 
-    rows: tuple[ProviderRow, ...]
+    rows: tuple[MachineCheck, ...]
     """One per provider, then one per tier."""
-    probes: "tuple[Probe, ...]"
+    probes: tuple[Probe, ...]
     tiers: Mapping[str, tuple[str, ...]]
     can_answer: bool
     """Whether at least one configured model could be asked now."""
 
-    @property
-    def told(self) -> dict[str, object]:
-        """For a program."""
-        providers = [
-            {"provider": each.provider.name, "state": each.state, "detail": each.detail}
-            for each in self.probes
-        ]
-        return {
-            "can_answer": self.can_answer,
-            "providers": providers,
-            "tiers": {tier: list(specs) for tier, specs in self.tiers.items()},
-        }
 
-
-def check_models(config: "Answering", within_s: float | None = None) -> Models:
+def check_models(config: Answering, within_s: float | None = None) -> Models:
     """Probes, all at once, the providers that tiers name or that have a key, and those of this machine."""
-    from agentforge.models.probe import PROBE_S, probe_all
-
     used = {spec.partition(":")[0] for spec in config.tiers.specs}
     keys, trouble = _keys(config)
     named = [
@@ -72,51 +59,49 @@ def check_models(config: "Answering", within_s: float | None = None) -> Models:
     return Models(tuple(rows), shown, tiers, can_answer)
 
 
-def _keys(config: "Answering") -> tuple[dict[str, str | None], list[ProviderRow]]:
+def _keys(config: Answering) -> tuple[dict[str, str | None], list[MachineCheck]]:
     """The keys by provider; a file of keys that may not be used is said once, and the rest is looked at all
     the same.
     """
-    from agentforge.core.errors import UsageError
-
     keys: dict[str, str | None] = {}
-    trouble: dict[str, ProviderRow] = {}
+    trouble: dict[str, MachineCheck] = {}
     for provider in config.providers.values():
         try:
             keys[provider.name] = config.key(provider)
         except UsageError as error:
             keys[provider.name] = None
-            trouble[error.sentence] = ProviderRow("keys", "weak", error.sentence, error.next_step)
+            trouble[error.sentence] = MachineCheck("keys", "weak", error.sentence, error.next_step)
     return keys, list(trouble.values())
 
 
-def _row(probe: "Probe", used: set[str]) -> ProviderRow:
+def _row(probe: Probe, used: set[str]) -> MachineCheck:
     name = probe.provider.name
     unused = "" if name in used else "; no tier names it"
-    return ProviderRow(name, "ok" if probe.ok else "weak", f"{probe.detail}{unused}", probe.next_step)
+    return MachineCheck(name, "ok" if probe.ok else "weak", f"{probe.detail}{unused}", probe.next_step)
 
 
-def _tier_row(tier: str, specs: Sequence[str], answering: set[str]) -> ProviderRow:
+def _tier_row(tier: str, specs: Sequence[str], answering: set[str]) -> MachineCheck:
     if not specs:
-        return ProviderRow(tier, "weak", "no model", "Write `tiers:` or `model:` into your config.yaml.")
+        return MachineCheck(tier, "weak", "no model", "Write `tiers:` or `model:` into your config.yaml.")
     ready = any(spec.partition(":")[0] in answering for spec in specs)
-    return ProviderRow(
+    return MachineCheck(
         tier, "ok" if ready else "weak", ", ".join(specs), "" if ready else "None of them can be asked now."
     )
 
 
 def _nothing(
-    specs: Sequence[str], probes: "Sequence[Probe]", providers: "Mapping[str, Provider]"
-) -> list[ProviderRow]:
+    specs: Sequence[str], probes: Sequence[Probe], providers: Mapping[str, Provider]
+) -> list[MachineCheck]:
     if specs:
         return [
-            ProviderRow(
+            MachineCheck(
                 "models", "missing", "no configured model can be asked now", "See the providers above."
             )
         ]
     there = [probe.provider.name for probe in probes if probe.ok]
     name = there[0] if there else next(iter(providers), "PROVIDER")
     return [
-        ProviderRow(
+        MachineCheck(
             "models",
             "missing",
             "no model is configured",

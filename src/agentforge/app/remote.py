@@ -12,7 +12,7 @@ from agentforge.app.connection import connected, workflow_name
 from agentforge.app.driver import open_driver
 from agentforge.app.following import TICK_S, Follower
 from agentforge.app.holdups import SLOW_S, Case, nobody
-from agentforge.app.ports import Messages, Unwatched, Watcher, no_messages
+from agentforge.app.ports import UNWATCHED, Messages, Watcher, no_messages
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.events import Event
@@ -108,7 +108,7 @@ def drive_remotely(
         return _follow(task, line, watcher)
 
 
-def follow(task: OpenTask, watcher: Watcher = Unwatched()) -> State:
+def follow(task: OpenTask, watcher: Watcher = UNWATCHED) -> State:
     """Follows a task that workers drive, until it is over or waits for a person."""
     with connected() as line, _watched(task, watcher):
         return _follow(task, line, watcher)

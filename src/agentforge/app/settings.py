@@ -83,18 +83,11 @@ def read_settings(
 ) -> Settings:
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
-    committed = git.read_blob(base, SETTINGS_FILE)
-    project = (
-        check_settings(strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE)
-        if committed
-        else {}
-    )
+    project = read_project_settings(git, base)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
-    named = environ.get("AGENTFORGE_MODEL")
-    one = (model, "--model") if model else (named, "AGENTFORGE_MODEL") if named else None
     return Settings(
-        tiers=read_tiers(user, project, model=one, providers=providers),
+        tiers=read_tiers(user, project, model=named_model(model, environ), providers=providers),
         providers=providers,
         sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
@@ -102,6 +95,24 @@ def read_settings(
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
         own=own,
+    )
+
+
+def named_model(model: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """The one model for all the work, and who named it: the caller before the environment."""
+    if model:
+        return model, "--model"
+    named = environ.get("AGENTFORGE_MODEL")
+    return (named, "AGENTFORGE_MODEL") if named else None
+
+
+def read_project_settings(git: Git, base: str) -> dict[str, Any]:
+    """The repository's own settings, as a commit has them."""
+    committed = git.read_blob(base, SETTINGS_FILE)
+    if not committed:
+        return {}
+    return check_settings(
+        strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE
     )
 
 

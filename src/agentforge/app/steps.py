@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.core.events import (
     ActionsPerformed,
@@ -16,10 +15,13 @@ from agentforge.core.events import (
     StepOpened,
 )
 from agentforge.core.evolve import evolve
+from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Usage
 from agentforge.store.journal import read_lines
+from agentforge.store.layout import TaskFiles
 from agentforge.store.lines import Line
+from agentforge.store.pack import Pack
 
 
 @dataclass(slots=True)
@@ -75,9 +77,33 @@ class Step:
                 pass
 
 
-def steps_of(task: OpenTask) -> list[Step]:
+def steps_of(files: TaskFiles) -> list[Step]:
     """The steps of a task so far."""
-    return collect(read_lines(task.files.journal))
+    return collect(read_lines(files.journal))
+
+
+def read_results(files: TaskFiles, step: Step) -> list[dict[str, Json]]:
+    """What the actions of a step came to."""
+    with Pack(files.pack) as pack:
+        value = pack.get_json(step.results) if step.results else None
+    found = value.get("results") if isinstance(value, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def read_context(files: TaskFiles, step: Step) -> list[tuple[str, str]]:
+    """The blocks that the model was shown, by name."""
+    if not step.context:
+        raise UsageError(f"The context of step {step.number} is not assembled yet.")
+    with Pack(files.pack) as pack:
+        return list(pack.get_blocks(step.context))
+
+
+def read_reply(files: TaskFiles, step: Step) -> Json:
+    """The record of the reply: as it came, and as it was read."""
+    if not step.reply:
+        raise UsageError(f"The reply of step {step.number} is not there yet.")
+    with Pack(files.pack) as pack:
+        return pack.get_json(step.reply)
 
 
 def collect(lines: Iterable[Line]) -> list[Step]:

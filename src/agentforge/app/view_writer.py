@@ -22,6 +22,7 @@ class ViewWriter:
         self._index = index.Index(site.home.index, progress)
 
     def __call__(self, _: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        """A listener of the journal: one line was written."""
         moved = state.status != self._status
         due = time.monotonic() - self._written >= VIEW_SECONDS and any(
             isinstance(event, StepClosed) for event in events
@@ -38,4 +39,5 @@ class ViewWriter:
         self._index.update(self._site.git.top, journal)
 
     def close(self) -> None:
+        """Lets the index go."""
         self._index.close()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from agentforge.app.provider_keys import KeyState
     from agentforge.core.reply import Json
     from agentforge.models.providers import Provider
-    from agentforge.store.keys import KeyStore
 
 _LONGEST = 10_000
 
@@ -43,10 +43,11 @@ you alone."""
 @click.option("--file", "in_file", is_flag=True, help="Keep it in the file even if there is a keychain.")
 def login(*, provider: str, from_stdin: bool, in_file: bool) -> int:
     """Keep a key for PROVIDER."""
-    found = _provider(provider)
+    from agentforge.app.provider_keys import find_provider, keep_key
+
+    found = find_provider(provider)
     text = _given() if from_stdin else _typed(found)
-    place = _keys().put(found.name, text, in_file=in_file)
-    click.echo(f"The key for {found.name} is in {'your keychain' if place == 'keychain' else _file()}.")
+    click.echo(f"The key for {found.name} is in {keep_key(found, text, in_file=in_file)}.")
     if found.key_env and os.environ.get(found.key_env):
         click.echo(f"{found.key_env} is set too, and comes first.")
     return 0
@@ -60,14 +61,14 @@ Examples:
 @click.argument("provider")
 def logout(*, provider: str) -> int:
     """Forget the key for PROVIDER. What is in the environment stays there."""
-    found = _provider(provider)
-    places = _keys().drop(found.name)
+    from agentforge.app.provider_keys import find_provider, forget_key
+
+    found = find_provider(provider)
+    places = forget_key(found)
     if not places:
         click.echo(f"No key for {found.name} is kept here.")
     for place in places:
-        click.echo(
-            f"The key for {found.name} is gone from {'your keychain' if place == 'keychain' else _file()}."
-        )
+        click.echo(f"The key for {found.name} is gone from {place}.")
     if found.key_env and os.environ.get(found.key_env):
         click.echo(f"{found.key_env} is still set.")
     return 0
@@ -82,85 +83,36 @@ Examples:
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def status(*, as_data: bool) -> int:
     """Show for which providers there is a key, and where it is from."""
+    from agentforge.app.provider_keys import key_states
     from agentforge.surfaces.cli.printing import print_json, table
 
-    keys = _keys()
-    rows = [_row(provider, keys) for provider in _providers().values()]
-    problems = list(dict.fromkeys(str(row["problem"]) for row in rows if row["problem"]))
+    found = key_states()
+    problems = list(dict.fromkeys(each.problem for each in found if each.problem))
     if as_data:
-        print_json(rows)
+        print_json([_fields(each) for each in found])
     else:
-        cells = [
-            (
-                str(row["provider"]),
-                str(row["source"] or _absent(row)),
-                str(row["key"] or ""),
-                str(row["server"]),
-            )
-            for row in rows
-        ]
-        click.echo(table(("provider", "key from", "ends in", "server"), cells))
+        header = ("provider", "key from", "ends in", "server")
+        click.echo(table(header, [_cells(each) for each in found]))
         for problem in problems:
             click.echo(problem, err=True)
     return 2 if problems else 0
 
 
-def _row(provider: "Provider", keys: "KeyStore") -> "dict[str, Json]":
-    from agentforge.core.errors import UsageError
-
-    problem, key = "", None
-    try:
-        key = keys.find(provider.name, provider.key_env)
-    except UsageError as error:
-        problem = str(error)
+def _fields(found: "KeyState") -> "dict[str, Json]":
     return {
-        "provider": provider.name,
-        "source": key.source if key else None,
-        "key": key.hint if key else None,
-        "variable": provider.key_env,
-        "needed": provider.needs_key,
-        "server": provider.host,
-        "problem": problem or None,
+        "provider": found.provider.name,
+        "source": found.source,
+        "key": found.hint,
+        "variable": found.provider.key_env,
+        "needed": found.provider.needs_key,
+        "server": found.provider.host,
+        "problem": found.problem or None,
     }
 
 
-def _absent(row: "dict[str, Json]") -> str:
-    return "-" if row["needed"] else "none needed"
-
-
-def _provider(name: str) -> "Provider":
-    from agentforge.core.errors import UsageError
-
-    known = _providers()
-    if name not in known:
-        raise UsageError(
-            f"{name[:80]!r} is not a provider.",
-            f"Known: {', '.join(known)}; add others under `providers:` in config.yaml.",
-        )
-    return known[name]
-
-
-def _providers() -> "dict[str, Provider]":
-    from agentforge.app.models_config import models_config
-    from agentforge.store.site import home_path
-
-    return dict(models_config(home_path()).providers)
-
-
-def _keys() -> "KeyStore":
-    from agentforge.store.keys import KeyStore
-    from agentforge.store.layout import Home
-    from agentforge.store.site import home_path
-
-    return KeyStore.of(Home(home_path()), os.environ)
-
-
-def _file() -> str:
-    from agentforge.store.keys import keys_file
-    from agentforge.store.layout import Home
-    from agentforge.store.site import home_path
-
-    return str(keys_file(Home(home_path())))
+def _cells(found: "KeyState") -> tuple[str, ...]:
+    absent = "-" if found.provider.needs_key else "none needed"
+    return found.provider.name, found.source or absent, found.hint or "", found.provider.host
 
 
 def _given() -> str:

@@ -35,10 +35,11 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
 
     site = Site.open(Path.cwd())
     files = site.find(task) if task else None
-    if files:
-        calls = calls_of(site, files)
-    else:
-        calls = list(calls_of_all(site, lambda text: click.echo(text, err=True)))
+
+    def notice(text: str) -> None:
+        click.echo(text, err=True)
+
+    calls = calls_of(site, files) if files else list(calls_of_all(site, notice))
     by = by or ("stage" if task else "task")
     saved = Savings()
     if any(map(is_discounted, calls)):  # else no price list need be loaded

@@ -7,8 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from agentforge.app.steps import Step
-    from agentforge.core.reply import Json
-    from agentforge.store.pack import Pack
+    from agentforge.store.layout import TaskFiles
 
 
 @click.command(
@@ -27,29 +26,26 @@ Steps are model calls, counted over the task. Without --step the last one is sho
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""
-    from agentforge.app.steps import collect, pick
+    from agentforge.app.steps import pick, steps_of
     from agentforge.core.codec import encode
-    from agentforge.store.journal import read_lines
-    from agentforge.store.pack import Pack
     from agentforge.store.site import Site
     from agentforge.surfaces.cli.printing import print_json
 
     files = Site.open(Path.cwd()).find(task)
-    steps = collect(read_lines(files.journal))
+    steps = steps_of(files)
     if number is None and show is None:
         _list(files.task_id, steps, as_data=as_data)
         return 0
     step = pick(steps, number, files.task_id)
-    with Pack(files.pack) as pack:
-        match show:
-            case None:
-                _step(step, pack, as_data=as_data)
-            case "context":
-                _context(step, pack, as_data=as_data)
-            case "reply":
-                _reply(step, pack, as_data=as_data)
-            case _:
-                print_json(encode(step.state))
+    match show:
+        case None:
+            _step(files, step, as_data=as_data)
+        case "context":
+            _context(files, step, as_data=as_data)
+        case "reply":
+            _reply(files, step, as_data=as_data)
+        case _:
+            print_json(encode(step.state))
     return 0
 
 
@@ -72,11 +68,12 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
         )
 
 
-def _step(step: "Step", pack: "Pack", *, as_data: bool) -> None:
+def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_results
     from agentforge.surfaces.cli.pages.steps import step_fields, step_headline
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    results = _results(step, pack)
+    results = read_results(files, step)
     if as_data:
         print_json({**step_fields(step), "results": results})
         return
@@ -91,19 +88,11 @@ def _step(step: "Step", pack: "Pack", *, as_data: bool) -> None:
     print_text("\n--show context, --show reply and --show state show the whole of it.")
 
 
-def _results(step: "Step", pack: "Pack") -> "list[dict[str, Json]]":
-    value = pack.get_json(step.results) if step.results else None
-    found = value.get("results") if isinstance(value, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def _context(step: "Step", pack: "Pack", *, as_data: bool) -> None:
-    from agentforge.core.errors import UsageError
+def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_context
     from agentforge.surfaces.cli.printing import print_json, print_text
 
-    if not step.context:
-        raise UsageError(f"The context of step {step.number} is not assembled yet.")
-    blocks = pack.get_blocks(step.context)
+    blocks = read_context(files, step)
     if as_data:
         print_json(
             {
@@ -117,13 +106,11 @@ def _context(step: "Step", pack: "Pack", *, as_data: bool) -> None:
         print_text(f"===== {name}\n{text}\n")
 
 
-def _reply(step: "Step", pack: "Pack", *, as_data: bool) -> None:
-    from agentforge.core.errors import UsageError
+def _reply(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_reply
     from agentforge.surfaces.cli.printing import print_json
 
-    if not step.reply:
-        raise UsageError(f"The reply of step {step.number} is not there yet.")
-    value = pack.get_json(step.reply)
+    value = read_reply(files, step)
     # A program wants the whole record; a person wants the reply, and the raw text only where it could not be
     # read.
     if as_data or not isinstance(value, dict) or value.get("reply") is None:
