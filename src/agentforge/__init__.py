@@ -12,57 +12,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge.app.answers import Taken, answer
-    from agentforge.app.configuring import Configured, configure
-    from agentforge.app.driver import Driver, open_driver
-    from agentforge.app.driving import drive, resume
-    from agentforge.app.forecasts import forecast
-    from agentforge.app.hosting import host
-    from agentforge.app.messages import abort
-    from agentforge.app.permissions import grant, revoke
-    from agentforge.app.ports import Ask, Unwatched, Watcher
-    from agentforge.app.proof import verify
-    from agentforge.app.questions import Question, list_questions
-    from agentforge.app.remote import follow, hand_over, take_over
-    from agentforge.app.reports import TaskReport, report
-    from agentforge.app.starting import StartOptions, start
-    from agentforge.app.tasks import OpenTask, Site, open_task
+    from agentforge.app.answers import Taken as Taken
+    from agentforge.app.answers import answer as answer
+    from agentforge.app.configuring import Configured as Configured
+    from agentforge.app.configuring import configure as configure
+    from agentforge.app.driver import Driver as Driver
+    from agentforge.app.driver import open_driver as open_driver
+    from agentforge.app.driving import drive as drive
+    from agentforge.app.driving import resume as resume
+    from agentforge.app.forecasts import forecast as forecast
+    from agentforge.app.hosting import host as host
+    from agentforge.app.messages import abort as abort
+    from agentforge.app.permissions import grant as grant
+    from agentforge.app.permissions import revoke as revoke
+    from agentforge.app.ports import Watcher as Watcher
+    from agentforge.app.proof import verify as verify
+    from agentforge.app.questions import Question as Question
+    from agentforge.app.questions import list_questions as list_questions
+    from agentforge.app.remote import follow as follow
+    from agentforge.app.remote import hand_over as hand_over
+    from agentforge.app.remote import take_over as take_over
+    from agentforge.app.reports import TaskReport as TaskReport
+    from agentforge.app.reports import report as report
+    from agentforge.app.starting import StartOptions as StartOptions
+    from agentforge.app.starting import start as start
+    from agentforge.app.tasks import OpenTask as OpenTask
+    from agentforge.app.tasks import Site as Site
+    from agentforge.app.tasks import open_task as open_task
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Ask",
-    "Configured",
-    "Driver",
-    "OpenTask",
-    "Question",
-    "Site",
-    "StartOptions",
-    "Taken",
-    "TaskReport",
-    "Unwatched",
-    "Watcher",
-    "abort",
-    "answer",
-    "configure",
-    "drive",
-    "follow",
-    "forecast",
-    "grant",
-    "hand_over",
-    "host",
-    "list_questions",
-    "open_driver",
-    "open_task",
-    "report",
-    "resume",
-    "revoke",
-    "start",
-    "take_over",
-    "verify",
-]
-
-_HOMES = {
+NAMES = {
     "answers": "Taken answer",
     "configuring": "Configured configure",
     "driver": "Driver open_driver",
@@ -71,7 +51,7 @@ _HOMES = {
     "hosting": "host",
     "messages": "abort",
     "permissions": "grant revoke",
-    "ports": "Ask Unwatched Watcher",
+    "ports": "Watcher",
     "proof": "verify",
     "questions": "Question list_questions",
     "remote": "follow hand_over take_over",
@@ -79,11 +59,14 @@ _HOMES = {
     "starting": "StartOptions start",
     "tasks": "OpenTask Site open_task",
 }
-"""The modules of `agentforge.app` that the names come from."""
+"""What the Python API consists of, by module of `agentforge.app`; the imports above are the same for tools that
+read types.
+"""
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    for module, names in _HOMES.items():
-        if name in names.split():
-            return getattr(import_module(f"agentforge.app.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        for module, names in NAMES.items():
+            if name in names.split():
+                return getattr(import_module(f"agentforge.app.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
