@@ -5,17 +5,19 @@ environment.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from agentforge.catalog.contracts import problems
+from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.extends import KINDS
+from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
 from agentforge.models.providers import Provider, known
 from agentforge.models.tiers import Tiers, read_tiers
-from agentforge.sandbox.container import ContainerSpec, Engine
+from agentforge.sandbox.container import ContainerSpec
 from agentforge.sandbox.destinations import Destination, destinations
 from agentforge.store.day_cap import DayCap
 from agentforge.store.site import home_path
@@ -24,7 +26,8 @@ from agentforge.system.git import Git
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-_USERS_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch")
+USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch")
+"""What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
@@ -111,9 +114,8 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
     committed = git.read_blob(base, SETTINGS_FILE)
     if not committed:
         return {}
-    return check_settings(
-        strict_yaml.load(committed.decode("utf-8", "replace"), SETTINGS_FILE), SETTINGS_FILE
-    )
+    text = committed.decode("utf-8", "replace")
+    return check_settings(strict_yaml.load(text, SETTINGS_FILE), SETTINGS_FILE, text)
 
 
 def read_overrides(git: Git, base: str) -> dict[str, str]:
@@ -125,14 +127,40 @@ def read_overrides(git: Git, base: str) -> dict[str, str]:
     return found
 
 
-def check_settings(value: object, source: str) -> dict[str, Any]:
-    """The mapping, valid under the `settings` contract; else one sentence with the file and key."""
+def check_settings(value: object, source: str, text: str = "") -> dict[str, Any]:
+    """The mapping, valid under the contract `settings`; else one sentence with the file, the key and, where
+    the text is given, the line.
+    """
+    return _checked(Catalog.packaged().contract("settings"), value, source, text)
+
+
+def user_contract() -> Contract:
+    """What the user's own file can say: their own keys, and those of every settings file."""
+    catalog = Catalog.packaged()
+    own, shared = (catalog.document("contracts", name) for name in ("user_settings", "settings"))
+    return compile_contract({**own, "schema": {**shared["schema"], **own["schema"]}}, "user_settings")
+
+
+def _checked(contract: Contract, value: object, source: str, text: str) -> dict[str, Any]:
     if value is None:
         return {}
-    wrong = problems(Catalog.packaged().contract("settings"), value, final=True)
-    if wrong or not isinstance(value, dict):
-        raise UsageError(f"{source}: {wrong[0] if wrong else 'holds no mapping'}.")
-    return value
+    wrong = problems(contract, value, final=True)
+    if isinstance(value, dict) and not wrong:
+        return value
+    problem = wrong[0] if isinstance(value, dict) else "holds no mapping"
+    schema: Any = contract.document["schema"]
+    key = problem.partition(":")[0].partition(".")[0].partition("[")[0]
+    example = schema.get(key, {}).get("description", "")
+    next_step = f"Write it {example}." if example.startswith("such as") else ""
+    error = UsageError(f"{source}: {_with_nearest(problem)}.", next_step)
+    raise placed(error, {source: text}) if text else error
+
+
+def _with_nearest(problem: str) -> str:
+    """A sentence about an unknown key names the nearest known one."""
+    key, unknown, allowed = problem.partition(": unknown key; allowed: ")
+    near = get_close_matches(key.rpartition(".")[2], allowed.split(", "), n=1) if unknown else []
+    return f"{key}: unknown key; did you mean `{near[0]}`? Allowed: {allowed}" if near else problem
 
 
 def micro_usd(text: str) -> int:
@@ -158,76 +186,22 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     machine.
     """
     value = strict_yaml.load_file(path)
-    if not isinstance(value, dict):
-        return check_settings(value, str(path)), Own()
-    theirs = {key: value[key] for key in _USERS_KEYS if key in value}
-    if value.get("sandbox") in ("none", "container"):
-        theirs["sandbox"] = value["sandbox"]
-    shared = check_settings({key: item for key, item in value.items() if key not in theirs}, str(path))
+    if value is None:
+        return {}, Own()
+    if isinstance(value, dict):  # a key whose lines are all comments says nothing
+        value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
+    whole = _checked(user_contract(), value, str(path), path.read_text(encoding="utf-8"))
+    theirs = {key: whole[key] for key in USER_KEYS if key in whole}
+    beyond = ("sandbox",) if whole.get("sandbox") in ("none", "container") else ()
+    shared = {key: item for key, item in whole.items() if key not in (*theirs, *beyond)}
+    container, cap = theirs.get("container"), theirs.get("day_cap", {})
     own = Own(
-        str(theirs.get("sandbox") or shared.get("sandbox") or ""),
-        _container(theirs["container"], str(path)) if "container" in theirs else None,
-        read_roots(_listed(theirs.get("roots", []), f"{path}: roots"), str(path)),
-        destinations(
-            map(str, _listed(_allowed(theirs.get("network"), str(path)), f"{path}: network.allow")),
-            private=True,
-        ),
-        _mapped(theirs.get("providers"), f"{path}: providers"),
-        _day_cap(_mapped(theirs.get("day_cap"), f"{path}: day_cap"), str(path)),
-        _window(_mapped(theirs.get("batch"), f"{path}: batch"), str(path)),
+        whole.get("sandbox", ""),
+        ContainerSpec(container["engine"], container["image"]) if container else None,
+        read_roots(theirs.get("roots", []), str(path)),
+        destinations(theirs.get("network", {}).get("allow", []), private=True),
+        theirs.get("providers", {}),
+        DayCap(cap.get("tokens"), micro_usd(str(cap["usd"])) if "usd" in cap else None),
+        theirs.get("batch", {}).get("window_s", 2),
     )
     return shared, own
-
-
-def _container(value: object, source: str) -> ContainerSpec:
-    if (
-        not isinstance(value, dict)
-        or set(value) != {"engine", "image"}
-        or value["engine"] not in get_args(Engine)
-    ):
-        raise UsageError(f"{source}: container: is a mapping such as `{{engine: podman, image: NAME}}`.")
-    return ContainerSpec(value["engine"], str(value["image"]))
-
-
-def _allowed(value: object, source: str) -> object:
-    if value is None:
-        return []
-    if not isinstance(value, dict) or set(value) != {"allow"}:
-        raise UsageError(f"{source}: network: is a mapping such as `{{allow: [host, host:8443]}}`.")
-    return value["allow"]
-
-
-def _mapped(value: object, where: str) -> Mapping[str, object]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise UsageError(f"{where}: is a mapping.")
-    return value
-
-
-def _day_cap(value: Mapping[str, object], source: str) -> DayCap:
-    """`usd`, such as 20 or "2.50", and `tokens`."""
-    tokens, money = value.get("tokens"), value.get("usd")
-    if set(value) - {"usd", "tokens"} or not (tokens is None or (isinstance(tokens, int) and tokens > 0)):
-        raise UsageError(f"{source}: day_cap: is a mapping such as `{{usd: 20, tokens: 5000000}}`.")
-    return DayCap(
-        tokens if isinstance(tokens, int) else None, None if money is None else micro_usd(str(money))
-    )
-
-
-def _window(value: Mapping[str, object], source: str) -> int:
-    window = value.get("window_s", 2)
-    if (
-        set(value) - {"window_s"}
-        or not isinstance(window, int)
-        or isinstance(window, bool)
-        or not 0 <= window <= 3600
-    ):
-        raise UsageError(f"{source}: batch: is a mapping such as `{{window_s: 2}}`.")
-    return window
-
-
-def _listed(value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
-        raise UsageError(f"{where}: is a list.")
-    return value
