@@ -8,8 +8,8 @@ The names below are the Python API (docs/python-api.md); each is loaded when it 
 this package costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False
+"""As tools that read types know it; `typing` itself would have to be loaded."""
 
 if TYPE_CHECKING:
     from agentforge.app.answers import Taken as Taken
@@ -66,6 +66,8 @@ read types.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        from importlib import import_module  # noqa: PLC0415 - who needs no name loads nothing
+
         for module, names in NAMES.items():
             if name in names.split():
                 return getattr(import_module(f"agentforge.app.{module}"), name)

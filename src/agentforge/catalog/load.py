@@ -42,7 +42,7 @@ META: Mapping[Kind, str] = {
 }
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
-OWN_CONTRACTS = frozenset({*META.values(), "settings", "stage_config"})
+OWN_CONTRACTS = frozenset({*META.values(), "settings", "stage_config", "user_settings"})
 """Contracts about our own files; a project cannot replace them."""
 
 _OVERRIDE = re.compile(rf"\.agentforge/({'|'.join(KINDS)})/(.+)")
