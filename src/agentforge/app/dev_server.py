@@ -4,13 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.app.connection import read_temporal
-from agentforge.engines.temporal.server import (
-    LOOPBACK,
-    DevServer,
-    find_program,
-    listening_place,
-    run_server,
-)
+from agentforge.engines.temporal.server import LOOPBACK, DevServer, find_program, listening_place, run_server
 from agentforge.store.site import home_path
 
 __all__ = ["PreparedServer", "prepare_server", "run_server"]

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentforge.app.connection import connected, look_at, read_temporal, workflow_name
-from agentforge.app.holdups import (
-    Case,
-    Holdup,
-    at_work,
-    holdups,
-    idle_s,
-    is_lost,
-    lost,
-    rests,
-)
+from agentforge.app.holdups import Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.state import TERMINAL

@@ -28,9 +28,7 @@ The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing i
 only. The database lies in your AgentForge directory and outlives the server. Not for production."""
 )
 @click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="Listen on 127.0.0.1 and this port, whatever is configured.",
+    "--port", type=click.IntRange(1, 65535), help="Listen on 127.0.0.1 and this port, whatever is configured."
 )
 @click.option("--ui-port", type=click.IntRange(1, 65535), help="Also a page for the browser, there.")
 @click.option(

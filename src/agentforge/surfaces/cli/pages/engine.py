@@ -58,10 +58,7 @@ def lost_page(lost: LostTask) -> str:
     """For a person."""
     task, recorded = lost.task.state.task_id, lost.task.journal.times.updated_at
     ways = (
-        (
-            "agentforge worker",
-            "on that host, as the same user: the task goes on by itself, nothing is lost",
-        ),
+        ("agentforge worker", "on that host, as the same user: the task goes on by itself, nothing is lost"),
         (
             f"agentforge continue {task} --take-over",
             "any other host that sees the repository begins it anew from what is recorded",
