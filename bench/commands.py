@@ -11,9 +11,9 @@ from pathlib import Path
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.values import Budget
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Project
-from agentforge.store.times import utc_now
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import utc_now
 from bench.scene import make_repository
 from bench.timed import median_ms, without_syncs
 

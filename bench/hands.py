@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 
 from agentforge.core.reply import Json
-from agentforge.sandbox import ladder
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.landlock import Landlock, kernel_abi
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.landlock import Landlock, kernel_abi
+from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.tools.base import ToolResult, Workbench
-from agentforge.tools.patching import apply_patch
-from agentforge.tools.searching import search_codebase
+from agentforge.tools.change.patching import apply_patch
+from agentforge.tools.look.searching import search_codebase
 from bench.timed import median_ms
 
 FOLDERS, FILES, LINES = 200, 100, 60

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentforge.models.base import Delivery, Usage
-from agentforge.models.prices import Prices, price_list
-from agentforge.models.providers import known
+from agentforge.models.known.prices import Prices, price_list
+from agentforge.models.known.providers import known
 from bench.report import Row
 
 STEPS = (8, 25, 40)

@@ -9,9 +9,9 @@ from pathlib import Path
 _READ = """
 import json, resource, sys, time
 from pathlib import Path
-from agentforge.store.journal import Journal
+from agentforge.store.task.journal import Journal
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import utc_now
+from agentforge.store.task.times import utc_now
 files = TaskFiles(Path(sys.argv[1]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.perf_counter()

@@ -25,13 +25,13 @@ from agentforge.core.state import State
 from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
 from agentforge.models.router import Router
-from agentforge.sandbox.none import NoSandbox
-from agentforge.store import artifacts, inbox
-from agentforge.store.journal import Journal
+from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.store.layout import Home, Project, TaskFiles
-from agentforge.store.pack import Pack
 from agentforge.store.site import Site
-from agentforge.store.times import utc_now
+from agentforge.store.task import artifacts, inbox
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+from agentforge.store.task.times import utc_now
 from agentforge.system.canon import canonical
 from bench.model import FUNCTIONS, MODULES, PlainModel, module_path
 from bench.timed import TimedGit

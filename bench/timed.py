@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.system.files import append_durable
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from agentforge.system.processes import Completed
 
 LINE = 600

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import get_args
 
+from agentforge.models.known.providers import BUILT_IN, Extra
 from agentforge.models.provider_model import installed
-from agentforge.models.providers import BUILT_IN, Extra
 from bench.timed import median_ms
 
 ROUNDS = 5

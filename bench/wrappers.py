@@ -12,14 +12,14 @@ from pathlib import Path
 from agentforge.core.reply import Json
 from agentforge.models.base import Block, Model, Request, ToolSpec
 from agentforge.models.fallback import Fallback
+from agentforge.models.known.providers import Provider, known
+from agentforge.models.known.tiers import single
 from agentforge.models.open import open_spec
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import Provider, known
-from agentforge.models.retry import Retrying
 from agentforge.models.router import Parts, Router
-from agentforge.models.stack import Stack
-from agentforge.models.tiers import single
-from agentforge.models.trace import Call, Ended
+from agentforge.models.wrap.retry import Retrying
+from agentforge.models.wrap.stack import Stack
+from agentforge.models.wrap.trace import Call, Ended
 from agentforge.testing import OpenAIServer
 
 CALLS = 60
@@ -81,7 +81,7 @@ def measure_wrappers() -> list[Wrapped]:
         providers = known({"OPENAI_BASE_URL": server.base_url}, limits)
         bare = open_spec(SPEC, providers, lambda _: None)
         assert isinstance(bare, ProviderModel)
-        from agentforge.models.record import recording  # noqa: PLC0415 - loads the HTTP library
+        from agentforge.models.wrap.record import recording  # noqa: PLC0415 - loads the HTTP library
 
         recorded = replace(bare, wrap=recording(Path(place) / "exchanges.jsonl"))
         calls = {

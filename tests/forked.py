@@ -27,7 +27,7 @@ from typing import NoReturn
 
 from agentforge.core.errors import UserError
 from agentforge.models import wire
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
 

@@ -11,7 +11,7 @@ from agentforge.activities.batches import Desk, Pace
 from agentforge.core.state import State
 from agentforge.models.batch import Batcher, Carrier, Encoded, Found, Item, Sought, Ticket, open_batcher
 from agentforge.models.provider_model import ProviderModel
-from agentforge.store.outbox import Box, Outbox
+from agentforge.store.user.outbox import Box, Outbox
 from agentforge.testing import SERVERS
 from agentforge.testing.batches import Batches
 from tests.models.wire_talk import REQUEST, model_of

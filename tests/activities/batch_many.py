@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from agentforge.models.batch import custom_id, open_batcher
+from agentforge.models.known.providers import Provider
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import Provider
 
 # what takes long to load is loaded once for all
 from agentforge.models.wire import anthropic, batches  # noqa: F401
-from agentforge.store.outbox import Waiting
+from agentforge.store.user.outbox import Waiting
 from tests.activities.batch_desk import TASK, desk_at
 from tests.models.wire_talk import REQUEST
 

@@ -14,9 +14,9 @@ from agentforge.core.inputs import AskLate, Parked
 from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, Model, ModelTrouble
 from agentforge.models.batch import Batcher
-from agentforge.models.prices import Prices
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.tiers import Wish
 from agentforge.models.router import Picked
-from agentforge.models.tiers import Wish
 from agentforge.testing import SERVERS, Fault, Scripted
 from agentforge.testing.batches import AnthropicBatches, Fate
 from tests.activities.batch_desk import desk_at, provider, put

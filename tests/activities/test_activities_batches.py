@@ -19,8 +19,8 @@ import pytest
 from agentforge.activities.batches import Desk, Pace, item_of, trouble_in
 from agentforge.core.state import Flight, State
 from agentforge.core.values import Amount
-from agentforge.models.providers import Wire
-from agentforge.store.outbox import KEPT_MS, Outbox
+from agentforge.models.known.providers import Wire
+from agentforge.store.user.outbox import KEPT_MS, Outbox
 from agentforge.testing import SERVERS
 from agentforge.testing.batches import BATCHES, AnthropicBatches
 from tests.activities.batch_desk import (

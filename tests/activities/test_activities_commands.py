@@ -12,9 +12,9 @@ import pytest
 
 from agentforge.activities.commands import Outputs, Room, run_in
 from agentforge.core.errors import ModelMistake
-from agentforge.sandbox import ladder
 from agentforge.sandbox.environment import Environment
 from agentforge.sandbox.guarded import GUARDED, Guard, is_guarded
+from agentforge.sandbox.walls import ladder
 from agentforge.sandbox.worktree import Workspace
 from agentforge.tools.base import RESULT_CHARS, Act, Permit, Program, ToolResult
 from agentforge.tools.roots import Root

@@ -15,11 +15,11 @@ from agentforge.core.effects import Pause
 from agentforge.core.inputs import Elapsed
 from agentforge.core.state import State
 from agentforge.models.router import Router
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
-from agentforge.store.outbox import Outbox
-from agentforge.store.pack import Pack
+from agentforge.store.task.pack import Pack
+from agentforge.store.user.outbox import Outbox
 from tests.gates.bench_of_judges import make_site
 
 

@@ -18,6 +18,7 @@ from agentforge.activities.permit import permit
 from agentforge.activities.said import check_walls
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
+from agentforge.commands.permissions import Rules
 from agentforge.core.decide import decide
 from agentforge.core.errors import PolicyError
 from agentforge.core.evolve import evolve
@@ -29,15 +30,14 @@ from agentforge.models.router import Router
 from agentforge.models.scripted import load_script
 from agentforge.sandbox.base import Confinement, SandboxName
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles
-from agentforge.store.pack import Pack
 from agentforge.store.site import Site
-from agentforge.store.times import utc_now
-from agentforge.store.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+from agentforge.store.task.times import utc_now
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system.processes import Completed
 from agentforge.tools.base import Workbench
-from agentforge.tools.permissions import Rules
 from agentforge.tools.roots import Root
 from tests.gates.bench_of_judges import make_site
 

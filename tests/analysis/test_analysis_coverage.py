@@ -10,8 +10,8 @@ import pytest
 
 from agentforge.analysis.coverage import CoverageRun, added_lines, covered, measure, statements, uncovered
 from agentforge.sandbox.environment import Environment
-from agentforge.sandbox.ladder import choose
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.ladder import choose
+from agentforge.sandbox.walls.none import NoSandbox
 
 QUICK = ("python", "-m", "pytest", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:timeout")
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.analysis.lint import LintRun, configured, lint, worse
 from agentforge.sandbox.environment import Environment
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.none import NoSandbox
 
 
 @pytest.fixture

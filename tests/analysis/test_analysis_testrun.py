@@ -12,8 +12,8 @@ import pytest
 
 from agentforge.analysis.testrun import TestRun, foreign, run_tests
 from agentforge.sandbox.environment import Environment
-from agentforge.sandbox.ladder import choose
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.ladder import choose
+from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK, telling
 
 Run = Callable[..., TestRun]

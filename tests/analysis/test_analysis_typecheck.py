@@ -9,7 +9,7 @@ import pytest
 
 from agentforge.analysis.typecheck import TypeRun, configured, typecheck, worse
 from agentforge.sandbox.environment import Environment
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK
 
 

@@ -25,17 +25,17 @@ from agentforge.core.values import (
     Usage,
     WantedCall,
 )
-from agentforge.store.approvals import approvals_file, approved_calls
-from agentforge.store.consents import consented
-from agentforge.store.grants import grants_file, read_grants
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.times import utc_now
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import utc_now
+from agentforge.store.user.approvals import approvals_file, approved_calls
+from agentforge.store.user.consents import consented
+from agentforge.store.user.grants import grants_file, read_grants
 from agentforge.surfaces.cli.commands.permissions import permissions
 from agentforge.surfaces.cli.main import main
 from agentforge.system.canon import digest_value
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from agentforge.system.visible import command_line
 from tests.core.scenes import BASELINE, HOTFIX
 from tests.whole.checkouts import make_repository

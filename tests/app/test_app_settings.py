@@ -8,10 +8,10 @@ import pytest
 from agentforge.app.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal import config
-from agentforge.models import providers
-from agentforge.sandbox.container import ContainerSpec, Engine
-from agentforge.sandbox.destinations import Destination
-from agentforge.sandbox.ladder import Wanted
+from agentforge.models.known import providers
+from agentforge.sandbox.network.destinations import Destination
+from agentforge.sandbox.walls.container import ContainerSpec, Engine
+from agentforge.sandbox.walls.ladder import Wanted
 from agentforge.system import strict_yaml
 from agentforge.tools.roots import Root
 from tests.rows import every

@@ -9,7 +9,7 @@ from agentforge.catalog.load import Catalog
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.core.errors import UsageError
 from agentforge.tools.bridge import ALIASES, RESERVED, TOOLS
-from agentforge.tools.running import CONTROL
+from agentforge.tools.run.running import CONTROL
 from tests.rows import every
 
 CATALOG = Catalog.packaged()

@@ -20,10 +20,10 @@ from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Amount, ArtifactRef
-from agentforge.store.journal import Listener, read_lines
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
-from agentforge.system.git import Git
+from agentforge.store.task.journal import Listener, read_lines
+from agentforge.system.git.repository import Git
 
 LINES = 41
 """Decisions of the whole run, its creation included."""

@@ -23,7 +23,7 @@ from agentforge.core.events import Event
 from agentforge.core.inputs import Outcome
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.store.journal import Journal
+from agentforge.store.task.journal import Journal
 from tests.engines.crash_site import Scene
 
 When: TypeAlias = Literal["before", "after", "torn", "line", "next", "together", "time", "never"]

@@ -20,7 +20,7 @@ import agentforge
 from agentforge.activities.perform import perform
 from agentforge.core.errors import UserError
 from agentforge.engines.local import Ports, drive
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Begun, Death, Live, Order
 

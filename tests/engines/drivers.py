@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agentforge.store.lines import complete
+from agentforge.store.task.lines import complete
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Order, When
 

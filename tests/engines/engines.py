@@ -15,8 +15,8 @@ import agentforge
 from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.store.engine import Driven, read_engine, write_engine
-from agentforge.store.journal import read_lines
+from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK
 from tests.engines import lines_ahead
 from tests.engines.crash_site import Scene

@@ -17,7 +17,7 @@ import agentforge
 from agentforge.activities.perform import perform
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.pending import pending
-from agentforge.store.journal import read_lines
+from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import LINES, Reference
 from tests.engines.engines import Engine, both

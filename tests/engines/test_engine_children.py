@@ -11,7 +11,7 @@ import pytest
 import agentforge
 from agentforge.activities.said import sandbox_name
 from agentforge.core.errors import PolicyError, UserError
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, share_cache
 from tests.engines.deaths import Order
 from tests.engines.engines import BOTH_IF_SOAKED, Engine

@@ -11,8 +11,8 @@ import pytest
 import agentforge
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Abort, Resume
-from agentforge.store.journal import read_lines
-from agentforge.system.git import Git
+from agentforge.store.task.journal import read_lines
+from agentforge.system.git.repository import Git
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.engines import BOTH, BOTH_IF_SOAKED, Engine, both
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import agentforge
-from agentforge.store.journal import read_lines
+from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import Reference
 from tests.engines.engines import Engine, both

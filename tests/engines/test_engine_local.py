@@ -45,10 +45,10 @@ from agentforge.core.pending import worst_case
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Question
 from agentforge.engines.local import IN_FLIGHT, Ports, _startable, drive
-from agentforge.store import inbox
-from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import utc_now
+from agentforge.store.task import inbox
+from agentforge.store.task.journal import Journal, read_lines
+from agentforge.store.task.times import utc_now
 from tests.core.scenes import BASELINE, PASSED, answered, created, handed_in
 
 SOON_S = 10

@@ -17,7 +17,7 @@ from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.store.engine import Driven, write_engine
+from agentforge.store.task.engine import Driven, write_engine
 from tests.engines.crash_site import Reference
 from tests.temporal.servers import Server
 from tests.temporal.working import begin, connect, until, working

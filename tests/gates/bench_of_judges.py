@@ -9,9 +9,9 @@ from pathlib import Path
 from agentforge.analysis.testrun import TestRun
 from agentforge.gates.court import Court
 from agentforge.sandbox.environment import Environment
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 QUICK = ("python", "-m", "pytest", "--disable-plugin-autoload", "-p", "no:cacheprovider")
 WHO = ("-c", "user.name=t", "-c", "user.email=t@t")

@@ -22,7 +22,7 @@ from agentforge.gates.court import Court
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
 from agentforge.store.layout import TaskFiles
-from agentforge.store.pack import Pack
+from agentforge.store.task.pack import Pack
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 
 pytestmark = pytest.mark.slow

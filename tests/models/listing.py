@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from agentforge.models.providers import Provider, known
+from agentforge.models.known.providers import Provider, known
 
 
 @dataclass

@@ -12,8 +12,8 @@ import pytest
 from agentforge.core.reply import Json
 from agentforge.models.base import ModelTrouble
 from agentforge.models.batch import Batcher, Item, Sought, Ticket, batchable, custom_id, open_batcher
-from agentforge.models.prices import Prices
-from agentforge.models.providers import Wire
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import Wire
 from agentforge.models.router import Router
 from agentforge.testing import SERVERS, Fault, WireServer
 from agentforge.testing.batches import BATCHES, Batches, Fate

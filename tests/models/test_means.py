@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import SIGNALS, Action, Json, Reply, reply_to_json
-from agentforge.models.means import POSSIBLE, choose, guide, parse, reply_schema
-from agentforge.models.native_calls import Call
-from agentforge.models.providers import Means, Provider, Wire
+from agentforge.models.known.providers import Means, Provider, Wire
+from agentforge.models.reply.format import POSSIBLE, choose, guide, parse, reply_schema
+from agentforge.models.reply.native_calls import Call
 from agentforge.testing import SERVERS, Scripted
 from tests.fuzzing import tries
 from tests.models.wire_talk import HAND_IN, READ, REQUEST, WIRES, ask, model_of

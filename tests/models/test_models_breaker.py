@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.models.base import Answer, ModelTrouble, Request, TroubleKind
-from agentforge.models.breaker import Breaker, Circuit, NotSent, Patience
+from agentforge.models.wrap.breaker import Breaker, Circuit, NotSent, Patience
 from tests.models.doubles import STUCK_S, FakeClock, Told, answer, request, saying, together, trouble
 from tests.rows import every
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.pipeline import TIERS, Tier
-from agentforge.models.families import FAMILIES, best, classify, installed_as, size_of
+from agentforge.models.known.families import FAMILIES, best, classify, installed_as, size_of
 from tests.rows import every
 
 # fmt: off

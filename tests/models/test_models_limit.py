@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.models.base import Answer, ModelTrouble, Request, ToolSpec
-from agentforge.models.breaker import Breaker, Circuit, NotSent, Patience
-from agentforge.models.limit import MINUTE, Meter, Rate, RateLimited, most_tokens
+from agentforge.models.wrap.breaker import Breaker, Circuit, NotSent, Patience
+from agentforge.models.wrap.limit import MINUTE, Meter, Rate, RateLimited, most_tokens
 from tests.fuzzing import tries
 from tests.models.doubles import STUCK_S, FakeClock, Told, answer, request, saying, together, trouble
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from agentforge.models.local import Installed, LocalModels, installed, installed_all, lists, propose
+from agentforge.models.known.local import Installed, LocalModels, installed, installed_all, lists, propose
+from agentforge.models.known.providers import known
 from agentforge.models.probe import probe_all
-from agentforge.models.providers import known
 from tests.models.doubles import FakeClock
 from tests.models.listing import listing
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+from agentforge.models.known.providers import Provider, Wire
 from agentforge.models.probe import Probe, probe_all
-from agentforge.models.providers import Provider, Wire
 from tests.rows import every
 
 KEY = "weird/key~of~9/parts"

@@ -11,11 +11,11 @@ import pytest
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
 from agentforge.models.base import Answer, ModelTrouble
+from agentforge.models.known.providers import known
 from agentforge.models.open import open_spec
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import known
-from agentforge.models.record import Wrap, recording, replaying
-from agentforge.models.stack import recorded
+from agentforge.models.wrap.record import Wrap, recording, replaying
+from agentforge.models.wrap.stack import recorded
 from agentforge.testing import Fault, OpenAIServer, Scripted
 from tests.models.doubles import request
 

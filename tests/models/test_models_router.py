@@ -13,12 +13,12 @@ from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
 from agentforge.core.reply import Reply
 from agentforge.models.base import Model, ModelTrouble, TroubleKind
-from agentforge.models.breaker import Patience
-from agentforge.models.local import LocalModels
-from agentforge.models.providers import Provider, known
+from agentforge.models.known.local import LocalModels
+from agentforge.models.known.providers import Provider, known
+from agentforge.models.known.tiers import read_tiers
 from agentforge.models.router import Parts, Router
-from agentforge.models.stack import Stack
-from agentforge.models.tiers import read_tiers
+from agentforge.models.wrap.breaker import Patience
+from agentforge.models.wrap.stack import Stack
 from tests.models.doubles import FakeClock, Told, answer, request, saying, together, trouble
 from tests.models.listing import listing
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
-from agentforge.models.tiers import read_tiers, single
+from agentforge.models.known.tiers import read_tiers, single
 from tests.rows import every
 
 PROVIDERS = ("anthropic", "openai", "ollama")

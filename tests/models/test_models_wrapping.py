@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.models.base import Answer, ModelTrouble, Request, TroubleKind
-from agentforge.models.breaker import Patience
 from agentforge.models.fallback import Fallback
-from agentforge.models.providers import known
-from agentforge.models.retry import Attempt, Retrying, Tries
-from agentforge.models.stack import Stack
-from agentforge.models.trace import Call, Ended, Tracing
+from agentforge.models.known.providers import known
+from agentforge.models.wrap.breaker import Patience
+from agentforge.models.wrap.retry import Attempt, Retrying, Tries
+from agentforge.models.wrap.stack import Stack
+from agentforge.models.wrap.trace import Call, Ended, Tracing
 from tests.models.doubles import FakeClock, Told, answer, request, saying, trouble
 from tests.rows import every
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
 from agentforge.models.base import Delivery, Usage
-from agentforge.models.prices import FREE, Prices, price_list, prices_for
-from agentforge.models.providers import known
+from agentforge.models.known.prices import FREE, Prices, price_list, prices_for
+from agentforge.models.known.providers import known
 from tests.rows import every
 
 LOOPBACK = "http://127.0.0.1:8080/v1"

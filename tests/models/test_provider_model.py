@@ -11,10 +11,10 @@ import pytest
 from agentforge.core.errors import PolicyError, Unusable, UsageError
 from agentforge.core.reply import Action, Json
 from agentforge.models.base import Answer, Block, Reservation
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import Provider, known
 from agentforge.models.open import open_spec, read_spec
-from agentforge.models.prices import Prices
 from agentforge.models.provider_model import ProviderModel, pieces
-from agentforge.models.providers import Provider, known
 from agentforge.models.scripted import ScriptedModel
 from agentforge.testing import Fault, Scripted
 from tests.models import wire_talk
@@ -172,7 +172,7 @@ def test_a_missing_part_is_named_with_the_extra_that_holds_it(monkeypatch: pytes
 
 def test_opening_every_kind_of_model_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from agentforge.models.open import open_spec; from agentforge.models.providers "
+        "import sys; from agentforge.models.open import open_spec; from agentforge.models.known.providers "
         "import known\n"
         "for name in known({}): open_spec(name + ':m', known({}), lambda _: 'k')\n"
         "heavy = {'pydantic_ai', 'openai', 'anthropic', 'mistralai', 'google.genai', 'pydantic', "

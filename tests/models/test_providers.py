@@ -3,7 +3,7 @@
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.models.providers import BUILT_IN, is_loopback, known
+from agentforge.models.known.providers import BUILT_IN, is_loopback, known
 from tests.rows import every
 
 HOSTED = ("anthropic", "openai", "openai-responses", "mistral", "google")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json, Reply, reply_to_json
 from agentforge.models.base import MAX_REPLY_BYTES, parse_reply_text
-from agentforge.models.reply_text import recorded
+from agentforge.models.reply.text import recorded
 from tests.depth import SOAK
 from tests.fuzzing import tries
 from tests.rows import every

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from agentforge.models.base import ModelTrouble
-from agentforge.models.providers import Wire
+from agentforge.models.known.providers import Wire
 from agentforge.testing import SERVERS, Fault, OpenAIServer, Scripted
 from tests.models.wire_talk import KEY, REPLY, REQUEST, WIRES, elsewhere, model_of
 

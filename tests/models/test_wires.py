@@ -12,10 +12,10 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.models.base import REFUSED, Block, ModelTrouble, Request, TroubleKind, Usage, parse_reply_text
-from agentforge.models.means import POSSIBLE
-from agentforge.models.prices import Prices
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import Wire
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import Wire
+from agentforge.models.reply.format import POSSIBLE
 from agentforge.testing import SERVERS, Fault, OpenAIServer, Scripted, WireServer
 from tests.depth import SOAK
 from tests.models.wire_talk import (

@@ -5,9 +5,9 @@ from typing import get_args
 
 from agentforge.core.reply import Action, Json
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
-from agentforge.models.prices import Prices
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import Means, Provider, Wire
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import Means, Provider, Wire
 from agentforge.testing import SERVERS, Scripted, WireServer
 
 WIRES: tuple[Wire, ...] = get_args(Wire)

@@ -14,9 +14,9 @@ from agentforge.app.settings import USER_KEYS, check_settings, read_own_settings
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATES, LANES, PREDICATES
-from agentforge.models.providers import known
-from agentforge.models.tiers import read_tiers
-from agentforge.store.lines import parse_lines
+from agentforge.models.known.providers import known
+from agentforge.models.known.tiers import read_tiers
+from agentforge.store.task.lines import parse_lines
 from agentforge.surfaces.cli.main import COMMANDS
 from agentforge.system import strict_yaml
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.sandbox import ladder
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.container import Container, ContainerSpec
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.container import Container, ContainerSpec
 
 IMAGE = "room:1"
 

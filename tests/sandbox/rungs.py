@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.sandbox import ladder
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.landlock import Landlock, kernel_abi
-from agentforge.sandbox.limits import Limits
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.landlock import Landlock, kernel_abi
+from agentforge.sandbox.walls.limits import Limits
 from agentforge.system.processes import Completed
 
 RUNGS: list[Sandbox] = [Bubblewrap(), Landlock(kernel_abi()), Landlock(kernel_abi(), namespaces=False)]

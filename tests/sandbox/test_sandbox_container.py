@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import PolicyError, Unusable, UsageError
-from agentforge.sandbox import ladder
 from agentforge.sandbox.base import Confinement
-from agentforge.sandbox.container import Container, ContainerSpec, find_engine
-from agentforge.sandbox.destinations import destinations
-from agentforge.sandbox.limits import Limits
-from agentforge.sandbox.probe import ESSENTIAL, probe
+from agentforge.sandbox.network.destinations import destinations
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.container import Container, ContainerSpec, find_engine
+from agentforge.sandbox.walls.limits import Limits
+from agentforge.sandbox.walls.probe import ESSENTIAL, probe
 from tests.rows import every
 from tests.sandbox import engine
 from tests.sandbox.rungs import INTERPRETER, py, sh

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.sandbox import detect, environment, indexes, ladder
+from agentforge.sandbox import detect, environment, indexes
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.interpreter import find_interpreter, find_uv
+from agentforge.sandbox.walls import ladder
 from agentforge.system.processes import Completed
 from tests.depth import SOAK
 from tests.rows import every

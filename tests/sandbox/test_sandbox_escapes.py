@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.landlock import FIRST_ABI_WITH_SCOPES, kernel_abi
+from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_SCOPES, kernel_abi
 from tests.sandbox.rungs import INTERPRETER, RUNGS, has_namespaces, label, usable
 
 INSIDE = Path(__file__).with_name("inside.py")

@@ -13,8 +13,8 @@ import pytest
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.limits import GIB, Limits, kernel_version, under_limits
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.walls.limits import GIB, Limits, kernel_version, under_limits
+from agentforge.sandbox.walls.none import NoSandbox
 from tests.depth import SOAK
 from tests.sandbox.rungs import RUNGS, label, py, sh, usable
 

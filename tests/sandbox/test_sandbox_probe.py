@@ -10,9 +10,9 @@ import pytest
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.none import NoSandbox
-from agentforge.sandbox.probe import ESSENTIAL, probe
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.sandbox.walls.probe import ESSENTIAL, probe
 from agentforge.system.processes import Completed
 from tests.rows import every
 from tests.sandbox.rungs import RUNGS, usable

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.destinations import (
+from agentforge.sandbox.network.destinations import (
     Destination,
     destination,
     destinations,
@@ -26,12 +26,12 @@ from agentforge.sandbox.destinations import (
     normal_host,
     of_address,
 )
-from agentforge.sandbox.gateway import way_out
-from agentforge.sandbox.landlock import Landlock
-from agentforge.sandbox.none import NoSandbox
-from agentforge.sandbox.proxy import Proxy, Resolve
-from agentforge.sandbox.proxy_request import LONGEST_HEAD, Asked, Bad, read_request
-from agentforge.sandbox.upstream import Upstream, Upstreams, own_variables, read_upstreams
+from agentforge.sandbox.network.gateway import way_out
+from agentforge.sandbox.network.proxy import Proxy, Resolve
+from agentforge.sandbox.network.request import LONGEST_HEAD, Asked, Bad, read_request
+from agentforge.sandbox.network.upstream import Upstream, Upstreams, own_variables, read_upstreams
+from agentforge.sandbox.walls.landlock import Landlock
+from agentforge.sandbox.walls.none import NoSandbox
 from tests.fuzzing import tries
 from tests.rows import every
 from tests.sandbox.loopback import BLOCK, ask, site

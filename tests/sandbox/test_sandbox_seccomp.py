@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.sandbox import seccomp
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.destinations import destination
+from agentforge.sandbox.network.destinations import destination
+from agentforge.sandbox.walls import seccomp
 from tests.sandbox.rungs import INTERPRETER, RUNGS, has_namespaces, label, py, usable
 
 MACHINE = os.uname().machine

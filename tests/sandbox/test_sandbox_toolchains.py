@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.sandbox import detect, environment, ladder
+from agentforge.sandbox import detect, environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.toolchains import (
     Need,
@@ -21,6 +21,7 @@ from agentforge.sandbox.toolchains import (
     readable,
     with_toolchains,
 )
+from agentforge.sandbox.walls import ladder
 from tests.rows import every
 from tests.sandbox.rungs import RUNGS, label, usable
 

@@ -15,11 +15,11 @@ from typing import TextIO
 import pytest
 
 from agentforge.core.errors import PolicyError, Unusable
-from agentforge.sandbox import ladder
 from agentforge.sandbox.base import Confinement, Sandbox, not_started, shielded
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.destinations import destination
-from agentforge.sandbox.none import NoSandbox
+from agentforge.sandbox.network.destinations import destination
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
 from tests.rows import every
 from tests.sandbox.rungs import INTERPRETER, RUNGS, label, usable
@@ -229,9 +229,9 @@ DRIVER = """
 import sys
 from pathlib import Path
 from agentforge.sandbox.base import Confinement
-from agentforge.sandbox.bubblewrap import Bubblewrap
-from agentforge.sandbox.destinations import destination
-from agentforge.sandbox.landlock import Landlock, kernel_abi
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.network.destinations import destination
+from agentforge.sandbox.walls.landlock import Landlock, kernel_abi
 room = Path(sys.argv[1])
 walls = {"bubblewrap": lambda: Bubblewrap(), "landlock": lambda: Landlock(kernel_abi())}[sys.argv[2]]()
 walls.run(("/bin/sh", "-c", sys.argv[3]), Confinement(cwd=room, write=(room,)))

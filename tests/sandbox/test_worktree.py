@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, Stood, Workspace
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 TASK = "task-20300101-x"
 LOCK = os.open(os.devnull, os.O_RDONLY)

@@ -51,8 +51,8 @@ from agentforge.core.values import (
     Question,
     Usage,
 )
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task.journal import Journal
 
 TASK = "task-20260102-rename-the-flag"
 IMPLEMENTATION = ArtifactRef("implementation", "green", 1, "4" * 64)

@@ -11,13 +11,13 @@ import pytest
 
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Create
-from agentforge.store.archive import archived_tasks, restore, save
-from agentforge.store.artifacts import write_inputs, write_patch, write_version
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Project, TaskFiles
-from agentforge.store.pack import Pack
-from agentforge.store.views import write_views
-from agentforge.system.git import Git
+from agentforge.store.task.archive import archived_tasks, restore, save
+from agentforge.store.task.artifacts import write_inputs, write_patch, write_version
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+from agentforge.store.task.views import write_views
+from agentforge.system.git.repository import Git
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
 """As under a driver, each git process inherits one: such a call does not copy this process first."""

@@ -8,9 +8,9 @@ import pytest
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Create
 from agentforge.core.reply import Json
-from agentforge.store.artifacts import read, write_final, write_inputs, write_patch, write_version
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import stamp
+from agentforge.store.task.artifacts import read, write_final, write_inputs, write_patch, write_version
+from agentforge.store.task.times import stamp
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
 

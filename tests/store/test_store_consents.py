@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.store.consents import MOST, consent, consented, consents_file
 from agentforge.store.layout import Home
+from agentforge.store.user.consents import MOST, consent, consented, consents_file
 
 NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)
 A, B = "a" * 64, "b" * 64

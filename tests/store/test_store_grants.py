@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
-from agentforge.store.grants import (
+from agentforge.store.layout import Home
+from agentforge.store.task.times import stamp
+from agentforge.store.user.grants import (
     Approval,
     Grant,
     add_grant,
@@ -24,8 +26,6 @@ from agentforge.store.grants import (
     read_grants,
     revoke_grant,
 )
-from agentforge.store.layout import Home
-from agentforge.store.times import stamp
 from tests.fuzzing import tries
 
 NOW = datetime(2030, 1, 31, 12, tzinfo=UTC)

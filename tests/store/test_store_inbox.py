@@ -7,8 +7,8 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
-from agentforge.store.inbox import Received, Seen, receive, refuse, send
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task.inbox import Received, Seen, receive, refuse, send
 from agentforge.system import strict_yaml
 
 

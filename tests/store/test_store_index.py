@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.inputs import Abort, Create
-from agentforge.store.index import Index
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Project
+from agentforge.store.task.journal import Journal
+from agentforge.store.user.index import Index
 
 Clock = Callable[[], datetime]
 

@@ -21,9 +21,9 @@ from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Amount
-from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import Line, complete, parse_lines, spell_line
+from agentforge.store.task.journal import Journal, read_lines
+from agentforge.store.task.lines import Line, complete, parse_lines, spell_line
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from tests.fuzzing import tries

@@ -12,10 +12,10 @@ from urllib.parse import quote
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.store.keychain import SystemKeychain, trusted_backend
-from agentforge.store.keys import Key, KeyStore
-from agentforge.system import known_secrets
-from agentforge.system.redact import redact
+from agentforge.store.user.keychain import SystemKeychain, trusted_backend
+from agentforge.store.user.keys import Key, KeyStore
+from agentforge.system.secrets import known as known_secrets
+from agentforge.system.secrets.redact import redact
 from tests.rows import every
 
 KEY = "weird key of 9 ~ letters".replace(" ", "/")

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from agentforge.core.errors import Unusable
 from agentforge.core.events import AskSent
 from agentforge.core.values import Amount, Usage
-from agentforge.store import calls
-from agentforge.store.calls import Call, calls_of
-from agentforge.store.day_cap import DayCap, Refusal
-from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import Project
-from agentforge.store.ledger import Ledger
-from agentforge.store.lines import Line
+from agentforge.store.task import calls
+from agentforge.store.task.calls import Call, calls_of
+from agentforge.store.task.journal import Journal, read_lines
+from agentforge.store.task.lines import Line
+from agentforge.store.user.day_cap import DayCap, Refusal
+from agentforge.store.user.ledger import Ledger
 from tests.fuzzing import tries
 
 JOURNALS = Path(__file__).parent / "journals"
@@ -188,9 +188,9 @@ WORKER = """
 import sys, threading
 from pathlib import Path
 from agentforge.core.values import Amount
-from agentforge.store.calls import Call
-from agentforge.store.day_cap import DayCap
-from agentforge.store.ledger import Ledger
+from agentforge.store.task.calls import Call
+from agentforge.store.user.day_cap import DayCap
+from agentforge.store.user.ledger import Ledger
 taken = []
 with Ledger(Path(sys.argv[1]), tuple, sys.exit) as ledger:
     def take(number):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import PolicyError
-from agentforge.store.lock import DriverLock
+from agentforge.store.task.lock import DriverLock
 
 
 def test_a_second_driver_is_refused_and_told_who_works(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_child_that_inherits_the_lock_holds_it_after_its_parent_is_gone(tmp_pa
     program = (
         "import os, subprocess, sys\n"
         "from pathlib import Path\n"
-        "from agentforge.store.lock import DriverLock\n"
+        "from agentforge.store.task.lock import DriverLock\n"
         "with DriverLock(Path(sys.argv[1])) as lock:\n"
         "    child = subprocess.Popen(['sleep', '60'], pass_fds=(lock.fd,), stdout=subprocess.DEVNULL, "
         "stderr=subprocess.DEVNULL)\n"
@@ -58,7 +58,7 @@ def test_a_child_that_does_not_inherit_it_frees_the_lock_with_its_parent(tmp_pat
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from agentforge.store.lock import DriverLock\n"
+        "from agentforge.store.task.lock import DriverLock\n"
         "with DriverLock(Path(sys.argv[1])):\n"
         "    os.kill(os.getpid(), 9)\n"
     )

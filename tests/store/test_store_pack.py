@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import Unusable
-from agentforge.store.pack import Pack
+from agentforge.store.task.pack import Pack
 from agentforge.system.canon import digest, digest_value
 
 

@@ -8,9 +8,9 @@ import pytest
 from agentforge.core.effects import Await
 from agentforge.core.pending import pending
 from agentforge.core.state import TERMINAL
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
-from agentforge.store.upcast import VERSION, Recorded, TooNew, Upgrade, upcast
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.upcast import VERSION, Recorded, TooNew, Upgrade, upcast
 from agentforge.system.canon import digest
 
 JOURNALS = sorted((Path(__file__).parent / "journals").glob("*.yaml"))

@@ -7,11 +7,11 @@ from agentforge.core.inputs import Resolution
 from agentforge.core.reply import Json
 from agentforge.core.state import StageRun, State
 from agentforge.core.values import STATUSES, Escalation, EscalationKind, FailureReport, Question
-from agentforge.store.artifacts import write_final
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import Times
-from agentforge.store.views import dollars, escalation_view, north_star_word, reports, write_views
+from agentforge.store.task.artifacts import write_final
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import dollars, escalation_view, north_star_word, reports, write_views
 from agentforge.system import strict_yaml
 from tests.rows import every
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.store import approvals
-from agentforge.store.approvals import Approved, approved_calls, read_approvals, record_approval
-from agentforge.store.grants import Approval
 from agentforge.store.layout import Home
-from agentforge.store.wishes import Said, Wishes, read_wishes, wishes_file, write_wishes
+from agentforge.store.user import approvals
+from agentforge.store.user.approvals import Approved, approved_calls, read_approvals, record_approval
+from agentforge.store.user.grants import Approval
+from agentforge.store.user.wishes import Said, Wishes, read_wishes, wishes_file, write_wishes
 
 SAID = Wishes(
     frozenset({"shell", "files"}),

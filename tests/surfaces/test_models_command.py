@@ -11,7 +11,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.store.layout import Home
-from agentforge.store.ledger import Ledger, ledger_file
+from agentforge.store.user.ledger import Ledger, ledger_file
 from agentforge.surfaces.cli.main import main
 from agentforge.testing import Fault, OpenAIServer
 from tests.surfaces.scene import make_scene

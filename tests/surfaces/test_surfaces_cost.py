@@ -21,11 +21,11 @@ from agentforge.core.events import (
     event_to_json,
 )
 from agentforge.core.values import Amount, Delivery, Price, Usage
-from agentforge.store.journal import read_lines
-from agentforge.store.lines import spell_header, spell_line
+from agentforge.store.task.journal import read_lines
+from agentforge.store.task.lines import spell_header, spell_line
 from agentforge.surfaces.cli.main import main
-from agentforge.system import known_secrets
 from agentforge.system.canon import digest
+from agentforge.system.secrets import known as known_secrets
 
 JOURNALS = Path(__file__).parents[1] / "store" / "journals"
 KEY = "weird/key~of~9/parts"

@@ -14,7 +14,7 @@ import pytest
 from agentforge.app import machine
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
-from agentforge.sandbox.probe import ESSENTIAL
+from agentforge.sandbox.walls.probe import ESSENTIAL
 from agentforge.surfaces.cli.commands import doctor, sandbox
 from tests import forked
 from tests.sandbox import engine

@@ -18,11 +18,11 @@ from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import LANES, Pipeline
 from agentforge.core.state import Accepted, State
 from agentforge.core.values import Escalation, Question
-from agentforge.store.artifacts import write_final
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import Line
-from agentforge.store.times import Times
-from agentforge.store.views import escalation_view, plan
+from agentforge.store.task.artifacts import write_final
+from agentforge.store.task.lines import Line
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import escalation_view, plan
 from agentforge.surfaces.cli.commands import start
 from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.events import describe, doing, tone

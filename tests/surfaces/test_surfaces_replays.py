@@ -11,7 +11,7 @@ from tests.surfaces.scene import CODE, QUESTION, Scene, make_scene
 # Every whole reading of a journal is a call of `Journal.open`; the interpreter itself counts them.
 COUNTING = """
 import sys, threading
-from agentforge.store.journal import Journal
+from agentforge.store.task.journal import Journal
 from agentforge.surfaces.cli.main import main
 opened, count = Journal.open.__func__.__code__, 0
 def note(frame, event, _):

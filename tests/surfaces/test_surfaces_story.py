@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.inputs import Resolution
-from agentforge.store import inbox
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task import inbox
 from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import Unusable, UsageError
-from agentforge.system.git import Change, Git, Lines, TreeEntry
+from agentforge.system.git.repository import Change, Git, Lines, TreeEntry
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
 """As under a driver, each git process inherits one: such a call does not copy this process first."""

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.system.git import Git
-from agentforge.system.git_objects import MOST_KEPT, Known, is_id
-from agentforge.system.tree_objects import TREE
+from agentforge.system.git.objects import MOST_KEPT, Known, is_id
+from agentforge.system.git.repository import Git
+from agentforge.system.git.trees import TREE
 from tests.rows import every
 
 ASKS_AND_WAITS = """
 import sys, time
 from pathlib import Path
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 git = Git.open(Path(sys.argv[1]))
 git.head()

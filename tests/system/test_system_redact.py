@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from agentforge.system.redact import redact
-from agentforge.system.redact_stream import MOST_HELD, redact_stream
+from agentforge.system.secrets.redact import redact
+from agentforge.system.secrets.stream import MOST_HELD, redact_stream
 from tests.depth import SOAK
 from tests.rows import every
 from tests.system.made_up_secrets import NAMED, ORDINARY, PARTS, PEM, RANDOM, SECRETS, SHORT

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentforge.system.redact import redact
-from agentforge.system.redact_stream import redact_stream
+from agentforge.system.secrets.redact import redact
+from agentforge.system.secrets.stream import redact_stream
 from tests.fuzzing import tries
 from tests.system.made_up_secrets import NAMED, ORDINARY, PARTS, RANDOM, SECRETS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
 """As under a driver, each git process inherits one: such a call does not copy this process first."""

@@ -46,12 +46,12 @@ from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Budget, Price, Question, Usage
 from agentforge.engines.local import Ports, drive
 from agentforge.engines.temporal.port import Ref
-from agentforge.store import inbox
-from agentforge.store.engine import Driven, read_engine, write_engine
-from agentforge.store.journal import Journal, read_lines
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lock import DriverLock
-from agentforge.store.times import utc_now
+from agentforge.store.task import inbox
+from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.task.journal import Journal, read_lines
+from agentforge.store.task.lock import DriverLock
+from agentforge.store.task.times import utc_now
 
 MANY = 10**9
 WORK = Stage(

@@ -27,9 +27,9 @@ from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.look import Look
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
-from agentforge.store import inbox
-from agentforge.store.engine import Driven, write_engine
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task import inbox
+from agentforge.store.task.engine import Driven, write_engine
 from tests.temporal.light import Light, LightSession, driven_locally, found_task, keys, read_state
 from tests.temporal.parent import Parent
 from tests.temporal.working import begin, connect, until, working

@@ -36,14 +36,14 @@ from agentforge.engines.temporal.client import Connection
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.look import NEXT_STEP, Flight, Look
 from agentforge.engines.temporal.workflow import Task
-from agentforge.store.engine import Driven, read_engine, write_engine
 from agentforge.store.layout import Home, Project
 from agentforge.store.site import Site
+from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli.main import main
 from agentforge.surfaces.cli.pages import engine as engine_page
 from agentforge.surfaces.cli.pages.engine import engine_fields
 from agentforge.surfaces.cli.pages.screen import ScreenWatcher
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.servers import Server, free_port
 from tests.temporal.working import until, working

@@ -24,7 +24,7 @@ from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
-from agentforge.store.engine import Driven, read_engine, write_engine
+from agentforge.store.task.engine import Driven, read_engine, write_engine
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference
 from tests.temporal.reading import DONE, READ, REQUEST, Running, User, script, until

@@ -20,11 +20,11 @@ from agentforge.engines.temporal.config import Config, Tls, read_config
 from agentforge.engines.temporal.server import DevServer, find_program
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import Answer, Order, Owed, Task, Told
-from agentforge.store.engine import Driven, read_engine, write_engine
-from agentforge.store.journal import Journal
-from agentforge.store.times import utc_now
+from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import utc_now
 from agentforge.system import processes
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from tests.temporal.light import found_task
 
 

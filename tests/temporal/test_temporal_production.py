@@ -16,8 +16,8 @@ import pytest
 from agentforge.engines.temporal.config import Config, Tls
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.server import find_program, listens
-from agentforge.store.journal import read_lines
 from agentforge.store.layout import Project
+from agentforge.store.task.journal import read_lines
 from agentforge.surfaces.cli.main import main
 from tests import forked
 from tests.engines.crash_site import PROJECT, found

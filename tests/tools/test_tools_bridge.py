@@ -22,7 +22,7 @@ from agentforge.tools.base import (
 )
 from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
-from agentforge.tools.running import ESCALATES
+from agentforge.tools.run.running import ESCALATES
 from tests.fuzzing import tries
 from tests.rows import every
 

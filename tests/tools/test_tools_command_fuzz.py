@@ -7,8 +7,8 @@ import shlex
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from agentforge.tools.command_line import parse
-from agentforge.tools.risks import RISKS, assess
+from agentforge.commands.command_line import parse
+from agentforge.commands.risks import RISKS, assess
 from tests.fuzzing import tries
 
 PIECES = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentforge.tools.command_line import MAX_CHARS, Mark, Part, parse
-from agentforge.tools.risks import RISKS, assess
+from agentforge.commands.command_line import MAX_CHARS, Mark, Part, parse
+from agentforge.commands.risks import RISKS, assess
 from tests.depth import SOAK
 from tests.fuzzing import tries
 from tests.rows import every

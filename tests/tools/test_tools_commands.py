@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
 from agentforge.tools.base import Program, ToolResult, Workbench
-from agentforge.tools.commands import COMMANDS, MAX_SECONDS, run_command, words_of
+from agentforge.tools.run.command import COMMANDS, MAX_SECONDS, run_command, words_of
 from tests.fuzzing import tries
 from tests.rows import every
 

@@ -15,8 +15,8 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.tools.base import Program, ToolResult, Workbench
 from agentforge.tools.bridge import ALIASES, TOOLS, Bridge
-from agentforge.tools.declared import Declared, called, declared_from_json, declared_tools, words_of
 from agentforge.tools.paths import PathLimits
+from agentforge.tools.run.declared import Declared, called, declared_from_json, declared_tools, words_of
 from tests.fuzzing import tries
 from tests.rows import every
 

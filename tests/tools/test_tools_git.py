@@ -11,8 +11,8 @@ import pytest
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import GitPort, ToolResult, Workbench
-from agentforge.tools.git_reading import GIT_READING, git_branch, git_diff, git_log, git_status
-from agentforge.tools.listing import list_dir
+from agentforge.tools.look.git_reading import GIT_READING, git_branch, git_diff, git_log, git_status
+from agentforge.tools.look.listing import list_dir
 
 
 def ran(_ids: Sequence[str]) -> ToolResult:

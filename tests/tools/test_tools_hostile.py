@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from agentforge.core.reply import Action, Json
 from agentforge.tools.base import COMPOSED_TOOLS, WRITING_TOOLS, ToolResult, Workbench
 from agentforge.tools.bridge import ALIASES, TOOLS, Bridge, real_action
+from agentforge.tools.look.searching import REGEX_SECONDS
 from agentforge.tools.paths import PathLimits, closed_to_all
-from agentforge.tools.searching import REGEX_SECONDS
 from tests.depth import SOAK
 from tests.fuzzing import tries
 from tests.rows import every
@@ -239,7 +239,7 @@ def test_no_expression_holds_a_search_up(
     bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not SOAK:
-        monkeypatch.setattr("agentforge.tools.searching.REGEX_SECONDS", 0.5)
+        monkeypatch.setattr("agentforge.tools.look.searching.REGEX_SECONDS", 0.5)
     (bench.root / "long.txt").write_text("a" * 1500 + "!\n")
     begun = time.monotonic()
     result = bridge().perform(Action("grep", {"pattern": pattern, "path": "long.txt"}), bench)

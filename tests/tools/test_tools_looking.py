@@ -9,7 +9,7 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import RESULT_CHARS, Opened, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
-from agentforge.tools.diagram import diagram
+from agentforge.tools.look.diagram import diagram
 
 FILES = {
     "README.md": (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
 from agentforge.tools.base import ToolResult, Workbench
-from agentforge.tools.patching import apply_patch
+from agentforge.tools.change.patching import apply_patch
 from tests.fuzzing import tries
 
 SECRET = "of outside\n"

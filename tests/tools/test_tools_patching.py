@@ -22,7 +22,7 @@ from agentforge.core.reply import Action, Json
 from agentforge.system.beneath import Content, change_all
 from agentforge.tools.base import RESULT_CHARS, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
-from agentforge.tools.patching import apply_patch
+from agentforge.tools.change.patching import apply_patch
 from agentforge.tools.paths import PathLimits
 from tests.depth import SOAK
 from tests.fuzzing import tries

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, modes
-from agentforge.store.grants import Grant
-from agentforge.store.wishes import Area
-from agentforge.tools.permissions import Call, Policy, SideEffect, Verdict, decide
-from agentforge.tools.risks import RISKS
+from agentforge.commands.permissions import Call, Policy, SideEffect, Verdict, decide
+from agentforge.commands.risks import RISKS
+from agentforge.store.user.grants import Grant
+from agentforge.store.user.wishes import Area
 from tests.fuzzing import tries
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

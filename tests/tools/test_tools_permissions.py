@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, ModeName, modes
-from agentforge.store.grants import Grant
-from agentforge.store.times import stamp
-from agentforge.store.wishes import Area
-from agentforge.tools.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
-from agentforge.tools.risk_tables import Risk
-from agentforge.tools.risks import RISKS, assess
+from agentforge.commands.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
+from agentforge.commands.risk_tables import Risk
+from agentforge.commands.risks import RISKS, assess
+from agentforge.store.task.times import stamp
+from agentforge.store.user.grants import Grant
+from agentforge.store.user.wishes import Area
 from tests.fuzzing import tries
 from tests.rows import every
 

@@ -11,7 +11,7 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import RESULT_CHARS, Opened, ToolResult, Workbench, bounded
 from agentforge.tools.bridge import TOOLS
-from agentforge.tools.regex_child import required
+from agentforge.tools.look.regex_child import required
 from tests.rows import every
 
 CODE = '''"""A module."""
@@ -237,7 +237,7 @@ def test_a_broken_regular_expression_is_a_mistake(bench: Workbench, pattern: str
 def test_a_pattern_that_never_ends_is_ended(
     bench: Workbench, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentforge.tools.searching.REGEX_SECONDS", 0.5)
+    monkeypatch.setattr("agentforge.tools.look.searching.REGEX_SECONDS", 0.5)
     (bench.root / "trap.txt").write_text("a" * 1900 + "b\n;x\n")
     started = time.monotonic()
     with pytest.raises(ModelMistake) as caught:

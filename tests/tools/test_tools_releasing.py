@@ -13,7 +13,7 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
-from agentforge.tools.changelog import has_entry_for, with_entry
+from agentforge.tools.change.changelog import has_entry_for, with_entry
 from tests.fuzzing import tries
 from tests.rows import every
 

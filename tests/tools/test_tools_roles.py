@@ -13,7 +13,7 @@ from agentforge.core.reply import Action, Json
 from agentforge.tools.base import WRITING_TOOLS, ToolResult, Workbench
 from agentforge.tools.bridge import RESERVED, TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
-from agentforge.tools.running import CONTROL
+from agentforge.tools.run.running import CONTROL
 from tests.rows import every
 
 CATALOG = Catalog.packaged()

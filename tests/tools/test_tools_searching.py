@@ -10,8 +10,8 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.tools.base import ToolResult, Workbench
-from agentforge.tools.ignoring import Patterns, searched
-from agentforge.tools.searching import search_codebase
+from agentforge.tools.look.ignoring import Patterns, searched
+from agentforge.tools.look.searching import search_codebase
 from tests.rows import every
 
 FILES = {

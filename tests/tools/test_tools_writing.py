@@ -16,8 +16,8 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import Opened, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
-from agentforge.tools.nearest import describe_miss
-from agentforge.tools.writing import _spliced
+from agentforge.tools.change.nearest import describe_miss
+from agentforge.tools.change.writing import _spliced
 from tests.rows import every
 
 CODE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"

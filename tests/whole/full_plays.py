@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agentforge.store.journal import read_lines
+from agentforge.store.task.journal import read_lines
 from agentforge.system import strict_yaml
 from tests.whole.checkouts import Done
 from tests.whole.plays import BUILT, FRAMED, REQUEST, Entry, Expected, Play, say

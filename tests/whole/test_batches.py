@@ -18,10 +18,10 @@ from agentforge.core.events import AskAnswered, AskPromoted, AskSent, AskTickete
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Amount
-from agentforge.models.providers import Means, Wire, known
-from agentforge.store.journal import read_lines
+from agentforge.models.known.providers import Means, Wire, known
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.task.journal import read_lines
 from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batches import BATCHES, Batches
 from tests.depth import SOAK

@@ -14,12 +14,12 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.engines.local import drive
 from agentforge.models.base import Model
+from agentforge.models.known.providers import Means, known
 from agentforge.models.open import open_spec
-from agentforge.models.providers import Means, known
 from agentforge.models.router import Router
-from agentforge.store.journal import read_lines
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.task.journal import read_lines
 from agentforge.testing import SERVERS, Fault, Scripted
 from tests.depth import SOAK
 from tests.whole.checkouts import EDITED, FIX, PROJECT, QUESTION, make_repository, patch, review

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentforge.store.consents import consent, consented
 from agentforge.store.layout import Home
+from agentforge.store.user.consents import consent, consented
 from agentforge.system import strict_yaml
-from agentforge.tools.declared import declared_from_json
+from agentforge.tools.run.declared import declared_from_json
 from tests.whole.plays import FIX, OLD_TEST, SOURCE, Play, finished, frame, green, red, review, say
 
 COUNT = """\

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agentforge.store.grants import grants_file, read_grants
 from agentforge.store.layout import Home
+from agentforge.store.user.grants import grants_file, read_grants
 from tests.whole.checkouts import COMMAND, Done
 from tests.whole.plays import (
     FIX,

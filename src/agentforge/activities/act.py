@@ -21,12 +21,12 @@ from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
 from agentforge.gates.taken import taken_in
-from agentforge.store import artifacts
+from agentforge.store.task import artifacts
 from agentforge.system.canon import digest_value
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench
 from agentforge.tools.bridge import Bridge, real_action
-from agentforge.tools.running import ESCALATES, SUBMIT
+from agentforge.tools.run.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
 CONTROL = frozenset({SUBMIT.name, *ESCALATES})

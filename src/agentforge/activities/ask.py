@@ -16,9 +16,9 @@ from agentforge.core.state import State
 from agentforge.core.values import Amount, Delivery
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
 from agentforge.models.router import Picked
-from agentforge.store.calls import Call
+from agentforge.store.task.calls import Call
 from agentforge.system.canon import digest_value
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 HELD_BACK = (
     "Your reply held what looks like a secret, so none of it was used. Write no keys, tokens or passwords; "

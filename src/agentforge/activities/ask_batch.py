@@ -16,7 +16,7 @@ from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, ModelTrouble, Request
 from agentforge.models.batch import Batcher, Item, batchable
 from agentforge.models.router import Picked
-from agentforge.store.outbox import Box, Sent, Waiting
+from agentforge.store.user.outbox import Box, Sent, Waiting
 
 RESUBMITTED: Final = 2
 """How often a request goes into another batch before its trouble is told."""

@@ -19,11 +19,11 @@ from agentforge.core.state import State
 from agentforge.gates.court import objects, texts
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import Opened
 from agentforge.tools.bridge import Bridge
-from agentforge.tools.declared import declared_tools
 from agentforge.tools.paths import PathLimits
+from agentforge.tools.run.declared import declared_tools
 
 MAP_CHARS = 12_000
 REACH_CHARS = 6_000

@@ -23,8 +23,8 @@ from agentforge.models.batch import (
     custom_id,
     open_batcher,
 )
-from agentforge.models.tiers import Wish
-from agentforge.store.outbox import Box, Outbox, Sent, Waiting
+from agentforge.models.known.tiers import Wish
+from agentforge.store.user.outbox import Box, Outbox, Sent, Waiting
 
 POLL_ENV: Final = "AGENTFORGE_BATCH_POLL_S"
 """How often to look at a batch, where the usual pace is not wanted."""

@@ -16,12 +16,12 @@ from agentforge.activities.world import World
 from agentforge.core.errors import ModelMistake
 from agentforge.core.state import State
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.environment import Environment, run_env
 from agentforge.sandbox.guarded import Guard
+from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.files import resolve_inside
-from agentforge.system.git import Change
+from agentforge.system.git.repository import Change
 from agentforge.system.processes import Completed
 from agentforge.system.spill import Spill, write_text
 from agentforge.tools.base import RESULT_CHARS, Act, Program, ToolResult, bounded

@@ -8,7 +8,7 @@ from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.state import State
 from agentforge.gates.court import objects
-from agentforge.store import archive
+from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
 

@@ -11,6 +11,8 @@ from typing import cast
 from agentforge.activities.showing import ask, named_paths, show
 from agentforge.activities.world import World
 from agentforge.catalog.modes import mode_named
+from agentforge.commands.permissions import Call, SideEffect, decide
+from agentforge.commands.risk_tables import Risk
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action
 from agentforge.core.state import State
@@ -18,11 +20,9 @@ from agentforge.core.values import Question, WantedCall
 from agentforge.system.canon import digest_value
 from agentforge.tools.base import Tool, ToolResult, Workbench, texts_of
 from agentforge.tools.bridge import TOOLS, Bridge
-from agentforge.tools.commands import words_of
-from agentforge.tools.declared import DeclaredCall, called, declared_tools
-from agentforge.tools.permissions import Call, SideEffect, decide
-from agentforge.tools.risk_tables import Risk
 from agentforge.tools.roots import named_in
+from agentforge.tools.run.command import words_of
+from agentforge.tools.run.declared import DeclaredCall, called, declared_tools
 
 _LOOKS = ("pure", "read")
 

@@ -6,17 +6,17 @@ A journal lies in the repository, and a repository can bring one along: nothing 
 from functools import partial
 from typing import cast, get_args
 
+from agentforge.commands.permissions import Rules
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.state import State
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.container import ContainerSpec
-from agentforge.sandbox.ladder import Wanted, choose
-from agentforge.store.approvals import approvals_file, approved_calls
-from agentforge.store.consents import consented
-from agentforge.store.grants import grants_file, read_grants
+from agentforge.sandbox.walls.container import ContainerSpec
+from agentforge.sandbox.walls.ladder import Wanted, choose
 from agentforge.store.site import Site, home_path
-from agentforge.store.wishes import Said, Wishes, read_wishes, wishes_file
-from agentforge.tools.permissions import Rules
+from agentforge.store.user.approvals import approvals_file, approved_calls
+from agentforge.store.user.consents import consented
+from agentforge.store.user.grants import grants_file, read_grants
+from agentforge.store.user.wishes import Said, Wishes, read_wishes, wishes_file
 
 
 def said(site: Site, state: State) -> Said:

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentforge.activities.preview import preview
+from agentforge.commands.permissions import Call, Decision
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action
 from agentforge.core.values import PERMISSION_OPTIONS, Question, WantedCall
 from agentforge.store.layout import TaskFiles
 from agentforge.system.files import write_atomic
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 from agentforge.system.visible import command_line, visible
 from agentforge.tools.base import Tool, Workbench
-from agentforge.tools.permissions import Call, Decision
 
 COMMAND_CHARS = 4_000
 CHANGE_CHARS = 40_000

@@ -9,8 +9,8 @@ from typing import Protocol
 from agentforge.core.inputs import AskTrouble
 from agentforge.core.state import State
 from agentforge.core.values import Amount, Delivery, Usage
-from agentforge.store.calls import Call
-from agentforge.store.day_cap import DayCap, Refusal
+from agentforge.store.task.calls import Call
+from agentforge.store.user.day_cap import DayCap, Refusal
 
 TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_cap` in your config.yaml."
 

@@ -10,7 +10,7 @@ from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
 from agentforge.gates.court import result_of
-from agentforge.store import artifacts
+from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
 
 

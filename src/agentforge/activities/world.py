@@ -12,6 +12,7 @@ from agentforge.analysis.lint import LintRun
 from agentforge.analysis.outcomes import TestRun
 from agentforge.analysis.reach import Reach, change_facts
 from agentforge.catalog.load import Resolved
+from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
 from agentforge.core.reply import Json
@@ -20,17 +21,16 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Court
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.detect import Plan, detect, lock_hash, test_globs
 from agentforge.sandbox.environment import Environment, build
+from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store import artifacts
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import readable
-from agentforge.store.pack import Pack
+from agentforge.store.task import artifacts
+from agentforge.store.task.lines import readable
+from agentforge.store.task.pack import Pack
 from agentforge.tools.base import Opened
 from agentforge.tools.paths import PathLimits
-from agentforge.tools.permissions import Rules
 from agentforge.tools.roots import Root
 
 Document = dict[str, Json]

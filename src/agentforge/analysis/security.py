@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from agentforge.analysis.symbols import PYTHON, Function, parse
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")

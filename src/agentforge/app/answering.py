@@ -11,16 +11,16 @@ from agentforge.core.errors import PolicyError, UsageError, UserError
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.core.values import Price, TierPrice
 from agentforge.models.base import Answer, Model, Request, Reservation
-from agentforge.models.local import LocalModels, installed, unlisted
+from agentforge.models.known.local import LocalModels, installed, unlisted
+from agentforge.models.known.prices import Prices, price_list
+from agentforge.models.known.providers import SCRIPTED, Provider
+from agentforge.models.known.scores import NoScores, Scores
+from agentforge.models.known.tiers import Tiers, higher, split
 from agentforge.models.open import open_spec
-from agentforge.models.prices import Prices, price_list
-from agentforge.models.providers import SCRIPTED, Provider
 from agentforge.models.router import Parts, Router
-from agentforge.models.scores import NoScores, Scores
-from agentforge.models.stack import recorded
-from agentforge.models.tiers import Tiers, higher, split
-from agentforge.store.keys import KeyStore
+from agentforge.models.wrap.stack import recorded
 from agentforge.store.layout import Home
+from agentforge.store.user.keys import KeyStore
 
 TIERED = "tiers"
 """What a task's record calls its model where several do the work: then every call names its own."""

@@ -12,9 +12,11 @@ from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import PolicyError
 from agentforge.core.values import Escalation, WantedCall, is_yes
-from agentforge.store.approvals import Approved, approvals_file, read_approvals, record_approval
-from agentforge.store.consents import consent
-from agentforge.store.grants import (
+from agentforge.store.site import Site
+from agentforge.store.task.times import stamp
+from agentforge.store.user.approvals import Approved, approvals_file, read_approvals, record_approval
+from agentforge.store.user.consents import consent
+from agentforge.store.user.grants import (
     PROPOSED_DAYS,
     Approval,
     Grant,
@@ -23,8 +25,6 @@ from agentforge.store.grants import (
     proposals,
     read_grants,
 )
-from agentforge.store.site import Site
-from agentforge.store.times import stamp
 from agentforge.system.canon import digest_value
 from agentforge.system.visible import command_line
 

@@ -9,7 +9,7 @@ from agentforge.app.starting import exclude_run_state
 from agentforge.catalog.check import examples
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.sandbox.detect import Plan, detect
-from agentforge.sandbox.ladder import choose
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import Site, home_path
 from agentforge.system.files import write_atomic
 from agentforge.system.visible import one_line

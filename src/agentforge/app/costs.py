@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.core.errors import UserError
-from agentforge.store.calls import Call, CallState, journal_calls
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.task.calls import Call, CallState, journal_calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from agentforge.core.errors import Unusable
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.store import artifacts
 from agentforge.store.layout import TaskFiles
-from agentforge.store.views import final_name
+from agentforge.store.task import artifacts
+from agentforge.store.task.views import final_name
 from agentforge.system.visible import one_line
 
 _CHANGES = frozenset({"test_suite", "implementation"})

@@ -27,16 +27,16 @@ from agentforge.core.inputs import Abort, Message
 from agentforge.core.pipeline import TIERS
 from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
-from agentforge.models.tiers import Wish
+from agentforge.models.known.tiers import Wish
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store import inbox
-from agentforge.store.journal import Journal, Listener
-from agentforge.store.ledger import Ledger
-from agentforge.store.lock import DriverLock
-from agentforge.store.outbox import Outbox
 from agentforge.store.site import Site
-from agentforge.store.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.task import inbox
+from agentforge.store.task.journal import Journal, Listener
+from agentforge.store.task.lock import DriverLock
+from agentforge.store.user.ledger import Ledger
+from agentforge.store.user.outbox import Outbox
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system import processes
 from agentforge.system.processes import Completed
 

@@ -10,8 +10,8 @@ from agentforge.core.errors import UserError
 from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.store.engine import read_engine
-from agentforge.store.wishes import Wishes
+from agentforge.store.task.engine import read_engine
+from agentforge.store.user.wishes import Wishes
 
 
 def resume(

@@ -11,9 +11,9 @@ from agentforge.app.holdups import Case, Holdup, at_work, holdups, idle_s, is_lo
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.state import TERMINAL
-from agentforge.store.engine import Driven, read_engine
-from agentforge.store.index import Index, Row
 from agentforge.store.site import Site
+from agentforge.store.task.engine import Driven, read_engine
+from agentforge.store.user.index import Index, Row
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.look import Look

@@ -11,10 +11,10 @@ from agentforge.app.holdups import SLOW_S, Case, Holdup, holdups, idle_s, rests
 from agentforge.app.ports import Watcher
 from agentforge.core.errors import Unusable, UserError
 from agentforge.core.state import State
-from agentforge.store.engine import read_engine
-from agentforge.store.journal import Journal
-from agentforge.store.lock import DriverLock, LockTaken
-from agentforge.store.times import utc_now
+from agentforge.store.task.engine import read_engine
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.lock import DriverLock, LockTaken
+from agentforge.store.task.times import utc_now
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.client import Connection

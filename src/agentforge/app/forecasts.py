@@ -7,9 +7,9 @@ from agentforge.analysis.forecast import Forecast, Past
 from agentforge.app.tasks import OpenTask
 from agentforge.core.pipeline import TIERS
 from agentforge.core.state import State
-from agentforge.store.index import Index
-from agentforge.store.ledger import Ledger
 from agentforge.store.site import Site
+from agentforge.store.user.index import Index
+from agentforge.store.user.ledger import Ledger
 
 
 def forecast(task: OpenTask, notice: Callable[[str], None] = lambda _: None) -> Forecast | None:

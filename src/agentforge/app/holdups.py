@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from agentforge.core.errors import Unusable
 from agentforge.core.state import TERMINAL, State
-from agentforge.store.times import Clock, Times
+from agentforge.store.task.times import Clock, Times
 from agentforge.system.visible import one_line
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.config import Config
     from agentforge.engines.temporal.look import Flight, Look
-    from agentforge.store.engine import Driven
+    from agentforge.store.task.engine import Driven
 
 SLOW_S = 5.0
 """Work that nobody has taken, or a worker that was not heard of, for longer is worth a line."""

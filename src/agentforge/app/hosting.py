@@ -21,11 +21,11 @@ from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.engines.local import Ports
 from agentforge.engines.temporal.port import Ref
-from agentforge.store import inbox
-from agentforge.store.engine import Driven, read_engine, write_engine
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site, home_path
+from agentforge.store.task import inbox
+from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.task.journal import Journal
 
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
 

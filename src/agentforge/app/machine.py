@@ -14,12 +14,12 @@ from agentforge.app.providers_check import CheckState, MachineCheck, Models, che
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import PolicyError, Unusable, UserError
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.container import ContainerSpec
-from agentforge.sandbox.ladder import choose, rungs
-from agentforge.sandbox.probe import ESSENTIAL, Probe, probe
 from agentforge.sandbox.toolchains import all_needs, find_toolchains, needs_here
+from agentforge.sandbox.walls.container import ContainerSpec
+from agentforge.sandbox.walls.ladder import choose, rungs
+from agentforge.sandbox.walls.probe import ESSENTIAL, Probe, probe
 from agentforge.store.site import home_path
-from agentforge.system.git_open import OLDEST
+from agentforge.system.git.open import OLDEST
 from agentforge.system.processes import run
 
 OLDEST_PYTHON = (3, 11)

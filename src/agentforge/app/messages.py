@@ -12,9 +12,9 @@ from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.core.state import TERMINAL, State
 from agentforge.core.values import RETRYABLE, Escalation
-from agentforge.store import inbox
-from agentforge.store.times import stamp
-from agentforge.system.redact import redact
+from agentforge.store.task import inbox
+from agentforge.store.task.times import stamp
+from agentforge.system.secrets.redact import redact
 
 PATIENCE_S = 5.0
 """How long a driver that is about to end gets to take a message in."""

@@ -8,11 +8,11 @@ from agentforge.catalog.modes import mode_named
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.models.base import ModelTrouble, Request
-from agentforge.models.local import installed_all, lists, propose
-from agentforge.models.providers import Provider
+from agentforge.models.known.local import installed_all, lists, propose
+from agentforge.models.known.providers import Provider
+from agentforge.models.known.tiers import is_tier, split
+from agentforge.models.known.windows import window_of
 from agentforge.models.router import CONFIGURE, Candidate
-from agentforge.models.tiers import is_tier, split
-from agentforge.models.windows import window_of
 from agentforge.store.site import home_path
 
 

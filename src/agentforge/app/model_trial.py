@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UserError
 from agentforge.models.base import Answer, Block, Model, ModelTrouble, Request, ToolSpec
-from agentforge.models.means import POSSIBLE
+from agentforge.models.known.providers import SCRIPTED, Means
+from agentforge.models.known.tiers import split
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import SCRIPTED, Means
-from agentforge.models.retry import Attempt, Retrying, Tries
-from agentforge.models.tiers import split
+from agentforge.models.reply.format import POSSIBLE
+from agentforge.models.wrap.retry import Attempt, Retrying, Tries
 
 _READY = ToolSpec(
     "ready",

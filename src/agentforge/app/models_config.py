@@ -11,12 +11,12 @@ from agentforge.app.answering import Answering
 from agentforge.app.settings import named_model, read_overrides, read_own_settings, read_project_settings
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
-from agentforge.models.providers import known
-from agentforge.models.tiers import read_tiers
-from agentforge.store.keys import KeyStore
+from agentforge.models.known.providers import known
+from agentforge.models.known.tiers import read_tiers
 from agentforge.store.layout import Home
-from agentforge.store.ledger import Ledger, ledger_file
-from agentforge.system.git import Git
+from agentforge.store.user.keys import KeyStore
+from agentforge.store.user.ledger import Ledger, ledger_file
+from agentforge.system.git.repository import Git
 
 
 def models_config(

@@ -7,7 +7,7 @@ import shlex
 from typing import NamedTuple, cast, get_args
 
 from agentforge.core.values import WantedCall
-from agentforge.store.grants import PROPOSED_DAYS, Grant, GrantRisk
+from agentforge.store.user.grants import PROPOSED_DAYS, Grant, GrantRisk
 from agentforge.system.visible import command_line, visible
 
 _PATTERN = re.compile(r"[*?\[\]{}!,\s]")

@@ -8,9 +8,14 @@ from pathlib import Path
 
 from agentforge.activities.said import project_of
 from agentforge.catalog.modes import mode_named
+from agentforge.commands.permissions import Call, Decision, Policy, decide
+from agentforge.commands.risks import RISKS, assess
 from agentforge.core.errors import UsageError
-from agentforge.store.approvals import approvals_file, read_approvals
-from agentforge.store.grants import (
+from agentforge.store.layout import Home
+from agentforge.store.site import Site, home_path
+from agentforge.store.task.times import stamp, utc_now
+from agentforge.store.user.approvals import approvals_file, read_approvals
+from agentforge.store.user.grants import (
     Grant,
     GrantRisk,
     add_grant,
@@ -20,13 +25,8 @@ from agentforge.store.grants import (
     read_grants,
     revoke_grant,
 )
-from agentforge.store.layout import Home
-from agentforge.store.site import Site, home_path
-from agentforge.store.times import stamp, utc_now
-from agentforge.store.wishes import Wishes
+from agentforge.store.user.wishes import Wishes
 from agentforge.tools.bridge import TOOLS, real_name
-from agentforge.tools.permissions import Call, Decision, Policy, decide
-from agentforge.tools.risks import RISKS, assess
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
 _ACTIVE = re.compile(r"[$`;<>(){}'\"]")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from agentforge.app.models_config import models_config
 from agentforge.core.errors import UsageError
-from agentforge.models.providers import Provider
-from agentforge.store.keys import KeyStore, keys_file
+from agentforge.models.known.providers import Provider
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
+from agentforge.store.user.keys import KeyStore, keys_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UsageError
+from agentforge.models.known.providers import Provider
 from agentforge.models.probe import PROBE_S, Probe, probe_all
-from agentforge.models.providers import Provider
 
 CheckState = Literal["ok", "weak", "missing"]
 

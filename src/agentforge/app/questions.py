@@ -6,9 +6,9 @@ from typing import NamedTuple
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
 from agentforge.core.values import Escalation
-from agentforge.store.index import Index
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.user.index import Index
 
 
 class Question(NamedTuple):

@@ -18,10 +18,10 @@ from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import TERMINAL, State
-from agentforge.store.engine import Driven, EngineName, read_engine, write_engine
-from agentforge.store.lock import DriverLock, LockTaken
-from agentforge.store.wishes import Wishes
-from agentforge.system.redact import redact
+from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
+from agentforge.store.task.lock import DriverLock, LockTaken
+from agentforge.store.user.wishes import Wishes
+from agentforge.system.secrets.redact import redact
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.client import Connection

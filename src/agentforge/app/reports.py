@@ -8,7 +8,7 @@ from agentforge.app.deliverable import Deliverable, changes_files, read_delivera
 from agentforge.app.tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from functools import cache
 
 from agentforge.app.costs import Savings, is_discounted
 from agentforge.app.models_config import models_config
-from agentforge.models.prices import Prices, price_list
-from agentforge.store.calls import Call
+from agentforge.models.known.prices import Prices, price_list
 from agentforge.store.site import home_path
+from agentforge.store.task.calls import Call
 
 
 def savings(calls: Sequence[Call]) -> Savings:

@@ -15,14 +15,14 @@ from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
-from agentforge.models.providers import Provider, known
-from agentforge.models.tiers import Tiers, read_tiers
-from agentforge.sandbox.container import ContainerSpec
-from agentforge.sandbox.destinations import Destination, destinations
-from agentforge.store.day_cap import DayCap
+from agentforge.models.known.providers import Provider, known
+from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.sandbox.network.destinations import Destination, destinations
+from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.site import home_path
+from agentforge.store.user.day_cap import DayCap
 from agentforge.system import strict_yaml
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"

@@ -23,19 +23,19 @@ from agentforge.core.pipeline import PREDICATES
 from agentforge.core.values import Delivery
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.batch import WIRES
-from agentforge.models.tiers import split
-from agentforge.sandbox.ladder import choose
+from agentforge.models.known.tiers import split
+from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store import archive, artifacts
-from agentforge.store.engine import EngineName
-from agentforge.store.journal import Journal
 from agentforge.store.layout import new_task_id
-from agentforge.store.pack import Pack
 from agentforge.store.site import Site
-from agentforge.store.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.task import archive, artifacts
+from agentforge.store.task.engine import EngineName
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system.files import make_own_directory
-from agentforge.system.git import Git
-from agentforge.system.redact import redact
+from agentforge.system.git.repository import Git
+from agentforge.system.secrets.redact import redact
 
 RUN_STATE = (
     ".agentforge/tasks/",

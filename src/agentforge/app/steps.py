@@ -18,10 +18,10 @@ from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Usage
-from agentforge.store.journal import read_lines
 from agentforge.store.layout import TaskFiles
-from agentforge.store.lines import Line
-from agentforge.store.pack import Pack
+from agentforge.store.task.journal import read_lines
+from agentforge.store.task.lines import Line
+from agentforge.store.task.pack import Pack
 
 
 @dataclass(slots=True)

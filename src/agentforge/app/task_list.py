@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from agentforge.app.engine_view import LostTasks, find_lost
 from agentforge.core.errors import UserError
-from agentforge.store.engine import EngineName, read_engine
-from agentforge.store.index import Index, Row
 from agentforge.store.site import Site
+from agentforge.store.task.engine import EngineName, read_engine
+from agentforge.store.user.index import Index, Row
 
 
 @dataclass(frozen=True, slots=True)

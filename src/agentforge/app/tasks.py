@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.state import State
-from agentforge.store.journal import Journal
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from agentforge.store.task.journal import Journal
 
 __all__ = ["OpenTask", "Site", "open_task"]
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from agentforge.core.events import Event, StepClosed
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.store import index, views
-from agentforge.store.journal import Journal
 from agentforge.store.site import Site
+from agentforge.store.task import views
+from agentforge.store.task.journal import Journal
+from agentforge.store.user import index
 
 VIEW_SECONDS = 1.0
 

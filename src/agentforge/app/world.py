@@ -12,9 +12,9 @@ from agentforge.core.state import State
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store.journal import Journal
-from agentforge.store.pack import Pack
 from agentforge.store.site import Site
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
 
 
 def settings_of(site: Site, state: State) -> Settings:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from agentforge.context.hidden import visible
 from agentforge.context.phrases import LOOKALIKES, MARKS, OTHER_SCRIPTS, PHRASES, Kind, Phrase
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 MAX_CHARS = 200_000
 MAX_FINDINGS = 8

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from agentforge.analysis.symbols import find_symbol, outline
 from agentforge.tools.base import Opened
-from agentforge.tools.source import lines_of, numbered
+from agentforge.tools.look.source import lines_of, numbered
 
 _PLACE = attrgetter("path", "start", "end", "symbol")
 

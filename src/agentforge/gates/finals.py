@@ -12,7 +12,7 @@ from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
-from agentforge.system.git import Git
+from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol
 from agentforge.core.errors import AgentForgeError
 from agentforge.core.reply import Json, Reply
 from agentforge.core.values import Usage
-from agentforge.models.reply_text import MAX_REPLY_BYTES, Parsed, parse_reply_text
+from agentforge.models.reply.text import MAX_REPLY_BYTES, Parsed, parse_reply_text
 
 __all__ = [
     "MAX_REPLY_BYTES",

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
 from agentforge.models.base import Answer, Model, ModelTrouble, Request
+from agentforge.models.known.providers import Wire
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import Wire
 
 WIRES: Final[frozenset[Wire]] = frozenset({"anthropic", "openai-responses", "google", "mistral"})
 """Where there are batches. OpenAI has them for responses, and here not for chat completions."""

@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.models.base import Model
-from agentforge.models.families import classify
-from agentforge.models.prices import Prices
+from agentforge.models.known.families import classify
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import SCRIPTED, Provider
 from agentforge.models.provider_model import ProviderModel
-from agentforge.models.providers import SCRIPTED, Provider
 from agentforge.models.wire.endpoint import Wrap
 
 Keys: TypeAlias = Callable[[Provider], str | None]

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Final, Literal
 
-from agentforge.models.clock import REAL
-from agentforge.models.local import NoRedirect, astray
+from agentforge.models.known.local import NoRedirect, astray
+from agentforge.models.known.providers import Provider
 from agentforge.models.provider_model import installed
-from agentforge.models.providers import Provider
+from agentforge.models.wrap.clock import REAL
 
 PROBE_S: Final = 1.5
 _MAX_BODY: Final = 4 << 20

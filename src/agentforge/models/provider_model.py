@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from itertools import pairwise
 
 from agentforge.core.errors import Unusable, UsageError
-from agentforge.models import means
 from agentforge.models.base import (
     REFUSED,
     Answer,
@@ -20,10 +19,11 @@ from agentforge.models.base import (
     rough_tokens,
     tool_tokens,
 )
-from agentforge.models.native_calls import REPORT, recorded_calls
-from agentforge.models.prices import Prices
-from agentforge.models.providers import Extra, Means, Provider
-from agentforge.models.reply_text import MAX_REPLY_BYTES
+from agentforge.models.known.prices import Prices
+from agentforge.models.known.providers import Extra, Means, Provider
+from agentforge.models.reply import format as means
+from agentforge.models.reply.native_calls import REPORT, recorded_calls
+from agentforge.models.reply.text import MAX_REPLY_BYTES
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, Wrap
 
 _MODULES: dict[Extra, tuple[str, ...]] = {

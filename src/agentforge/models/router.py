@@ -16,15 +16,15 @@ from typing import Final
 from agentforge.core.errors import UserError
 from agentforge.core.pipeline import Tier
 from agentforge.models.base import Answer, Model, ModelTrouble, Request, Reservation, TroubleKind, tool_tokens
-from agentforge.models.breaker import NotSent
-from agentforge.models.clock import REAL, Clock
-from agentforge.models.limit import LONGEST_HOLD_S
-from agentforge.models.local import LocalModels, lists, propose
-from agentforge.models.providers import SCRIPTED, Provider
-from agentforge.models.scores import NoScores, Scores
-from agentforge.models.stack import Stack
-from agentforge.models.tiers import Tiers, higher, is_tier, single, split
-from agentforge.models.windows import window_of
+from agentforge.models.known.local import LocalModels, lists, propose
+from agentforge.models.known.providers import SCRIPTED, Provider
+from agentforge.models.known.scores import NoScores, Scores
+from agentforge.models.known.tiers import Tiers, higher, is_tier, single, split
+from agentforge.models.known.windows import window_of
+from agentforge.models.wrap.breaker import NotSent
+from agentforge.models.wrap.clock import REAL, Clock
+from agentforge.models.wrap.limit import LONGEST_HOLD_S
+from agentforge.models.wrap.stack import Stack
 
 REPEATED: Final = 2
 """So many failures in a row, and the next model is asked."""

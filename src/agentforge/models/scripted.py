@@ -33,7 +33,7 @@ from agentforge.models.base import (
     render_blocks,
     rough_tokens,
 )
-from agentforge.models.reply_text import recorded
+from agentforge.models.reply.text import recorded
 from agentforge.system.strict_yaml import load
 
 _KEYS = frozenset({"stage", "role", "reply", "expects", "stop", "usage"})

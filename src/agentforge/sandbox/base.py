@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from agentforge.core.errors import Unusable
-from agentforge.sandbox.destinations import Destination
-from agentforge.sandbox.limits import Limits
+from agentforge.sandbox.network.destinations import Destination
+from agentforge.sandbox.walls.limits import Limits
 from agentforge.system.processes import Completed, Tee
 
 SandboxName = Literal["bubblewrap", "landlock", "container", "none"]

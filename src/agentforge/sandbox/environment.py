@@ -20,10 +20,10 @@ from typing import TypeAlias
 
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
-from agentforge.sandbox.destinations import Destination
 from agentforge.sandbox.detect import SETTINGS_FILE, Plan
 from agentforge.sandbox.indexes import FIRST_INDEX, default_places, index_places, index_variables, named_paths
 from agentforge.sandbox.interpreter import Interpreter, find_interpreter, find_uv
+from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.toolchains import Toolchain, find_toolchains, readable, with_toolchains
 from agentforge.system.canon import digest
 from agentforge.system.files import disk_errors, write_atomic

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from agentforge.system.mirror import kind_of, remove
+from agentforge.system.git.mirror import kind_of, remove
 
 # Names at the top of a tree, in lower case, as patterns of one name.
 # fmt: off

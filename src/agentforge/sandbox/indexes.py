@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agentforge.sandbox.destinations import Destination, destinations, of_address
+from agentforge.sandbox.network.destinations import Destination, destinations, of_address
 from agentforge.system.processes import run
 
 # What set-up may know of the caller: where packages come from, and whom to believe. Test runs get none of it.

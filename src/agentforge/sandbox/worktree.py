@@ -18,9 +18,9 @@ from pathlib import Path
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
 from agentforge.system.files import disk_errors
-from agentforge.system.git import Git
-from agentforge.system.git_call import failure
-from agentforge.system.mirror import remove
+from agentforge.system.git.call import failure
+from agentforge.system.git.mirror import remove
+from agentforge.system.git.repository import Git
 
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"

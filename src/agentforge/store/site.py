@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.errors import UsageError
-from agentforge.store import archive
-from agentforge.store.journal import Journal
 from agentforge.store.layout import Home, Project, TaskFiles, find_task
-from agentforge.store.times import Clock, utc_now
-from agentforge.system.git import Git
+from agentforge.store.task import archive
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import Clock, utc_now
+from agentforge.system.git.repository import Git
 
 
 def home_path(environ: Mapping[str, str] = os.environ) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from agentforge.system.files import disk_errors
-from agentforge.system.redact_stream import redact_stream
+from agentforge.system.secrets.stream import redact_stream
 
 MAX_BYTES = 64_000_000
 """More of one output is not kept: who needs it can have the program write a file."""

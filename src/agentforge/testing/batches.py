@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from agentforge.core.reply import Json
-from agentforge.models.providers import Wire
+from agentforge.models.known.providers import Wire
 from agentforge.testing.dialects import Dialect, GenerateContent, Messages, MistralChat, Responses, said
 from agentforge.testing.server import Exchange, Fault, Response, Scripted
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.core.reply import Json, reply_from_json, reply_to_json
-from agentforge.models.providers import Means, Wire
+from agentforge.models.known.providers import Means, Wire
 
 
 @dataclass(frozen=True, slots=True)

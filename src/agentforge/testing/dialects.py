@@ -8,7 +8,7 @@ from typing import Any
 
 from agentforge.core.reply import Json
 from agentforge.models.base import rough_tokens
-from agentforge.models.providers import Wire
+from agentforge.models.known.providers import Wire
 from agentforge.testing.dialect import Dialect, Said, content_of, said, text_of
 
 __all__ = [

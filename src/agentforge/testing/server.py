@@ -11,7 +11,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from agentforge.core.reply import Json
-from agentforge.models.providers import Wire
+from agentforge.models.known.providers import Wire
 from agentforge.testing.dialects import Chat, Dialect, GenerateContent, Messages, MistralChat, Responses, said
 
 _REPLY_KEYS = frozenset({"thought", "notes", "actions", "artifacts", "signal", "summary"})

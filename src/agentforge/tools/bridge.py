@@ -23,8 +23,7 @@ from typing import NamedTuple
 from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
-from agentforge.system.redact import redact
-from agentforge.tools.analysing import ANALYSING
+from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import (
     ACTS,
     RESULT_CHARS,
@@ -36,23 +35,24 @@ from agentforge.tools.base import (
     bounded,
     text_of,
 )
-from agentforge.tools.checking import CHECKING
-from agentforge.tools.commands import COMMANDS
-from agentforge.tools.declared import Declared, as_tool
-from agentforge.tools.documentation import DOCUMENTATION
-from agentforge.tools.git_reading import GIT_READING
-from agentforge.tools.listing import LISTING
-from agentforge.tools.moving import MOVING
-from agentforge.tools.patching import PATCHING
+from agentforge.tools.change.moving import MOVING
+from agentforge.tools.change.patching import PATCHING
+from agentforge.tools.change.releasing import RELEASING
+from agentforge.tools.change.writing import WRITING
+from agentforge.tools.look.analysing import ANALYSING
+from agentforge.tools.look.documentation import DOCUMENTATION
+from agentforge.tools.look.git_reading import GIT_READING
+from agentforge.tools.look.listing import LISTING
+from agentforge.tools.look.reading import READING
+from agentforge.tools.look.scanning import SCANNING
+from agentforge.tools.look.searching import SEARCHING
+from agentforge.tools.look.source import read_source
 from agentforge.tools.paths import Glob, PathLimits, closed_to_all, glob, matches_any
-from agentforge.tools.reading import READING
-from agentforge.tools.releasing import RELEASING
 from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot_of
-from agentforge.tools.running import CONTROL, RUNNING, shown_control
-from agentforge.tools.scanning import SCANNING
-from agentforge.tools.searching import SEARCHING
-from agentforge.tools.source import read_source
-from agentforge.tools.writing import WRITING
+from agentforge.tools.run.checking import CHECKING
+from agentforge.tools.run.command import COMMANDS
+from agentforge.tools.run.declared import Declared, as_tool
+from agentforge.tools.run.running import CONTROL, RUNNING, shown_control
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
 _TABLES = (*_LOOKING, WRITING, PATCHING, MOVING, RELEASING, RUNNING, CHECKING, COMMANDS)

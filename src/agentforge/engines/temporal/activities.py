@@ -26,7 +26,7 @@ from agentforge.engines.temporal.answers import answer_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
 from agentforge.engines.temporal.workflow import Answer, Order
-from agentforge.store.lock import LockTaken
+from agentforge.store.task.lock import LockTaken
 
 FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
 PULSE_S = 1.0

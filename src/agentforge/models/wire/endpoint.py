@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from agentforge.core.reply import Json
 from agentforge.models.base import Stop, ToolSpec, Usage
-from agentforge.models.native_calls import Call
-from agentforge.models.providers import Provider
+from agentforge.models.known.providers import Provider
+from agentforge.models.reply.native_calls import Call
 
 Wrap: TypeAlias = Callable[[Any], Any]
 """From one transport of the HTTP library to another around it: a place for recording and replay."""

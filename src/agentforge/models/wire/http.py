@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from agentforge.models.base import MAX_REPLY_BYTES
-from agentforge.models.providers import Wire, is_loopback
+from agentforge.models.known.providers import Wire, is_loopback
 from agentforge.models.wire.endpoint import Endpoint
 
 PLACEHOLDER: Final = "none"

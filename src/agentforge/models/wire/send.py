@@ -26,7 +26,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
 from agentforge.models.base import Stop, ToolSpec, Usage
-from agentforge.models.native_calls import Call
+from agentforge.models.reply.native_calls import Call
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, TooLong
 from agentforge.models.wire.http import Watch, open_client
 from agentforge.models.wire.trouble import trouble_of

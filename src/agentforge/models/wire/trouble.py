@@ -22,7 +22,7 @@ from pydantic_ai.exceptions import (
 from agentforge.models.base import ModelTrouble
 from agentforge.models.wire.endpoint import Endpoint, Outgoing
 from agentforge.models.wire.http import Watch
-from agentforge.system.redact import redact
+from agentforge.system.secrets.redact import redact
 
 _SAID_CHARS = 300
 _NO_SUCH_MODEL = re.compile(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from agentforge.store.wishes import Area, Wishes
+    from agentforge.store.user.wishes import Area, Wishes
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -57,7 +57,7 @@ def permission_flags(command: F) -> F:
 
 def wishes_of(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
     """What was said, as it is kept."""
-    from agentforge.store.wishes import Wishes
+    from agentforge.store.user.wishes import Wishes
 
     return Wishes(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)
 

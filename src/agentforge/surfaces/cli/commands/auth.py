@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from agentforge.app.provider_keys import KeyState
     from agentforge.core.reply import Json
-    from agentforge.models.providers import Provider
+    from agentforge.models.known.providers import Provider
 
 _LONGEST = 10_000
 

@@ -10,8 +10,8 @@ import click
 from agentforge.surfaces.cli.flags import wishes_of
 
 if TYPE_CHECKING:
-    from agentforge.store.grants import GrantRisk
-    from agentforge.store.wishes import Area
+    from agentforge.store.user.grants import GrantRisk
+    from agentforge.store.user.wishes import Area
 
 
 @click.group(

@@ -25,7 +25,7 @@ def redact(*, file: Path | None) -> int:
 
     from agentforge.core.errors import UsageError
     from agentforge.surfaces.cli.printing import print_bytes
-    from agentforge.system.redact_stream import redact_stream
+    from agentforge.system.secrets.stream import redact_stream
 
     def pieces(source: io.BufferedReader) -> Iterator[str]:
         # What is no text goes through unchanged, byte for byte.

@@ -8,7 +8,7 @@ import click
 from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, wishes_of
 
 if TYPE_CHECKING:
-    from agentforge.store.engine import EngineName
+    from agentforge.store.task.engine import EngineName
 
 
 @click.command(

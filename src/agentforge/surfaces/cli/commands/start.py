@@ -9,7 +9,7 @@ import click
 from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, wishes_of
 
 if TYPE_CHECKING:
-    from agentforge.store.engine import EngineName
+    from agentforge.store.task.engine import EngineName
     from agentforge.surfaces.cli.pages.screen import Screen
 
 F = TypeVar("F", bound=Callable[..., int])

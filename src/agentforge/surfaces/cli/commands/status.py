@@ -8,8 +8,8 @@ import click
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
     from agentforge.core.reply import Json
-    from agentforge.store.index import Row
     from agentforge.store.site import Site
+    from agentforge.store.user.index import Row
 
 
 @click.command(
@@ -96,7 +96,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
 def _one(task: "OpenTask", *, as_data: bool) -> int:
     from agentforge.app.engine_view import engine_view
     from agentforge.app.reports import report
-    from agentforge.store.views import state_view
+    from agentforge.store.task.views import state_view
     from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
     from agentforge.surfaces.cli.pages.task import page
     from agentforge.surfaces.cli.printing import print_json

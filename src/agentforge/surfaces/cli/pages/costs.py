@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from agentforge.app.costs import CallTotal, Savings, add_up, grouped, in_state
 from agentforge.core.reply import Json
-from agentforge.store.calls import Call, CallState
+from agentforge.store.task.calls import Call, CallState
 from agentforge.surfaces.cli.pages.words import count, money
 from agentforge.surfaces.cli.printing import table
 

@@ -11,8 +11,8 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import Times
-from agentforge.store.views import asking, escalation_view, plan, reports, specification
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import asking, escalation_view, plan, reports, specification
 from agentforge.surfaces.cli.pages.report import answer_command
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command

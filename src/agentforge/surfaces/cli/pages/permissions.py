@@ -1,10 +1,10 @@
 """Grants and decisions, for a person and for programs."""
 
 from agentforge.app.settings_file import spell_command
-from agentforge.store.grants import Grant
+from agentforge.commands.permissions import Decision
+from agentforge.store.user.grants import Grant
 from agentforge.surfaces.cli.printing import print_text
 from agentforge.system.visible import one_line
-from agentforge.tools.permissions import Decision
 
 
 def grant_scope(grant: Grant) -> str:

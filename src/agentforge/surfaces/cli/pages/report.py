@@ -10,7 +10,7 @@ from agentforge.core.codec import encode
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
-from agentforge.store.views import north_star_word
+from agentforge.store.task.views import north_star_word
 from agentforge.surfaces.cli.pages.words import bill, command, count
 from agentforge.system.visible import harmless, one_line
 

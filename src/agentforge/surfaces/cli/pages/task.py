@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from agentforge.app.reports import TaskReport
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.store.times import Times
-from agentforge.store.views import Planned, north_star_word, plan
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.events import seat_now
 from agentforge.surfaces.cli.pages.report import next_commands
 from agentforge.surfaces.cli.pages.words import bill, skip_reason

@@ -1,0 +1,363 @@
+"""The risk of one program with its words: by name, by verb, by flags, and by the places it would change."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from agentforge.commands import risk_tables as tables
+from agentforge.commands.command_line import Arg, Part
+from agentforge.commands.places import Kind, place
+from agentforge.commands.risk_tables import Risk
+from agentforge.commands.wrappers import ALONE, interpreter
+
+_STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
+_GIT_VALUED = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}
+)
+_AWK_RUNS = re.compile(r"system\s*\(|\||>|getline|@load|@include|\bclose\s*\(")
+_SED_RUNS = re.compile(
+    r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)"
+)
+_SED_BEGINS = re.compile(r"\s*(?:\d+|\$|/[^/]*/)(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*[eErRwW]|[eErRwW]\s")
+_SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
+_IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
+_VERSION = re.compile(r"(?<=^pip)[0-9.]+$|(?<=^pytest)-[0-9.]+$")
+_SETUID = re.compile(r"[0-7]*[2-7][0-7]{3}|.*[ug]?[+=][rwx]*s.*")
+_NOWHERE: frozenset[Kind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
+
+
+class Finding(NamedTuple):
+    """A class and its reason."""
+
+    risk: Risk
+    reason: str
+
+
+def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
+    """What the program of a part could do."""
+    name, words = _VERSION.sub("", part.name), part.words
+    if tables.CRITICAL_PATTERN.fullmatch(name):
+        yield Finding("critical", f"`{name}` changes disks")
+    elif name in tables.CRITICAL:
+        yield Finding("critical", f"`{name}` {tables.CRITICAL[name]}")
+    elif name in _SPECIAL:
+        yield from _SPECIAL[name](part, base)
+    elif name in tables.VERBS:
+        yield from _verbs(name, words)
+    elif name in tables.HIGH:
+        yield Finding("high", f"`{name}` {tables.HIGH[name]}")
+    elif interpreter(name):
+        yield from _interpreter(part, base)
+    elif not _STANDARD.fullmatch(part.argv[0].text):
+        yield Finding("medium", f"runs the program {part.argv[0].text}")
+    elif name in tables.LOW or name in tables.MEDIUM:
+        yield Finding(
+            "low" if name in tables.LOW else "medium",
+            "" if name in tables.LOW else f"`{name}` builds, tests or writes",
+        )
+    else:
+        yield Finding("medium", f"`{name}` is not a program we know")
+    yield from _flags(name, words)
+    yield from _written(part, base)
+    if name == "rm":
+        yield from _rm(part, base, fed_from_inside)
+
+
+def split(words: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Flags (each letter of a cluster by itself, long ones without their value) and operands."""
+    flags: set[str] = set()
+    operands: list[str] = []
+    for at, word in enumerate(words):
+        if word == "--":
+            operands += words[at + 1 :]
+            break
+        if word.startswith("--"):
+            flags.add(word.partition("=")[0])
+        elif word.startswith("-") and len(word) > 1:
+            flags |= {f"-{letter}" for letter in word[1:]} | {word}
+        else:
+            operands.append(word)
+    return flags, operands
+
+
+def _long(flags: set[str], name: str, shortest: int) -> bool:
+    """A long flag or any unambiguous beginning of it."""
+    return any(flag.startswith("--") and len(flag) >= shortest and name.startswith(flag) for flag in flags)
+
+
+def _operands(part: Part) -> list[Arg]:
+    operands: list[Arg] = []
+    for at, arg in enumerate(part.argv[1:], 1):
+        if arg.text == "--":
+            operands += part.argv[at + 1 :]
+            break
+        if not arg.text.startswith("-") or arg.text == "-":
+            operands.append(arg)
+    return operands
+
+
+def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
+    flags, _ = split(part.words)
+    recursive = bool(flags & {"-r", "-R"}) or _long(flags, "--recursive", 4)
+    yield Finding(
+        "high", "deletes files" if not recursive else "deletes directories with all that is in them"
+    )
+    if _long(flags, "--no-preserve-root", 6):
+        yield Finding("critical", "deletes the root of the machine")
+    for arg in _operands(part):
+        where = place(arg.text, base, unknown_start=arg.starts_unknown)
+        if where.kind in _NOWHERE:
+            yield Finding("critical", f"deletes {where.path}")
+        elif recursive and where.kind == "unknown":
+            yield Finding("critical", "deletes a directory that nobody knows")
+    if part.fed and recursive and not fed_from_inside:
+        yield Finding("critical", "deletes directories whose names come from a stream")
+
+
+def _written(part: Part, base: str) -> Iterator[Finding]:
+    """Places that a program would write or change."""
+    name = part.name
+    operands = _operands(part)
+    if name in tables.WRITERS_LAST:
+        targets = operands if name == "mv" else operands[-1:]
+        targets += [
+            Arg(word.partition("=")[2]) for word in part.words if word.startswith("--target-directory=")
+        ]
+        targets += [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text == "-t"]
+    elif (name in tables.WRITERS_ALL and name != "rm") or (
+        name == "sed" and any(_IN_PLACE.fullmatch(word) for word in part.words)
+    ):
+        targets = operands
+    elif name in ("tar", "unzip", "git", "make"):
+        targets = (
+            [
+                part.argv[at + 1]
+                for at, arg in enumerate(part.argv[:-1])
+                if arg.text in ("-C", "-d", "--directory")
+            ]
+            if name != "git"
+            else []
+        )
+    elif name in ("curl", "wget", "sort", "gcc", "cc"):
+        targets = [
+            part.argv[at + 1]
+            for at, arg in enumerate(part.argv[:-1])
+            if arg.text in ("-o", "-O", "--output", "--output-document")
+        ]
+    else:
+        return
+    for arg in targets:
+        where = place(arg.text, base, unknown_start=arg.starts_unknown)
+        if where.kind in _NOWHERE:
+            yield Finding("critical", f"changes {where.path}")
+        elif where.kind in ("home", "outside", "startup") and not where.path.startswith("/tmp/"):  # noqa: S108  a place for anyone's files
+            yield Finding("high", f"changes what is outside of the project: {where.path}")
+
+
+def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
+    known = tables.FLAGS.get(name)
+    if not known:
+        return
+    for word in words:
+        if word == "--":
+            return
+        found = (
+            known.get(word)
+            or known.get(word.partition("=")[0])
+            or (known.get(word[:2]) if word.startswith(("-", "+")) else None)
+        )
+        if found:
+            yield Finding(found[0], f"`{name} {word[:40]}` {found[1]}")
+
+
+def _verbs(name: str, words: Sequence[str]) -> Iterator[Finding]:
+    verbs = tables.VERBS[name]
+    operands = split(words)[1][:4]
+    first = operands[0] if operands else next(iter(words), "")
+    if name == "systemctl" and set(operands) & tables.STOPS_MACHINE:
+        yield Finding("critical", "stops the machine")
+    high = next((word for word in operands if word in verbs.high), None)
+    if high:
+        yield Finding("high", f"`{name} {high}` {verbs.reason}")
+    elif first in verbs.low:
+        yield Finding("low", "")
+    else:
+        yield Finding(verbs.usual, f"`{name}` {tables.HIGH.get(name, 'builds, tests or runs')}")
+    if name in ("docker", "podman") and (
+        set(words) & {"--privileged", "--pid=host", "--net=host", "--network=host"} or _mounts_root(words)
+    ):
+        yield Finding("critical", "a container with the rights of the machine")
+
+
+def _mounts_root(words: Sequence[str]) -> bool:
+    return any(re.match(r"(?:.*=)?(/|~|/etc|/var/run/docker\.sock|/root|/home):", word) for word in words)
+
+
+def _interpreter(part: Part, base: str) -> Iterator[Finding]:
+    if part.words and set(part.words) <= ALONE:
+        yield Finding("low", "")
+        return
+    scripts = [arg for arg in _operands(part) if arg.text != "-"][:1]
+    for script in scripts:
+        where = place(script.text, base, unknown_start=script.starts_unknown)
+        if (
+            where.kind not in ("inside", "no_path")
+            and "one_liner" not in part.marks
+            and "shell_text" not in part.marks
+        ):
+            yield Finding("high", f"runs a program from outside of the project: {where.path}")
+    yield Finding("medium", f"`{part.name}` runs a program")
+
+
+def _find(part: Part, base: str) -> Iterator[Finding]:
+    yield Finding("low", "")
+    starts = [arg for arg in part.argv[1:] if not arg.text.startswith(("-", "(", "!"))][:1]
+    if "-delete" in part.words:
+        for arg in starts:
+            where = place(arg.text, base, unknown_start=arg.starts_unknown)
+            if where.kind in _NOWHERE or where.kind == "unknown":
+                yield Finding("critical", f"deletes what is in {where.path}")
+
+
+def _change_mode(part: Part, _base: str) -> Iterator[Finding]:
+    yield Finding("high", "changes permissions")
+    operands = _operands(part)
+    if (
+        part.name == "chmod"
+        and operands
+        and _SETUID.fullmatch(operands[0].text)
+        and operands[0].text.strip("0") not in ("", "2", "5")
+    ):
+        modes = operands[0].text
+        if not modes.isdigit() or len(modes.lstrip("0")) >= 4:
+            yield Finding("critical", "lets a program run with its owner's rights")
+
+
+def _install(part: Part, _base: str) -> Iterator[Finding]:
+    yield Finding("medium", "`install` builds, tests or writes")
+    modes = [word.removeprefix("--mode=").removeprefix("-m") for word in part.words]
+    if any(_SETUID.fullmatch(mode) and (not mode.isdigit() or len(mode.lstrip("0")) >= 4) for mode in modes):
+        yield Finding("critical", "lets a program run with its owner's rights")
+
+
+def _dd(part: Part, base: str) -> Iterator[Finding]:
+    yield Finding("high", "copies raw data")
+    for word in part.words:
+        if word.startswith("of=") and place(word[3:], base).kind in _NOWHERE:
+            yield Finding("critical", f"writes over {word[3:]}")
+
+
+def _kill(part: Part, _base: str) -> Iterator[Finding]:
+    yield Finding("high", "ends processes")
+    if part.words[-1:] in (("-1",), ("1",)) and (len(part.words) > 1 or part.words == ("1",)):
+        yield Finding("critical", "ends every process")
+
+
+def _awk(part: Part, _base: str) -> Iterator[Finding]:
+    flags, operands = split(part.words)
+    runs = bool(flags & {"-f", "--file", "-i", "--include", "-l", "--load", "-e", "--source", "-E", "--exec"})
+    if runs or any(_AWK_RUNS.search(word) for word in operands[:3]):
+        yield Finding("high", "a program of awk that runs others or writes files")
+    else:
+        yield Finding("low", "")
+
+
+def _sed_programs(words: Sequence[str]) -> Iterator[str]:
+    """The texts that may be programs: those of flags, and whatever is no flag."""
+    for word in words:
+        yield word if not word.startswith("-") else _SED_FLAG.sub("", word) if _SED_FLAG.match(word) else ""
+
+
+def _sed(part: Part, _base: str) -> Iterator[Finding]:
+    if any(re.fullmatch(r"-[a-zA-Z]*f.*|--file.*", word) for word in part.words):
+        yield Finding("high", "a program of sed from a file")
+    if any(_SED_RUNS.search(text) or _SED_BEGINS.match(text) for text in _sed_programs(part.words)):
+        yield Finding("high", "a program of sed that may run others or write files")
+    writes = any(_IN_PLACE.fullmatch(word) for word in part.words)
+    yield Finding("medium" if writes else "low", "writes files" if writes else "")
+
+
+def _git(part: Part, _base: str) -> Iterator[Finding]:
+    words = part.words
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in ("--version", "--help"):
+        if words[at] in ("-c", "--config-env") or words[at].startswith(
+            ("-c", "--exec-path=", "--config-env=")
+        ):
+            yield Finding("high", "gives git another configuration")
+        at += 2 if words[at] in _GIT_VALUED else 1
+    verb = words[at] if at < len(words) else "help"
+    rest = words[at + 1 :]
+    risky = tables.GIT_FLAGS.get(verb, frozenset())
+    flags, operands = split(rest)
+    named = {word.partition("=")[0] for word in rest} | flags
+    if verb == "config":
+        yield from _git_config(rest)
+    elif verb in tables.GIT_HIGH:
+        yield Finding("high", f"`git {verb}` deletes, rewrites or reaches other machines")
+        if verb in ("push", "fetch", "pull", "clone", "ls-remote", "submodule"):
+            yield Finding("high", "uses the network")
+    elif named & risky or (
+        verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)
+    ):
+        yield Finding("high", f"`git {verb}` with this flag deletes or rewrites work")
+    elif verb in tables.GIT_LOW:
+        yield Finding("low", "")
+    elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (
+        not operands or operands[0] in ("list", "show", "-v")
+    ):
+        yield Finding(
+            "low" if verb != "stash" or operands else "medium",
+            "" if verb != "stash" or operands else "`git stash` puts work away",
+        )
+    else:
+        yield Finding("medium", f"`git {verb}` changes the repository")
+
+
+def _git_config(rest: Sequence[str]) -> Iterator[Finding]:
+    flags, operands = split(rest)
+    reads = (
+        bool(flags & {"--get", "--get-all", "--get-regexp", "--list", "-l"})
+        or operands[:1] in (["get"], ["list"])
+        or len(operands) == 1
+    )
+    if reads and not flags & {"--unset", "--unset-all", "--edit", "-e", "--remove-section"}:
+        yield Finding("low", "")
+    else:
+        yield Finding("high", "changes the configuration of git, which can run programs")
+
+
+def _alone(_part: Part, _base: str) -> Iterator[Finding]:
+    """`env` and `printenv` without a program show every secret of the environment."""
+    yield Finding("medium", "shows or sets the environment")
+
+
+def _hostname(part: Part, _base: str) -> Iterator[Finding]:
+    named = any(not word.startswith("-") for word in part.words)
+    yield Finding("high" if named else "low", "names the machine" if named else "")
+
+
+def _remove(_part: Part, _base: str) -> Iterator[Finding]:
+    """Judged by `_rm`, which must also know where its words come from."""
+    yield from ()
+
+
+_SPECIAL: Mapping[str, Callable[[Part, str], Iterator[Finding]]] = {
+    "rm": _remove,
+    "find": _find,
+    "chmod": _change_mode,
+    "chown": _change_mode,
+    "chgrp": _change_mode,
+    "dd": _dd,
+    "install": _install,
+    "kill": _kill,
+    "awk": _awk,
+    "gawk": _awk,
+    "mawk": _awk,
+    "nawk": _awk,
+    "sed": _sed,
+    "git": _git,
+    "env": _alone,
+    "printenv": _alone,
+    "hostname": _hostname,
+}

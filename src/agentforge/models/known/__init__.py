@@ -1,0 +1,1 @@
+"""What is known about models and providers: families, prices, windows, addresses, tiers."""

@@ -1,0 +1,203 @@
+"""Which models a person wants for which kind of work: the tiers, read from configuration. Pure.
+
+    tiers:                                  # in config.yaml of the user, or in the settings of a project
+      reasoning: [anthropic:claude-opus-5, openai:gpt-5]
+      generation: [ollama:qwen2.5-coder:32b]
+    delivery: {summarization: batch}        # or one word for all tiers
+
+A tier that nobody configured takes the models of the next higher one that has some, else of the next lower
+one.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, TypeGuard, TypeVar, get_args
+
+from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import TIERS, Tier
+from agentforge.models.known.providers import SCRIPTED
+
+Wish = Literal["live", "batch", "auto"]
+"""How replies are wanted: now, later at a lower price, or as it fits."""
+WISHES: Final[tuple[Wish, ...]] = get_args(Wish)
+_MOST_MODELS: Final = 20
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """The models of each tier, in the order in which they are asked."""
+
+    models: Mapping[Tier, tuple[str, ...]]
+    source: Mapping[Tier, str]
+    """Where each list is from, in words."""
+    delivery: Mapping[Tier, Wish]
+    lender: Mapping[Tier, Tier] = field(default_factory=dict)
+    """For tiers without a list of their own: whose they take."""
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """Every model once."""
+        return tuple(dict.fromkeys(spec for tier in reversed(TIERS) for spec in self.models[tier]))
+
+    def only(self, allowed: Callable[[str], bool]) -> "Tiers":
+        """The tiers as if the other models did not exist; one that loses all takes those of another."""
+        left = {tier: tuple(spec for spec in specs if allowed(spec)) for tier, specs in self.models.items()}
+        return _lent(left, self.source, self.delivery)
+
+
+def single(spec: str, source: str = "--model") -> Tiers:
+    """One model for everything."""
+    return Tiers(
+        _frozen(dict.fromkeys(TIERS, (spec,))),
+        _frozen(dict.fromkeys(TIERS, source)),
+        _frozen(dict.fromkeys(TIERS, _live())),
+    )
+
+
+def read_tiers(
+    user: Mapping[str, object],
+    project: Mapping[str, object],
+    *,
+    model: tuple[str, str] | None,
+    providers: Collection[str],
+) -> Tiers:
+    """The tiers of the user's configuration before the project's. `model` is one for all tiers, with where it
+    was said.
+
+    A project may only name providers that the user knows. Tiers without any model are empty.
+    """
+    delivery = {**_delivery(project, "the project's settings"), **_delivery(user, "config.yaml")}
+    wishes: Mapping[Tier, Wish] = _frozen({tier: delivery.get(tier, _live()) for tier in TIERS})
+    if model is not None:
+        spec, source = model
+        _check(spec, source, providers)
+        given = single(spec, source)
+        return Tiers(given.models, given.source, wishes)
+    found: dict[Tier, tuple[str, ...]] = {}
+    source_of: dict[Tier, str] = {}
+    for document, source in ((user, "config.yaml"), (project, "the project's settings")):
+        lists = _lists(document, source, providers)
+        for tier in TIERS:
+            if tier in lists and tier not in found:
+                found[tier], source_of[tier] = lists[tier], source
+    return _lent(found, source_of, wishes)
+
+
+def split(spec: str) -> tuple[str, str]:
+    """The provider and the model; either may be empty."""
+    provider, _, model = spec.partition(":")
+    return provider, model
+
+
+def higher(tier: Tier) -> tuple[Tier, ...]:
+    """The tiers above, the nearest first."""
+    return TIERS[TIERS.index(tier) + 1 :]
+
+
+def is_tier(value: object) -> TypeGuard[Tier]:
+    """Whether it is the name of one."""
+    return isinstance(value, str) and value in TIERS
+
+
+def _lent(
+    found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, Wish]
+) -> Tiers:
+    """Every tier with models, if there are any at all."""
+    models: dict[Tier, tuple[str, ...]] = {}
+    words: dict[Tier, str] = {}
+    lenders: dict[Tier, Tier] = {}
+    for tier in TIERS:
+        lower = reversed(TIERS[: TIERS.index(tier)])
+        lender = next((other for other in (tier, *higher(tier), *lower) if found.get(other)), None)
+        models[tier] = found[lender] if lender else ()
+        words[tier] = source[lender] if lender else "nothing"
+        if lender not in (tier, None):
+            lenders[tier] = lender
+            words[tier] += f", of {lender}"
+    return Tiers(_frozen(models), _frozen(words), delivery, _frozen(lenders))
+
+
+def _lists(
+    document: Mapping[str, object], source: str, providers: Collection[str]
+) -> dict[Tier, tuple[str, ...]]:
+    """The lists that a document gives; its `model` is the list of every tier that has none."""
+    given = document.get("tiers") or {}
+    if not isinstance(given, Mapping):
+        raise UsageError(
+            f"{source}: `tiers` is not a mapping.", f"Its keys are {', '.join(reversed(TIERS))}."
+        )
+    lists: dict[Tier, tuple[str, ...]] = {}
+    for name, value in given.items():
+        if not is_tier(name):
+            raise UsageError(
+                f"{source}: there is no tier {str(name)[:40]!r}.",
+                f"The tiers are {', '.join(reversed(TIERS))}.",
+            )
+        specs = [value] if isinstance(value, str) else value
+        if (
+            not isinstance(specs, list)
+            or not 0 < len(specs) <= _MOST_MODELS
+            or not all(isinstance(spec, str) for spec in specs)
+        ):
+            raise UsageError(
+                f"{source}: tiers.{name} is not a list of models.", "Write `[PROVIDER:MODEL, …]`."
+            )
+        for spec in specs:
+            _check(spec, f"{source}: tiers.{name}", providers)
+        lists[name] = tuple(dict.fromkeys(specs))
+    usual = document.get("model")
+    if isinstance(usual, str):
+        _check(usual, f"{source}: model", providers)
+        lists = {tier: lists.get(tier, (usual,)) for tier in TIERS}
+    return lists
+
+
+def _check(spec: str, source: str, providers: Collection[str]) -> None:
+    provider, model = split(spec)
+    if not provider or not model.strip() or not spec.isprintable():
+        raise UsageError(
+            f"{source}: {spec[:80]!r} is not a model.",
+            "Write `PROVIDER:MODEL`, such as `ollama:qwen2.5-coder:7b`.",
+        )
+    if provider != SCRIPTED and provider not in providers:
+        known = ", ".join(sorted(providers))
+        raise UsageError(
+            f"{source}: there is no provider {provider!r}.",
+            f"Known: {known}. Add it under `providers:` in your config.yaml.",
+        )
+
+
+def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, Wish]:
+    given = document.get("delivery")
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = dict.fromkeys(TIERS, given)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{source}: `delivery` is one of {', '.join(WISHES)}, or such a word for each tier.")
+    wishes: dict[Tier, Wish] = {}
+    for name, wish in given.items():
+        if not is_tier(name):
+            raise UsageError(
+                f"{source}: there is no tier {str(name)[:40]!r}.",
+                f"The tiers are {', '.join(reversed(TIERS))}.",
+            )
+        if not _is_wish(wish):
+            raise UsageError(f"{source}: delivery.{name} is {str(wish)[:40]!r}; one of {', '.join(WISHES)}.")
+        wishes[name] = wish
+    return wishes
+
+
+def _is_wish(value: object) -> TypeGuard[Wish]:
+    return isinstance(value, str) and value in WISHES
+
+
+def _live() -> Wish:
+    return "live"
+
+
+def _frozen(mapping: dict[_K, _V]) -> Mapping[_K, _V]:
+    return MappingProxyType(mapping)

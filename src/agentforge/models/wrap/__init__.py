@@ -1,0 +1,1 @@
+"""Behaviour around a model: tracing, rate limit, breaker, recording, retry."""

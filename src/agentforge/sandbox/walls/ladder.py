@@ -1,0 +1,133 @@
+"""The choice of walls: the strongest that really works here, and never none by itself."""
+
+import functools
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from agentforge.core.errors import PolicyError, Unusable
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
+from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.container import Container, ContainerSpec, find_engine
+from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_TCP, Landlock, kernel_abi
+from agentforge.sandbox.walls.none import NoSandbox
+
+Wanted = Literal["auto", "bubblewrap", "landlock", "container", "none"]
+
+INSTALL = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
+CONFIGURE_CONTAINER = (
+    "Write `container: {engine: podman, image: NAME}` into your own config.yaml; the "
+    "image must be on this machine already."
+)
+# Leaves 7 if a file outside the walls can be read; tries to change it, which is looked at from outside; then
+# writes inside.
+PROBE = 'if cat "$1" 2>/dev/null; then exit 7; fi; (echo changed >>"$1") 2>/dev/null; echo works >inside'
+
+
+def choose(wanted: Wanted, container: ContainerSpec | None = None) -> Sandbox:
+    """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was
+    asked for.
+
+    `container` comes from the user's own configuration, never from a repository's.
+    """
+    found: Sandbox | None = NoSandbox() if wanted == "none" else None
+    for name, rung in rungs(container):
+        if found is None and wanted in ("auto", name):
+            found = rung()
+    if found is None:
+        raise PolicyError(_refusal(wanted, container), _way_out(wanted, container))
+    return found
+
+
+def rungs(
+    container: ContainerSpec | None = None,
+) -> tuple[tuple[SandboxName, Callable[[], Sandbox | None]], ...]:
+    """The ladder, the strongest first: how each is called, and what gives it if it works here."""
+    return (
+        ("bubblewrap", lambda: _bubblewrap(shutil.which("bwrap"))),
+        ("landlock", _landlock),
+        ("container", lambda: _container(find_engine(container) if container else None)),
+    )
+
+
+def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
+    if wanted == "bubblewrap":
+        return "bubblewrap does not work here." if shutil.which("bwrap") else "bubblewrap is not installed."
+    if wanted == "landlock":
+        return "Landlock does not work on this kernel."
+    if wanted == "container" and container is None:
+        return "No container is configured."
+    if wanted == "container" and container is not None:
+        here = shutil.which(container.engine)
+        return (
+            f"{container.engine} does not work here with the image {container.image}."
+            if here
+            else f"{container.engine} is not installed."
+        )
+    return (
+        "No sandbox works here: neither bubblewrap nor the kernel's "
+        f"Landlock{', nor the configured container' if container else ''}."
+    )
+
+
+def _way_out(wanted: Wanted, container: ContainerSpec | None) -> str:
+    if wanted == "container" and container is None:
+        return CONFIGURE_CONTAINER
+    first = (
+        f"Check that `{container.engine} image inspect {container.image}` works"
+        if wanted == "container" and container
+        else INSTALL
+    )
+    return f"{first}, or say `--sandbox none` to run without walls, on record."
+
+
+@functools.cache
+def _bubblewrap(executable: str | None) -> Sandbox | None:
+    if executable is None:
+        return None
+    candidate = Bubblewrap(executable)
+    return candidate if works(candidate) else None
+
+
+@functools.cache
+def _landlock() -> Sandbox | None:
+    abi = kernel_abi()
+    if abi and works(with_namespaces := Landlock(abi)):
+        return with_namespaces
+    # Without a network namespace a filter of calls, or a newer kernel, must cut a program off: what leaves
+    # the network open is no sandbox.
+    if (
+        abi
+        and (abi >= FIRST_ABI_WITH_TCP or seccomp.is_available())
+        and works(alone := Landlock(abi, namespaces=False))
+    ):
+        return alone
+    return None
+
+
+@functools.cache
+def _container(candidate: Container | None) -> Sandbox | None:
+    return candidate if candidate and works(candidate) else None
+
+
+def works(sandbox: Sandbox) -> bool:
+    """Whether a real run keeps a file outside out of reach, and can write where it may."""
+    with tempfile.TemporaryDirectory(prefix="agentforge-probe-") as directory:
+        outside, inside = Path(directory, "outside"), Path(directory, "room")
+        outside.write_text("secret\n", encoding="ascii")
+        inside.mkdir()
+        try:
+            done = sandbox.run(
+                ("/bin/sh", "-c", PROBE, "probe", str(outside)),
+                Confinement(cwd=inside, write=(inside,), timeout_s=20),
+            )
+        except Unusable:
+            return False
+        return (
+            done.code == 0
+            and outside.read_text(encoding="ascii") == "secret\n"
+            and (inside / "inside").exists()
+        )

@@ -1,0 +1,182 @@
+"""The second choice of walls: the kernel's own Landlock, which needs no program to be installed."""
+
+import base64
+import ctypes
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agentforge.core.errors import Unusable
+from agentforge.sandbox.base import (
+    ETC_ALWAYS,
+    ETC_NETWORK,
+    SYSTEM_ROOTS,
+    Confinement,
+    check_inside,
+    not_started,
+    toolchain_roots,
+    variables,
+)
+from agentforge.sandbox.network.gateway import Way, way_out
+from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.limits import (
+    FIRST_WITH_OWN_PID_MAX,
+    counts_per_namespace,
+    kernel_version,
+    limits_in_words,
+)
+from agentforge.system.processes import Completed, run
+
+LAUNCHER = Path(__file__).with_name("_confine.py")
+LAUNCHER_FAILED = 125
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Files stay where they are under Landlock, so there are no stand-ins: these are readable by every user
+# anyway.
+ETC_REAL = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
+
+_CREATE_RULESET = 444
+_ASK_VERSION = 1
+FIRST_ABI_WITH_TCP = 4
+FIRST_ABI_WITH_SCOPES = 6
+
+
+def kernel_abi() -> int:
+    """The version of Landlock that this kernel speaks; 0 for none."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(
+        0,
+        int(
+            libc.syscall(ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_ASK_VERSION))
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """Runs programs through a launcher that gives up its own rights first."""
+
+    abi: int
+    namespaces: bool = True
+    """Whether the kernel also gives this user a network and a process tree of their own."""
+    name: Literal["landlock"] = "landlock"
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        """Run `argv` with rights over the paths of `confinement` alone, and a private temporary directory."""
+        cwd = check_inside(confinement)
+        self._check_network(confinement)
+        with (
+            way_out(confinement, own_network=self.namespaces) as way,
+            tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary,
+        ):
+            Path(temporary, "home").mkdir()
+            done = run(
+                (
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    str(LAUNCHER),
+                    self._spec(confinement, cwd, temporary, way),
+                    *argv,
+                ),
+                cwd=Path("/"),
+                env=variables(confinement, temporary) | way.env,
+                timeout_s=confinement.timeout_s,
+                pass_fds=(*way.fds, *confinement.pass_fds),
+                output_limit=confinement.output_limit,
+                tee=confinement.tee,
+            )
+        if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
+            raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("confine: "))
+        return replace(done, argv=tuple(argv))
+
+    def _check_network(self, confinement: Confinement) -> None:
+        """Without a network of its own, a run is kept to the proxy by two things of the kernel; if one is
+        missing it gets none.
+        """
+        if (
+            confinement.network
+            and not self.namespaces
+            and (self.abi < FIRST_ABI_WITH_TCP or not seccomp.is_available())
+        ):
+            raise Unusable(
+                "This kernel's Landlock cannot keep a run with network to the places on its list.",
+                "Install bubblewrap, or let users make namespaces, or run a kernel from 6.7 on.",
+            )
+
+    def _spec(self, confinement: Confinement, cwd: Path, temporary: str, way: Way) -> str:
+        read = {str(path.resolve()) for path in (*toolchain_roots(), *confinement.read)}
+        write = {str(path.resolve()) for path in confinement.write} - read
+        etc = (*ETC_ALWAYS, *ETC_REAL, *(ETC_NETWORK if confinement.network else ()))
+        return json.dumps(
+            {
+                "abi": self.abi,
+                "write": [*sorted(write), str(Path(temporary).resolve())],
+                "read": sorted(read),
+                "system": [*SYSTEM_ROOTS, *etc, "/proc"],
+                "devices": DEVICES,
+                "namespaces": self.namespaces,
+                "cwd": str(cwd),
+                "limits": confinement.limits.numbers(confinement.timeout_s),
+                "own_count": self.namespaces and counts_per_namespace(),
+                "own_pid_max": self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX,
+                "calls": self._calls(network=bool(confinement.network)),
+                "channel": way.channel,
+                "port": way.port,
+            }
+        )
+
+    def _calls(self, *, network: bool) -> str | None:
+        """The filter of system calls. Without a network of its own a run gets no sockets but those of this
+        machine's files.
+        """
+        if not seccomp.is_available():
+            return None
+        families = seccomp.ORDINARY_FAMILIES if self.namespaces else seccomp.LOCAL_FAMILIES
+        alone = not self.namespaces
+        return base64.b64encode(seccomp.build(families, tcp_only=network and alone, alone=alone)).decode(
+            "ascii"
+        )
+
+    def guarantee(self) -> dict[str, str]:
+        """What holds depends on the kernel, and this says which case it is."""
+        filtered = seccomp.is_available()
+        calls = (
+            "all dropped; dangerous system calls are refused"
+            if filtered
+            else "all dropped; system calls are not filtered here"
+        )
+        files = (
+            f"Landlock {self.abi}: only the system's programs and the paths named for the run can be "
+            "read, only the named ones changed; "
+        )
+        if self.namespaces:
+            return {
+                "files": files + "names of other files can still be seen",
+                "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of "
+                "reach; sockets that are files can be reached, those below /run excepted",
+                "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
+                "all of it ends with the run, and with the driver",
+                "capabilities": calls,
+            }
+        scoped = self.abi >= FIRST_ABI_WITH_SCOPES
+        return {
+            "files": files
+            + "names of other files can still be seen; new files cannot be made next to a read-only path",
+            "network": "every family is refused, loopback included; for set-up, TCP to one port is not, where a proxy of ours keeps it to "
+            "its list; sockets that are files are not refused"
+            if filtered
+            else "TCP is refused, loopback included, for set-up too; UDP and sockets that are files are not",
+            "processes": f"others can be seen{', not signalled' if scoped else ' and, of the same user, signalled'}; "
+            f"{limits_in_words(counted=self._counts())}; "
+            "the process group is killed at the time limit; a program that leaves the group may survive",
+            "capabilities": calls,
+        }
+
+    def _counts(self) -> bool:
+        """Whether the number of processes is limited: the kernel does not count root's."""
+        return os.getuid() != 0 or (self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX)

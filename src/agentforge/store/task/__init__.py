@@ -1,0 +1,1 @@
+"""What belongs to one task: its journal, pack, artifacts, views, inbox and lock."""

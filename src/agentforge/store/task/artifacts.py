@@ -1,0 +1,99 @@
+"""Artifacts on disk: YAML that people read, bound to the journal by the hash of its value."""
+
+from pathlib import Path
+
+from agentforge.core.codec import encode
+from agentforge.core.errors import Unusable, UsageError
+from agentforge.core.inputs import Create
+from agentforge.core.reply import Json
+from agentforge.core.values import ArtifactRef
+from agentforge.store.layout import TaskFiles
+from agentforge.store.task.lines import readable, spell_document
+from agentforge.system import strict_yaml
+from agentforge.system.canon import digest_value
+from agentforge.system.files import create_exclusive, disk_errors, write_atomic
+
+
+def write_version(
+    files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]
+) -> ArtifactRef:
+    """Put one version in place. Safe to repeat; whether a version may still change is the caller's affair."""
+    return _write(files.version(phase, contract, version), contract, phase, version, value)
+
+
+def write_final(
+    files: TaskFiles, contract: str, phase: str, version: int, value: dict[str, Json]
+) -> ArtifactRef:
+    """Put the accepted one in place under its own name; the version that was handed in stays as it was."""
+    return _write(files.final(phase, contract), contract, phase, version, value)
+
+
+def read(files: TaskFiles, ref: ArtifactRef) -> dict[str, Json]:
+    """The artifact a reference names, from its version or, where that is gone, from the final. Other content
+    is refused.
+    """
+    path = files.version(ref.phase, ref.contract, ref.version)
+    for place in (path, files.final(ref.phase, ref.contract)):
+        value = _load(place)
+        if value is not None and digest_value(value) == ref.hash:
+            return value
+    problem = "was changed" if path.exists() else "is missing"
+    raise Unusable(
+        f"The artifact {path} {problem}; the journal knows it by hash {ref.hash[:12]}.",
+        f"Move {files.root} away; `agentforge continue {files.task_id}` then restores the last accepted "
+        "stage.",
+    )
+
+
+def write_patch(files: TaskFiles, step: int, patch: bytes) -> Path:
+    """What a step changed, as a patch that `git apply` takes."""
+    path = files.patch(step)
+    _replace(path, patch)
+    return path
+
+
+def write_inputs(files: TaskFiles, create: Create, started_at: str, engine: str) -> None:
+    """`task.yaml` and the request word for word: written once, at the start."""
+    task: dict[str, Json] = {
+        "task_id": create.task_id,
+        "request": create.request,
+        "goal": create.pipeline.name,
+        "lane": create.pipeline.lane,
+        "started_at": started_at,
+        "engine": engine,
+        "model": create.model,
+        "sandbox": create.sandbox,
+        "base_commit": create.base_commit,
+        "tree_hash": create.base_tree,
+        "catalogue": create.catalogue,
+        "limits": encode(create.budget),
+        "triage": list(create.triage),
+    }
+    request: dict[str, Json] = {
+        "task_id": create.task_id,
+        "received_at": started_at,
+        "request": create.request,
+    }
+    for path, value in ((files.task, task), (files.original_request, request)):
+        create_exclusive(path, spell_document(value))
+
+
+def _write(path: Path, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
+    clean = readable(value)
+    _replace(path, spell_document(clean))
+    return ArtifactRef(contract, phase, version, digest_value(clean))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    with disk_errors():
+        if not (path.is_file() and path.read_bytes() == data):
+            write_atomic(path, data)
+
+
+def _load(path: Path) -> dict[str, Json] | None:
+    try:
+        with disk_errors():
+            value = strict_yaml.load(path.read_bytes().decode(), str(path))
+    except (FileNotFoundError, UsageError, UnicodeDecodeError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,180 @@
+"""Every model call of a task, read from its journal: who was asked for what, when, and what it cost."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agentforge.core.events import (
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskPromoted,
+    AskSent,
+    Discarded,
+    Event,
+    LaneRaised,
+    StageEntered,
+    TaskCreated,
+)
+from agentforge.core.pipeline import Pipeline
+from agentforge.core.values import Amount, Delivery, Usage
+from agentforge.store.task.journal import read_lines
+from agentforge.store.task.lines import Line
+
+CallState = Literal["reserved", "settled", "lost", "failed"]
+"""`reserved`: under way, or nobody knows; `lost`: may be on the provider's bill, at most its reservation;
+`failed`: costs nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a model."""
+
+    repo: str
+    """The path of the checkout."""
+    task: str
+    key: str
+    day: str
+    """UTC, of its sending: `2030-01-31`."""
+    lane: str = ""
+    stage: str = ""
+    role: str = ""
+    tier: str = ""
+    model: str = ""
+    """As it was asked for: `provider:model`."""
+    delivery: Delivery = "live"
+    reserved: Amount = Amount()
+    priced: bool = True
+    """Whether the money in `reserved` is known; else it is 0 there and means nothing."""
+    state: CallState = "reserved"
+    usage: Usage = Usage()
+    tokens: int = 0
+    """Input and output; for a lost call at most so many."""
+    micro_usd: int | None = None
+    """None: the price is not known, or not yet what it cost."""
+    ok: bool = False
+    """Whether the reply could be used."""
+
+
+_WANTED = frozenset(
+    {
+        "task_created",
+        "lane_raised",
+        "stage_entered",
+        "ask_sent",
+        "ask_answered",
+        "ask_lost",
+        "ask_failed",
+        "ask_promoted",
+        "discarded",
+    }
+)
+"""All that `_Reader` follows."""
+
+
+def journal_calls(path: Path, repo: str) -> tuple[Call, ...]:
+    """The calls of the journal at `path`; a damaged one is `Unusable`."""
+    return calls_of(read_lines(path, _WANTED), repo)
+
+
+def calls_of(lines: Iterable[Line], repo: str) -> tuple[Call, ...]:
+    """The calls of a journal, in the order of their sending."""
+    reader = _Reader(repo)
+    for line in lines:
+        for event in line.events:
+            reader.take(event, line.timestamp[:10])
+    return tuple(reader.calls.values())
+
+
+class _Reader:
+    """Follows the events as far as calls need them."""
+
+    def __init__(self, repo: str) -> None:
+        self.calls: dict[int, Call] = {}
+        self._repo = repo
+        self._task = ""
+        self._lane = ""
+        self._stage = ""
+        self._lines: dict[str, Pipeline] = {}
+        self._open: dict[str, int] = {}
+        self._numbers = itertools.count()
+        self._priced: dict[str, bool] = {}
+
+    def take(self, event: Event, day: str) -> None:
+        match event:
+            case TaskCreated():
+                self._task, self._lane = event.task_id, event.pipeline.lane
+                self._lines = {each.lane: each for each in (event.pipeline, *event.higher)}
+                self._priced = {"": event.price is not None} | {
+                    each.tier: each.price is not None for each in event.prices
+                }
+            case LaneRaised(lane):
+                self._lane = lane
+            case StageEntered(stage) if not event.seat:
+                self._stage = stage
+            case AskSent():
+                self._sent(event, day)
+            case AskAnswered():
+                self._end(event.key, _answered(event))
+            case AskLost(key, reserved):
+                self._end(key, self._lost(key, reserved))
+            case AskFailed(key, _, _, unaccounted) | AskPromoted(key, unaccounted):
+                self._end(
+                    key,
+                    self._lost(key, unaccounted)
+                    if unaccounted.calls
+                    else {"state": "failed", "micro_usd": 0},
+                )
+            case Discarded(key, cost):
+                if key in self._open:
+                    done = {"state": "settled", "tokens": cost.tokens, "micro_usd": cost.micro_usd}
+                    self._end(key, done if cost.calls else {"state": "failed", "micro_usd": 0})
+            case _:
+                pass
+
+    def _sent(self, event: AskSent, day: str) -> None:
+        number = next(self._numbers)
+        self._open[event.key] = number
+        role = self._role(event.seat)
+        base = Call(
+            self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model
+        )
+        priced = self._priced.get(event.tier, self._priced.get("", False))
+        self.calls[number] = replace(base, reserved=event.reserved, priced=priced, delivery=event.delivery)
+
+    def _role(self, seat: str) -> str:
+        line = self._lines.get(self._lane)
+        stage = next((each for each in line.stages if each.name == self._stage), None) if line else None
+        if stage is None:
+            return seat
+        if seat == "arbiter" and stage.arbiter:
+            return stage.arbiter.role
+        return seat or stage.role or ""
+
+    def _lost(self, key: str, reserved: Amount) -> dict[str, object]:
+        priced = key in self._open and self.calls[self._open[key]].priced
+        return {
+            "state": "lost",
+            "tokens": reserved.tokens,
+            "micro_usd": reserved.micro_usd if priced else None,
+        }
+
+    def _end(self, key: str, fields: dict[str, object]) -> None:
+        number = self._open.pop(key, None)
+        if number is not None:
+            # fields of `Call`, by name
+            self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]
+
+
+def _answered(event: AskAnswered) -> dict[str, object]:
+    return {
+        "state": "settled",
+        "usage": event.usage,
+        "tokens": event.cost.tokens,
+        "micro_usd": event.cost.micro_usd if event.priced else None,
+        "delivery": event.delivery,
+        "ok": not event.mistake or event.actions > 0,
+    }

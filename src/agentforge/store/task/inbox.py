@@ -1,0 +1,104 @@
+"""How people speak to a driver: one file per message, created by any process, and the first one wins."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from agentforge.core.codec import decode, encode
+from agentforge.core.errors import UsageError
+from agentforge.core.inputs import Abort, Message, Resolution, Resume
+from agentforge.core.reply import Json
+from agentforge.store.layout import TaskFiles, plain_name
+from agentforge.store.task.lines import spell_document
+from agentforge.system import strict_yaml
+from agentforge.system.files import create_exclusive
+
+_KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
+_NAMES: dict[type[Message], str] = {kind: name for name, kind in _KINDS.items()}
+_SUFFIX = ".yaml"
+_LONGEST = 1_000_000
+
+
+class Received(NamedTuple):
+    """A message and the key under which the journal knows it."""
+
+    key: str
+    message: Message
+
+
+class Seen(NamedTuple):
+    """When a person was asked, saw the question, and answered; empty where nobody knows."""
+
+    opened_at: str = ""
+    shown_at: str = ""
+    answered_at: str = ""
+
+
+def send(files: TaskFiles, message: Message, identity: str, times: Seen | None = None) -> bool:
+    """Leave a message for the driver; False if one with this identity is there already."""
+    body = encode(message)
+    assert isinstance(body, dict)
+    known: dict[str, Json] = {name: value for name, value in (times or Seen())._asdict().items() if value}
+    record: dict[str, Json] = {"id": identity, "kind": _NAMES[type(message)], **body, **known}
+    return create_exclusive(_path(files, identity), spell_document(record))
+
+
+def receive(files: TaskFiles, seen: Callable[[str], bool], report: Callable[[str], None]) -> list[Received]:
+    """Messages whose keys are not `seen`, oldest first. What cannot be read is reported and moved aside.
+    Consumed files stay.
+    """
+    found: list[tuple[int, str, Received]] = []
+    for name in _names(files):
+        identity = name.removesuffix(_SUFFIX)
+        if seen(f"inbox/{identity}"):
+            continue
+        path = files.inbox / name
+        try:
+            info = path.lstat()
+            message = _read(path, info)
+        except FileNotFoundError:
+            continue
+        except (UsageError, ValueError, OSError) as error:
+            refuse(files, f"inbox/{identity}")
+            report(f"The message {path} was refused: {error}")
+            continue
+        found.append((info.st_mtime_ns, name, Received(f"inbox/{identity}", message)))
+    return [received for _, _, received in sorted(found, key=lambda item: item[:2])]
+
+
+def refuse(files: TaskFiles, key: str) -> None:
+    """Move a message aside that makes no sense, so that it is not met again and its name is free."""
+    name = key.removeprefix("inbox/")
+    with contextlib.suppress(OSError):
+        (files.inbox / f"{name}{_SUFFIX}").replace(files.inbox / f"{name}.refused")
+
+
+def _names(files: TaskFiles) -> list[str]:
+    try:
+        return [
+            path.name
+            for path in files.inbox.iterdir()
+            if path.name.endswith(_SUFFIX) and not path.name.startswith(".")
+        ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _path(files: TaskFiles, identity: str) -> Path:
+    return files.inbox / f"{plain_name(identity)}{_SUFFIX}"
+
+
+def _read(path: Path, info: os.stat_result) -> Message:
+    if not stat.S_ISREG(info.st_mode):
+        raise ValueError("it is not a regular file")
+    if info.st_size > _LONGEST:
+        raise ValueError(f"it is longer than {_LONGEST} bytes")
+    value = strict_yaml.load(path.read_bytes().decode(), str(path))
+    kind = _KINDS.get(str(value.get("kind"))) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or kind is None:
+        raise ValueError(f"`kind` is none of {', '.join(_KINDS)}")
+    ours = {"id", "kind", *Seen._fields}
+    return decode(kind, {key: item for key, item in value.items() if key not in ours})

@@ -1,0 +1,365 @@
+"""What people read of a task: made from the journal, never read back by the program, deletable at any
+time.
+"""
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, assert_never
+
+from agentforge.core.codec import encode
+from agentforge.core.errors import Unusable
+from agentforge.core.pipeline import Stage
+from agentforge.core.reply import Json
+from agentforge.core.state import TERMINAL, StageRun, State
+from agentforge.core.values import ArtifactRef, Escalation, FailureReport
+from agentforge.store.layout import TaskFiles
+from agentforge.store.task.artifacts import read
+from agentforge.store.task.lines import spell_document
+from agentforge.store.task.times import Times
+from agentforge.system.files import disk_errors
+
+Progress = Literal["done", "covered", "under_way", "left"]
+Word = Literal["pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"]
+
+_DECISIONS = frozenset({"budget", "permission", "replan"})
+"""Questions that no work can answer: a person chooses. The other kinds mean that the work is stuck."""
+
+
+def north_star_word(state: State) -> Word:
+    """The task's status in the words of the dashboard."""
+    match state.status:
+        case "draft" | "planned" | "approved" | "scheduled":
+            return "pending"
+        case "running" | "verifying":
+            return "in_progress"
+        case "blocked":
+            waiting = state.open_escalation
+            return "awaiting_decision" if waiting is not None and waiting.kind in _DECISIONS else "escalated"
+        case "completed" | "failed":
+            return state.status
+        case "cancelled":
+            return "aborted"
+        case _:
+            assert_never(state.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One stage of a task's plan."""
+
+    stage: str
+    progress: Progress
+    commit: str = ""
+    artifacts: tuple[ArtifactRef, ...] = ()
+    """Finals of what is done, drafts of what is under way."""
+    skipped: str = ""
+    """Why nobody was asked to work on it."""
+    by: tuple[str, ...] = ()
+    """The stages of a lower lane that made what this one owes."""
+
+
+def plan(state: State) -> tuple[Planned, ...]:
+    """Every stage of the lane and how far it is, after those of a lower lane that the task rose from."""
+    stages = state.pipeline.stages
+    run = state.run if state.run is not None and state.run.point != "deliver" else None
+    here = len(stages) if run is None else state.pipeline.index(run.name)
+    done = {
+        item.stage: Planned(item.stage, "done", item.commit, item.finals, item.skipped)
+        for item in state.accepted
+    }  # one that was revised is accepted again
+    makers = {(ref.contract, ref.phase): (item.stage, ref) for item in state.accepted for ref in item.finals}
+
+    def place(position: int, stage: Stage) -> Planned:
+        if run is not None and position == here:
+            return Planned(stage.name, "under_way", artifacts=run.finals or run.drafts, skipped=run.skipped)
+        if position > here:
+            return Planned(stage.name, "left")  # even if it was accepted before: it comes again
+        made = [makers.get((product.contract, product.phase)) for product in stage.products]
+        found = [item for item in made if item is not None]
+        if stage.name not in done and found and len(found) == len(made):
+            by = tuple(dict.fromkeys(name for name, _ in found))
+            return Planned(stage.name, "covered", artifacts=tuple(ref for _, ref in found), by=by)
+        return done.get(stage.name, Planned(stage.name, "left"))
+
+    names = {stage.name for stage in stages}
+    earlier = [item for item in done.values() if item.stage not in names]
+    return (*earlier, *(place(position, stage) for position, stage in enumerate(stages)))
+
+
+def dollars(micro_usd: int) -> str:
+    """Money as exact text."""
+    return f"{micro_usd // 1_000_000}.{micro_usd % 1_000_000:06d}"
+
+
+def write_views(files: TaskFiles, state: State, head: str, length: int, times: Times) -> None:
+    """Bring `state.yaml`, `working_memory.yaml` and the pages of the task's questions up to date."""
+    with disk_errors():
+        _replace(files.state, spell_document(state_view(files, state, head, length, times)))
+        _replace(files.working_memory, spell_document(memory_view(state, head, length)))
+        for escalation in state.escalations:
+            _update(
+                files.escalation(escalation.id),
+                spell_document(escalation_view(files, state, escalation, times)),
+            )
+
+
+def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
+    """`state.yaml`."""
+    wanted = state.artifact("specification")
+    bill = state.spent.plus(state.unaccounted)
+    return {
+        "task": {"id": state.task_id, "goal": state.request, "goal_type": state.pipeline.name},
+        "status": state.status,
+        "state": north_star_word(state),
+        "outcome": _outcome(state),
+        "started_at": times.created_at,
+        "updated_at": times.updated_at,
+        "completed_at": times.ended_at or None,
+        "total_steps": state.step,
+        "total_tokens": bill.tokens,
+        "total_cost_usd": dollars(bill.micro_usd),
+        "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd),
+        "unpriced_calls": state.unpriced,
+        "journal": {"length": length, "head": head},
+        "success_criteria": [state.request]
+        if wanted is None
+        else _criteria(files, wanted) or [state.request],
+        "pipeline": _pipeline(state, times),
+        "external_inputs": {},
+        "escalations": [
+            {"id": item.id, "kind": item.kind, "open": item.answer is None} for item in state.escalations
+        ],
+        "failure": state.failure or None,
+        "delivered": None if state.delivered is None else encode(state.delivered),
+        "continuation": {
+            "can_extend": state.status == "completed",
+            "available_pipelines": [],
+            "provides_artifacts": [*sorted({ref.contract for item in state.accepted for ref in item.finals})],
+        },
+    }
+
+
+def memory_view(state: State, head: str, length: int) -> Json:
+    """`working_memory.yaml`: what the next step is told of the ones before."""
+    run = state.run
+    view: dict[str, Json] = {
+        "task_id": state.task_id,
+        "journal": {"length": length, "head": head},
+        "step": state.step,
+        "phase": run.name if run else None,
+        "attempt": run.attempt if run else None,
+        "notes": run.notes if run else "",
+        "recent_actions": list(state.recent),
+        "feedback": list(run.feedback) if run else [],
+        "tried": list(run.tried) if run else [],
+        "working_set": encode(run.working) if run else [],
+        "verification_status": encode(run.check) if run and run.check else None,
+    }
+    return view
+
+
+def escalation_view(files: TaskFiles, state: State, escalation: Escalation, times: Times) -> Json:
+    """One page: the question, the plan so far, what was tried, what is understood, and how to answer."""
+    open_now = escalation.answer is None
+    command = f"agentforge resolve {escalation.id} --task {state.task_id}"
+    stages = plan(state)
+    view: dict[str, Json] = {
+        "id": escalation.id,
+        "task_id": state.task_id,
+        "request": state.request,
+        "status": "open" if open_now else "answered",
+        "kind": escalation.kind,
+        "stage": escalation.stage,
+        "opened_at": dict(times.opened).get(escalation.id),
+        "question": escalation.question.text,
+        "options": list(escalation.question.options),
+        "recommendation": escalation.question.recommendation or None,
+        "plan": [_planned(item) for item in stages],
+        "done": [_planned(item) for item in stages if item.progress == "done"],
+        "left": [item.stage for item in stages if item.progress == "left"],
+        "reports": [encode(report) for report in reports(state, escalation)],
+        "understanding": _understanding(files, state, escalation),
+        "branch": _branch(state),
+        "answer_with": f"{command} --answer …" if open_now else None,
+        "abort_with": f"{command} --abort" if open_now else None,
+        "answer": escalation.answer,
+        "answered_by": escalation.by or None,
+        "answered_at": dict(times.answered).get(escalation.id),
+    }
+    return view
+
+
+def reports(state: State, escalation: Escalation) -> tuple[FailureReport, ...]:
+    """What failed before a question: what it brought along, else the last two attempts of its stage."""
+    return (
+        escalation.reports
+        or tuple(report for report in state.failures if report.stage == escalation.stage)[-2:]
+    )
+
+
+def asking(state: State, escalation: Escalation) -> StageRun | None:
+    """The run that a question came from, as far as it is still under way."""
+    found = next(
+        (item for item in state.seats if escalation.seat and item.seat == escalation.seat), state.run
+    )
+    return found if found is not None and found.label == escalation.stage else None
+
+
+def specification(files: TaskFiles, state: State) -> dict[str, Json]:
+    """What the accepted specification says, in short; empty while there is none that can be read."""
+    ref = state.artifact("specification")
+    if ref is None:
+        return {}
+    try:
+        title, wanted, _ = _read_specification(files, ref)
+    except Unusable:
+        return {}  # a view is no place to find damage: the stage that needs the artifact does
+    return {"title": title, "requirements": [*wanted], "file": final_name(ref)}
+
+
+def final_name(ref: ArtifactRef) -> str:
+    """Where the accepted artifact is, from the task's directory."""
+    return f"artifacts/phases/{ref.phase}/{ref.contract}_final.yaml"
+
+
+def _understanding(files: TaskFiles, state: State, escalation: Escalation) -> Json:
+    """What the engine knows, for somebody who has to decide."""
+    used, cap, run = state.spent.plus(state.unaccounted), state.budget, asking(state, escalation)
+    return {
+        "pipeline": state.pipeline.name,
+        "lane": state.pipeline.lane,
+        "mode": state.pipeline.mode,
+        "why": [*state.triage],
+        "risen": [*state.risen],
+        "specification": specification(files, state) or None,
+        "baseline": state.baseline.summary if state.baseline else None,
+        "facts": [*state.facts],
+        "last_check": run.check.summary if run and run.check else None,
+        "told_last": [*run.feedback] if run else [],
+        "findings": [*state.findings],
+        "revisions": dict(state.revised),
+        "undone": [*state.reverts],
+        "commits_of_people": [*state.human_commits],
+        "budget": {
+            "calls": {"used": used.calls, "cap": cap.calls},
+            "tokens": {"used": used.tokens, "cap": cap.tokens},
+            "usd": {
+                "used": dollars(used.micro_usd),
+                "cap": None if cap.micro_usd is None else dollars(cap.micro_usd),
+            },
+        },
+    }
+
+
+def _planned(item: Planned) -> Json:
+    known: dict[str, Json] = {"stage": item.stage, "progress": item.progress}
+    known |= {"commit": item.commit} if item.commit else {}
+    known |= {"artifacts": [*dict.fromkeys(ref.contract for ref in item.artifacts)]} if item.artifacts else {}
+    known |= {"skipped": item.skipped} if item.skipped else {}
+    return known | ({"made_by": [*item.by]} if item.by else {})
+
+
+def _branch(state: State) -> Json:
+    if state.commit == state.base_commit:
+        return None
+    return {"name": f"agentforge/{state.task_id}", "commit": state.commit, "base": state.base_commit}
+
+
+def _outcome(state: State) -> Json:
+    return (
+        {"completed": "success", "failed": "failed", "cancelled": "aborted"}[state.status]
+        if state.status in TERMINAL
+        else None
+    )
+
+
+def _pipeline(state: State, times: Times) -> Json:
+    stages, when = state.pipeline.stages, dict(times.accepted)
+    planned = plan(state)
+    view: dict[str, Json] = {
+        "template": state.pipeline.name,
+        "lane": state.pipeline.lane,
+        "mode": state.pipeline.mode,
+        "risen": [*state.risen],
+        "entry_stage": stages[0].name if stages else None,
+        "exit_stage": stages[-1].name if stages else None,
+        "current_stage": state.run.name if state.run else None,
+        "stages": {item.stage: _stage(state, item, when.get(item.stage)) for item in planned},
+        "skipped": [item.stage for item in planned if item.skipped],
+    }
+    return view
+
+
+def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
+    skipped: dict[str, Json] = {"skipped": item.skipped} if item.skipped else {}
+    finals: list[Json] = [final_name(ref) for ref in item.artifacts]
+    if item.progress == "done":
+        return {
+            "status": "completed",
+            "artifacts": finals,
+            "commit": item.commit,
+            "completed_at": completed_at,
+            **skipped,
+        }
+    if item.progress == "covered":
+        return {"status": "completed", "artifacts": finals, "made_by": [*item.by]}
+    if item.progress == "left" or state.run is None:
+        return {"status": "pending"}
+    run, stage = state.run, state.stage
+    status = "failed" if state.status == "failed" else north_star_word(state)
+    drafts: list[Json] = [
+        f"artifacts/phases/{ref.phase}/{ref.contract}_v{ref.version}.yaml" for ref in run.drafts
+    ]
+    seats: dict[str, Json] = {
+        seat.seat: {"handed_in": seat.point == "given", "steps": seat.steps} for seat in state.seats
+    }
+    reviewers: dict[str, Json] = {"reviewers": seats} if seats else {}
+    known: dict[str, Json] = {
+        "status": status,
+        "artifacts": drafts,
+        "attempt": run.attempt,
+        "steps": run.steps,
+        "max_steps": stage.max_steps,
+    }
+    return {**known, **skipped, **reviewers}
+
+
+def _criteria(files: TaskFiles, ref: ArtifactRef) -> list[Json]:
+    try:
+        return [*_read_specification(files, ref)[2]]
+    except Unusable:
+        return []  # as above
+
+
+@lru_cache(maxsize=8)
+def _read_specification(files: TaskFiles, ref: ArtifactRef) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Title, requirements and criteria; read once per specification, whose content cannot change under its
+    hash.
+    """
+    document = read(files, ref)
+    found = document.get("requirements")
+    items = [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    criteria = [texts for item in items if isinstance(texts := item.get("acceptance_criteria"), list)]
+    wanted = tuple(f"{item.get('id')} {item.get('description') or ''}".strip() for item in items)
+    return str(document.get("title") or ""), wanted, tuple(str(text) for texts in criteria for text in texts)
+
+
+def _update(path: Path, data: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Whole or not at all, but without waiting for the disk: what a power loss takes is made again."""
+    temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

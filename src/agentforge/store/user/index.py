@@ -1,0 +1,219 @@
+"""The index of all tasks of a user: SQLite, rebuilt from the journals whenever it is stale, damaged or
+gone.
+"""
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from agentforge.core.errors import UserError
+from agentforge.core.state import State
+from agentforge.store.layout import Project, TaskFiles
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import Times, utc_now
+from agentforge.store.task.views import north_star_word
+
+T = TypeVar("T")
+
+_WAIT_S = 1.0
+_VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task in a list."""
+
+    repo: str
+    task_id: str
+    status: str
+    """One of the ten, or `unreadable`."""
+    word: str
+    lane: str
+    stage: str
+    step: int
+    tokens: int
+    micro_usd: int
+    request: str
+    """For an unreadable task: what is wrong with it."""
+    updated: str
+    journal_size: int
+    journal_mtime_ns: int
+
+
+_NAMES = tuple(field.name for field in fields(Row))
+_CREATE = f"CREATE TABLE IF NOT EXISTS tasks ({', '.join(_NAMES)}, PRIMARY KEY (repo, task_id)) WITHOUT ROWID"
+_SELECT = f"SELECT {', '.join(_NAMES)} FROM tasks"  # noqa: S608 - names of our own fields
+_INSERT = f"INSERT OR REPLACE INTO tasks VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608 - question marks
+_DELETE = "DELETE FROM tasks WHERE repo = ? AND task_id = ?"
+
+
+class Index:
+    """An index that never fails a task: what SQLite cannot do is noticed, and the journals are read
+    instead.
+    """
+
+    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
+        self._path = path
+        self._notice = notice
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    def update(self, repo: Path, journal: Journal) -> None:
+        """Bring a task's row up to date; for the driver, after a step."""
+        try:
+            info = journal.files.journal.stat()
+        except OSError:
+            return
+        self._save([_row(str(repo), journal.state, journal.times, info)], [])
+
+    def rows(self, repo: Path | None = None) -> list[Row]:
+        """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as
+        its journal.
+        """
+        known = {(row.repo, row.task_id): row for row in self._load()}
+        repos = {row.repo for row in known.values()} if repo is None else {str(repo)}
+        found: list[Row] = []
+        changed: list[Row] = []
+        for name in sorted(repos):
+            for files, info in _journals(Project(Path(name))):
+                row = known.pop((name, files.task_id), None)
+                if row is None or (row.journal_size, row.journal_mtime_ns) != (
+                    info.st_size,
+                    info.st_mtime_ns,
+                ):
+                    row = _read(name, files, info)
+                    changed.append(row)
+                found.append(row)
+        gone = [row for row in known.values() if row.repo in repos]
+        self._save(changed, gone)
+        return sorted(found, key=lambda row: (row.updated, row.task_id), reverse=True)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _load(self) -> list[Row]:
+        return self._try(lambda database: [Row(*values) for values in database.execute(_SELECT)]) or []
+
+    def _save(self, rows: list[Row], gone: list[Row]) -> None:
+        def work(database: sqlite3.Connection) -> None:
+            with database:
+                database.executemany(_INSERT, [astuple(row) for row in rows])
+                database.executemany(_DELETE, [(row.repo, row.task_id) for row in gone])
+
+        if rows or gone:
+            self._try(work)
+
+    def _try(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` makes of the database, or None: an error of SQLite is a notice."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = _connect(self._path)
+                return work(self._connection)
+            except (
+                sqlite3.OperationalError,
+                UnicodeEncodeError,
+            ) as error:  # locked, read-only, full: the next time may be better
+                self.close()
+                self._notice(f"The index {self._path} was not used: {error}.")
+            except sqlite3.DatabaseError as error:
+                self.close()
+                self._set_aside()
+                self._notice(f"The index {self._path} was damaged ({error}) and is built anew.")
+        return None
+
+    def _set_aside(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            for ending in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise sqlite3.OperationalError(str(error)) from error
+    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
+            with connection:
+                connection.execute("DROP TABLE IF EXISTS tasks")
+                connection.execute(_CREATE)
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _journals(project: Project) -> Iterator[tuple[TaskFiles, os.stat_result]]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(project.tasks))
+    except OSError:
+        return
+    for name in names:
+        files = TaskFiles(project.tasks / name)
+        with contextlib.suppress(OSError):
+            yield files, files.journal.stat()
+
+
+def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:
+    try:
+        journal = Journal.open(files, utc_now, write=False)
+    except UserError as error:
+        return Row(
+            repo,
+            files.task_id,
+            "unreadable",
+            "failed",
+            "",
+            "",
+            0,
+            0,
+            0,
+            error.sentence,
+            "",
+            info.st_size,
+            info.st_mtime_ns,
+        )
+    return _row(repo, journal.state, journal.times, info)
+
+
+def _row(repo: str, state: State, times: Times, info: os.stat_result) -> Row:
+    bill = state.spent.plus(state.unaccounted)
+    return Row(
+        repo=repo,
+        task_id=state.task_id,
+        status=state.status,
+        word=north_star_word(state),
+        lane=state.pipeline.lane,
+        stage=state.run.name if state.run else "",
+        step=state.step,
+        tokens=bill.tokens,
+        micro_usd=bill.micro_usd,
+        request=state.request,
+        updated=times.updated_at,
+        journal_size=info.st_size,
+        journal_mtime_ns=info.st_mtime_ns,
+    )

@@ -1,0 +1,104 @@
+"""What a person said when they started a task: what is allowed, how strictly, and with which walls.
+
+It lies in the user's own directory, by repository and task. A repository can bring a journal along, and no
+journal can say what a person
+allowed. Where it is missing nothing is allowed beforehand; where it is damaged, or others could have written
+it, everything is asked.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from agentforge.core.errors import UsageError
+from agentforge.store.layout import Home, plain_name, repo_name
+from agentforge.store.user.own_files import read_own, replace_own
+from agentforge.system import strict_yaml
+from agentforge.system.files import make_own_directory
+
+Area = Literal["files", "shell", "network", "web", "mcp"]
+"""What `--allow-…` can speak of."""
+AREAS: tuple[Area, ...] = get_args(Area)
+
+_SWITCHES = ("strict", "interactive", "yes")
+_TEXTS = ("sandbox", "marker")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was said. By itself it says nothing: what would be asked is asked."""
+
+    allow: frozenset[Area] = frozenset()
+    strict: bool = False
+    interactive: bool = True
+    """False: nobody is asked, and what would be asked is denied."""
+    yes: bool = False
+    """What would be asked is allowed, unless it is critical."""
+    sandbox: str = ""
+    """`none`, where a person may say so and did. The walls that stand are on record; that there may be none
+    is not.
+    """
+    marker: str = ""
+    """Of the task that this was said about: a journal that only has its name is another one."""
+
+
+class Said(NamedTuple):
+    """What the file holds, or why nothing of it counts."""
+
+    wishes: Wishes
+    problem: str = ""
+
+
+def wishes_file(home: Home, repo: Path, task_id: str) -> Path:
+    """Where a task's wishes are."""
+    return home.path / "wishes" / repo_name(repo) / f"{plain_name(task_id)}.yaml"
+
+
+def read_wishes(path: Path) -> Said:
+    """What was said. If anything is wrong with the file, a sentence, and as strict as can be: it may have
+    said so.
+    """
+    try:
+        data = read_own(path)
+        return Said(Wishes() if data is None else _wishes(strict_yaml.load(data.decode("utf-8"), path.name)))
+    except UnicodeDecodeError:
+        problem = "is not text in UTF-8"
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    except UsageError as error:
+        problem = f"is damaged ({error.sentence.rstrip('.')})"
+    return Said(
+        Wishes(strict=True),
+        f"{path} {problem}; until you say it again with flags of `agentforge continue`, all is asked.",
+    )
+
+
+def write_wishes(path: Path, wishes: Wishes) -> None:
+    """Replaces what was said before."""
+    value = {
+        "allow": [area for area in AREAS if area in wishes.allow],
+        "strict": wishes.strict,
+        "interactive": wishes.interactive,
+        "yes": wishes.yes,
+        "sandbox": wishes.sandbox,
+        "marker": wishes.marker,
+    }
+    make_own_directory(path.parent, 0o700)
+    replace_own(path, strict_yaml.dump(value).encode())
+
+
+def _wishes(document: Any) -> Wishes:  # noqa: ANN401  a document is any YAML
+    if not isinstance(document, dict):
+        raise UsageError("it is a mapping")
+    if unknown := sorted(str(key) for key in set(document) - {"allow", *_TEXTS, *_SWITCHES}):
+        raise UsageError(f"it has the unknown key `{unknown[0]}`")
+    allow = document.get("allow", [])
+    if not isinstance(allow, list) or not all(area in AREAS for area in allow):
+        raise UsageError(f"`allow` is a list of {', '.join(AREAS)}")
+    switches = {name: document[name] for name in _SWITCHES if name in document}
+    if wrong := next((name for name, value in switches.items() if not isinstance(value, bool)), None):
+        raise UsageError(f"`{wrong}` is true or false")
+    texts = {name: document[name] for name in _TEXTS if name in document}
+    if wrong := next((name for name, value in texts.items() if not isinstance(value, str)), None):
+        raise UsageError(f"`{wrong}` is text")
+    return Wishes(frozenset(allow), **switches, **texts)

@@ -1,0 +1,210 @@
+"""How git is called: the same whatever the user, the machine or the repository configured, and with no way to
+run their code.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentforge.core.errors import Unusable
+from agentforge.system import processes
+from agentforge.system.files import disk_trouble
+from agentforge.system.git.objects import Found, Known, Reader, ReaderLost, Start, parse
+from agentforge.system.processes import Completed
+
+_TIMEOUT_S = 900.0
+_READ = ("cat-file", "--batch")
+_OUTPUT_LIMIT = 1 << 30
+
+_ALWAYS = (
+    "core.hooksPath=/dev/null",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "core.quotePath=false",
+    "protocol.ext.allow=never",
+    # Beyond hooks and signing: settings that would change a tree, an exit code or a file outside of the
+    # private index.
+    "core.eol=lf",
+    "core.safecrlf=false",
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
+    "core.filesRefLockTimeout=1000",
+    "diff.suppressBlankEmpty=false",
+    "i18n.commitEncoding=UTF-8",
+    "submodule.recurse=false",
+)
+_PRIVATE_INDEX = (
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.sparseCheckout=false",
+    "core.sparseCheckoutCone=false",
+    "index.sparse=false",
+)
+
+# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is, and how a
+# partial clone fetches.
+_KEPT = frozenset(
+    {
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
+        "GIT_SSL_CERT",
+        "GIT_SSL_KEY",
+    }
+)
+_ENV = {
+    "GIT_ASKPASS": "true",
+    "SSH_ASKPASS": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_AUTHOR_NAME": "AgentForge",
+    "GIT_AUTHOR_EMAIL": "agentforge@localhost",
+    "GIT_COMMITTER_NAME": "AgentForge",
+    "GIT_COMMITTER_EMAIL": "agentforge@localhost",
+    "LC_ALL": "C",
+}
+
+
+def invoke(
+    args: Sequence[str],
+    *,
+    cwd: Path,
+    config: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    pass_fds: Sequence[int] = (),
+) -> Completed:
+    """One call of git, whatever its exit code."""
+    completed = processes.run(
+        _argv(args, config),
+        cwd=cwd,
+        env=_environment(env or {}),
+        timeout_s=_TIMEOUT_S,
+        input=stdin,
+        pass_fds=pass_fds,
+        output_limit=_OUTPUT_LIMIT,
+        # A call that inherits the task's lock may outlive a killed parent: the next driver waits for it, and
+        # no lock file stays behind.
+        die_with_parent=not pass_fds,
+    )
+    if completed.timed_out:
+        raise Unusable(f"`git {args[0]}` did not end within {_TIMEOUT_S:.0f} seconds.")
+    if completed.truncated:
+        raise Unusable(f"`git {args[0]}` printed more than {_OUTPUT_LIMIT} bytes.")
+    return completed
+
+
+def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
+    return ["git", *(part for setting in (*_ALWAYS, *config) for part in ("-c", setting)), *args]
+
+
+def _environment(place: Mapping[str, str]) -> dict[str, str]:
+    inherited = {
+        key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT
+    }
+    return {**inherited, **_ENV, **place}
+
+
+def failure(completed: Completed, args: Sequence[str]) -> Unusable:
+    """What a failed call means to a person: a full disk if it was that, else what git said."""
+    lines = [line for line in completed.err.decode(errors="replace").splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    for line in fatal or lines:
+        if trouble := disk_trouble(line.partition(": ")[2] or line):
+            return trouble
+    said = (
+        (fatal or lines or [f"it ended with code {completed.code}"])[0]
+        .removeprefix("fatal: ")
+        .removeprefix("error: ")
+        .rstrip(".")
+    )
+    if any("promisor remote" in line for line in lines):
+        return Unusable(
+            f"This is a partial clone, and its remote did not send what is missing: {said}.",
+            "Make the remote reachable, and go on.",
+        )
+    return Unusable(f"`git {args[0]}` failed: {said}.")
+
+
+@dataclass(frozen=True, slots=True)
+class GitCall:
+    """Calls of git in one repository."""
+
+    top: Path
+    """The root of the checkout."""
+    git_dir: Path
+    """The directory that all checkouts of the repository share."""
+    own_dir: Path
+    """This checkout's own directory: `git_dir`, or one below it for a linked worktree."""
+    config: tuple[str, ...] = ()
+    """Settings of the repository that have to be switched off."""
+    pass_fds: tuple[int, ...] = ()
+    """Files that every call inherits: a lock stays taken as long as a child of its holder runs."""
+    reader: Reader = field(default_factory=Reader, compare=False, repr=False)
+    known: Known = field(default_factory=Known, compare=False, repr=False)
+
+    def find(self, name: str) -> Found | None:
+        """The object that a name or an expression means, read by the process that stays open; None if there
+        is none.
+        """
+        if "\n" in name:
+            named = self.run("rev-parse", "--verify", "--quiet", name, check=False)
+            return self.find(named.out.decode().strip()) if named.code == 0 else None
+        try:
+            return self.reader.find(name, self._start_reader, _TIMEOUT_S)
+        except ReaderLost:
+            return parse(self.run(*_READ, input=os.fsencode(name) + b"\n").out)
+
+    def _start_reader(self) -> Start:
+        place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
+        return Start(_argv(_READ, self.config), self.top, _environment(place))
+
+    def run(
+        self,
+        *args: str,
+        index: Path | None = None,
+        work_tree: Path | None = None,
+        input: bytes = b"",  # noqa: A002 - as in `processes.run`
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Completed:
+        """One call; with `check` a failed one raises `Unusable`. With `index`, that file stands in for the
+        checkout's own index.
+        """
+        place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(work_tree or self.top)}
+        if index is not None:
+            place["GIT_INDEX_FILE"] = str(index)
+        completed = invoke(
+            args,
+            cwd=work_tree or self.top,
+            config=(*self.config, *(_PRIVATE_INDEX if index else ())),
+            env={**place, **(env or {})},
+            stdin=input,
+            pass_fds=self.pass_fds,
+        )
+        if check and completed.code != 0:
+            raise failure(completed, args)
+        return completed
+
+    def text(
+        self,
+        *args: str,
+        index: Path | None = None,
+        work_tree: Path | None = None,
+        input: bytes = b"",  # noqa: A002
+    ) -> str:
+        """The output of a call that succeeds, stripped."""
+        return os.fsdecode(self.run(*args, index=index, work_tree=work_tree, input=input).out).strip()

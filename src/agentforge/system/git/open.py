@@ -1,0 +1,100 @@
+"""Finding a repository, and saying in one sentence why one cannot be used."""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.core.errors import Unusable, UsageError
+from agentforge.system.git.call import failure, invoke
+from agentforge.system.processes import Completed
+
+OLDEST = (2, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a repository is, and which of its settings have to be switched off."""
+
+    top: Path
+    git_dir: Path
+    own_dir: Path
+    config: tuple[str, ...]
+
+
+def find(path: Path) -> Found:
+    """The repository whose checkout holds `path`."""
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a directory.")
+    _refuse_old_git(path)
+    # The last question fails outside of a checkout, after the others are answered.
+    args = ("rev-parse", "--is-bare-repository", "--git-common-dir", "--absolute-git-dir", "--show-toplevel")
+    completed = invoke(args, cwd=path)
+    answers = os.fsdecode(completed.out).split("\n")[:-1]
+    if completed.code != 0:
+        raise _refusal(path, completed, answers)
+    if len(answers) != 4:
+        raise UsageError(
+            f"The path {str(path)!r} holds a line break, and git tells paths apart by those.",
+            "Rename the directory.",
+        )
+    _, common, own, top = answers
+    return Found(
+        top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
+    )
+
+
+def _refuse_old_git(path: Path) -> None:
+    try:
+        version = invoke(("--version",), cwd=path).out.decode(errors="replace")
+    except Unusable as error:
+        raise UsageError(error.sentence, error.next_step) from error
+    numbers = re.search(r"(\d+)\.(\d+)", version)
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
+        raise UsageError(f"git {numbers[0]} is too old.", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
+
+
+def _refusal(path: Path, completed: Completed, answers: Sequence[str]) -> UsageError:
+    if answers:
+        if answers[0] == "true":
+            return UsageError(
+                f"{path} is a bare repository, without files to work on.", "Clone it, and run in the clone."
+            )
+        return UsageError(f"{path} is inside of a `.git` directory.", "Run in the checkout itself.")
+    said = completed.err.decode(errors="replace")
+    if "not a git repository" in said:
+        return UsageError(
+            f"{path} is not in a git repository.",
+            "Run in a checkout, or make one with `git init` and a first commit.",
+        )
+    if "dubious ownership" in said or "unsafe repository" in said:
+        command = re.search(r"git config --global --add safe\.directory .+", said)
+        advice = command[0].strip() if command else f"git config --global --add safe.directory {path}"
+        return UsageError(
+            f"The repository at {path} belongs to another user, so git refuses it.",
+            f"If you trust it, run `{advice}`.",
+        )
+    return UsageError(
+        f"The repository at {path} cannot be read: {failure(completed, ('rev-parse',)).sentence}"
+    )
+
+
+def _without_filters(path: Path) -> tuple[str, ...]:
+    """Settings that empty every configured filter driver: a filter is a program of the user's, and large-file
+    pointers stay pointers.
+    """
+    listed = invoke(("config", "-z", "--name-only", "--get-regexp", r"^filter\."), cwd=path)
+    keys = os.fsdecode(listed.out).split("\0")
+    drivers = sorted({key.rpartition(".")[0] for key in keys if key.count(".") > 1})
+    for driver in drivers:
+        if "=" in driver:
+            raise UsageError(
+                f"The git setting `{driver}` has `=` in its name and cannot be switched off.",
+                "Rename that filter.",
+            )
+    return tuple(
+        f"{driver}.{setting}"
+        for driver in drivers
+        for setting in ("clean=", "smudge=", "process=", "required=false")
+    )

@@ -1,0 +1,1 @@
+"""Tools that change files: write, edit, patch, move, and the two that add to release files."""

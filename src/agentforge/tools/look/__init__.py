@@ -1,0 +1,1 @@
+"""Tools that only look: files, symbols, documentation, git, and what can be computed from them."""
