@@ -30,7 +30,8 @@ demo: .venv/.run ## Watch one request become a verified branch: no key, nothing 
 
 test: .venv/.ready ## Run every test (installs bubblewrap where it may)
 	@scripts/system-deps
-	$(BIN)/python -m pytest -n 3 --dist worksteal -q
+	@echo "About five minutes on two cores; the quick part alone: make test-fast."
+	$(BIN)/python -m pytest -n 3 --dist worksteal -q -rs
 
 test-fast: .venv/.ready ## Run the tests of the inner loop
 	$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow"
@@ -43,13 +44,13 @@ fuzz: .venv/.ready ## Try the fuzzed laws for long: make fuzz MINUTES=10
 
 soak: .venv/.ready ## Run every test with every combination: tasks by the hundred, steps by the thousand, every death on both engines: an hour
 	@scripts/system-deps
-	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -o timeout=3600
+	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -rs -o timeout=3600
 
-check: .venv/.ready ## Format, lint, types, layers
+check: .venv/.ready ## Format, lint, types, layers, dead code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests $(wildcard bench)
-	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/lint-imports
 
 fix: .venv/.ready ## Format, and mend what the linter can
 	$(BIN)/ruff format .

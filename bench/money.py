@@ -2,9 +2,8 @@
 that grows and is cached.
 
 Nothing is sent: the sizes below are multiplied with the published prices. All of them favour the conversation
-where there is a choice:
-its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of our own calls in a batch
-none finds a cache.
+where there is a choice: its cache always hits, it wastes no turn, and nothing in it is ever shown twice; of
+our own calls in a batch none finds a cache.
 """
 
 from collections.abc import Iterator

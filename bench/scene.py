@@ -1,8 +1,7 @@
 """What is measured on: a throw-away repository, and a task on it with one very long stage.
 
 Everything is real but the model and the project's environment: git, the worktree, the journal, the pack, the
-views, the index, the
-engine. The catalogue never allows this many steps in a stage; the rules do not mind.
+views, the index, the engine. The catalogue never allows this many steps in a stage; the rules do not mind.
 """
 
 import subprocess

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from agentforge.core.reply import Json
 from agentforge.models.base import Block, Model, Request, ToolSpec
-from agentforge.models.fallback import Fallback
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import single
 from agentforge.models.open import open_spec
@@ -62,7 +61,7 @@ class _Silent:
 
 
 def measure_wrappers() -> list[Wrapped]:
-    """Router, fallback, retry, tracing, rate limit and breaker around one call of 8,000 tokens; and the same
+    """Router, retry, tracing, rate limit and breaker around one call of 8,000 tokens; and the same
     with a recording.
     """
     request = Request(
@@ -100,7 +99,7 @@ def measure_wrappers() -> list[Wrapped]:
 
 def _through_all(model: Model, providers: Mapping[str, Provider], request: Request) -> Callable[[], object]:
     router = Router(single(SPEC), Parts(lambda _: model, providers, stack=Stack(_Silent())))
-    return lambda: Retrying(Fallback((router.pick(request, 8000).model,))).ask(request)
+    return lambda: Retrying(router.pick(request, 8000).model).ask(request)
 
 
 def _in_turn(calls: Sequence[Callable[[], object]]) -> list[float]:

@@ -92,7 +92,7 @@ def network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, empty settings, and one fixed author."""
-    # The cache of packages is addressed by content: sharing it changes no result and saves every download.
+    # For installers that tests start themselves; set-up has a cache of its own.
     cache = os.environ.get("UV_CACHE_DIR") or str(
         Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uv"
     )

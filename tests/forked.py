@@ -2,8 +2,8 @@
 is its imports.
 
 Directories, variables, output, exit code and death are those of any process. What is about the start of the
-program itself, or
-about its terminal, starts the installed one; so does a command whose variables Python reads at its start.
+program itself, or about its terminal, starts the installed one; so does a command whose variables Python
+reads at its start.
 """
 
 import atexit

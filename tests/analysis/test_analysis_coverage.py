@@ -108,6 +108,14 @@ def test_a_run_that_breaks_is_not_run(tree: Path, env: Environment) -> None:
     assert "exit code 4" in found.reason
 
 
+def test_files_of_the_tree_with_the_names_of_the_tools_measure_nothing(tree: Path, env: Environment) -> None:
+    for name in ("coverage.py", "pytest.py", "json.py", "sitecustomize.py", "sqlite3.py"):
+        (tree / name).write_text("import os\n\nos._exit(0)\n")
+    found = run(env, tree, "signs.py")
+    assert (found.status, found.reason) == ("ran", "")
+    assert found.missing["signs.py"] == {6}
+
+
 def test_without_coverage_nothing_is_configured(tree: Path, env: Environment, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
     bare = replace(env, path=tmp_path / "bare", python=tmp_path / "bare" / "bin" / "python")

@@ -36,7 +36,24 @@ def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:
     assert own.network == (Destination("mirror", 8080, private=True),)
 
 
-@every("key", ["sandbox: none", "sandbox: container", "roots: []", "container: {}", "network: {}"])
+def test_a_user_names_an_interpreter_by_its_version_or_its_path(tmp_path: Path) -> None:
+    assert read(tmp_path, 'python: "3.12"\n') == Own(python="3.12")
+    assert read(tmp_path, "python: /opt/python/bin/python3\n").python == "/opt/python/bin/python3"
+    assert read(tmp_path, "network: {index_passwords: true}\n") == Own(index_passwords=True)
+
+
+@every(
+    "key",
+    [
+        "python: /usr/bin/python3",
+        "python: python3",
+        "sandbox: none",
+        "sandbox: container",
+        "roots: []",
+        "container: {}",
+        "network: {}",
+    ],
+)
 def test_a_repository_cannot(key: str) -> None:
     name, _, value = key.partition(": ")
     with pytest.raises(UsageError, match=name):
@@ -46,7 +63,8 @@ def test_a_repository_cannot(key: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["container: podman\n", "container: {engine: vm, image: x}\n", "roots: /srv\n", "roots: [/srv]\n", "network: [host]\n",
-     "network: {allow: host}\n", "network: {allow: ['a b']}\n", "sandbox: walls\n", "- sandbox\n", "more: 1\n"],
+     "network: {allow: host}\n", "network: {allow: ['a b']}\n", "python: bin/python\n", "python: 3\n",
+     "network: {index_passwords: maybe}\n", "network: {}\n", "sandbox: walls\n", "- sandbox\n", "more: 1\n"],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_one_sentence(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError):

@@ -41,8 +41,8 @@ TOOLS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "security_architect": ({"run_security_scan", "analyze_dependencies"}, NO_HANDS),
     "test_engineer": (
-        {"create_file", "run_tests", "analyze_coverage"} | RUNS,
-        {"edit_file", "delete_file"} | NEVER,
+        {"create_file", "edit_file", "delete_file", "run_tests", "analyze_coverage"} | RUNS,
+        NEVER,
     ),
     "software_developer": (WRITES | {"run_conformance_check", "run_type_check"}, NEVER),
     "senior_developer": (WRITES | {"run_conformance_check", "run_type_check", "analyze_complexity"}, NEVER),
@@ -320,16 +320,16 @@ def test_a_pipeline_of_several_lanes_is_whole_when_nobody_names_one() -> None:
 
 
 def test_the_nine_modes_have_their_numbers() -> None:
-    assert {name: (mode.steps, mode.retries) for name, mode in modes().items()} == {
-        "fast": (2, 0),
-        "balanced": (4, 1),
-        "execute": (4, 1),
-        "heavy": (8, 2),
-        "debug": (6, 2),
-        "architect": (3, 1),
-        "offline-safe": (3, 1),
-        "plan": (1, 0),
-        "audit": (3, 0),
+    assert {name: mode.steps for name, mode in modes().items()} == {
+        "fast": 2,
+        "balanced": 4,
+        "execute": 4,
+        "heavy": 8,
+        "debug": 6,
+        "architect": 3,
+        "offline-safe": 3,
+        "plan": 1,
+        "audit": 3,
     }
     assert [name for name, mode in modes().items() if not mode.writes] == ["plan", "audit"]
     assert [name for name, mode in modes().items() if mode.local_only] == ["offline-safe"]
@@ -383,7 +383,7 @@ def test_an_unknown_mode_lists_the_known_ones_and_a_wrong_key_is_refused() -> No
     with pytest.raises(UsageError, match="There is no mode 'loud'") as caught:
         CATALOG.resolve("implement", "small", "loud")
     assert "fast, balanced, execute" in caught.value.next_step
-    entry = {"description": "d", "steps": 1, "retries": 0}
+    entry = {"description": "d", "steps": 1}
     with pytest.raises(UsageError, match="plan: unknown key `speed`"):
         modes_from(
             {"modes": {name: {**entry, "speed": 1} if name == "plan" else entry for name in MODE_NAMES}}

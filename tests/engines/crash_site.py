@@ -24,6 +24,7 @@ from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Listener, read_lines
 from agentforge.system.git.repository import Git
+from tests.sharing import share_environments
 
 LINES = 41
 """Decisions of the whole run, its creation included."""
@@ -194,6 +195,7 @@ def share_cache(shared: Path, scene: Scene) -> None:
     (shared / "crash-cache").mkdir(exist_ok=True)
     scene.home.path.mkdir(parents=True, exist_ok=True)
     scene.home.cache.symlink_to(shared / "crash-cache")
+    share_environments(scene.home.path, scene.repo)
 
 
 def reference(shared: Path, plan: Plan = SMALL) -> Reference:

@@ -1,8 +1,7 @@
 """Forks one driver per order, each with a death of its own: the local loop, or a worker of a Temporal server.
 
 Forked from a process that has imported everything, a driver costs a tenth of a started one. This process
-never speaks to a
-server: the threads of the library would not live on in a fork.
+never speaks to a server: the threads of the library would not live on in a fork.
 """
 
 import fcntl

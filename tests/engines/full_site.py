@@ -25,8 +25,7 @@ def effects(site: Reference) -> list[str]:
     """Every effect of the run, in an order that one driver after another can be led along.
 
     The baseline, which runs beside the first stages, comes when it is first owed. Which reviewer is first is
-    chance: both
-    read, then the first one is asked and acts, then the second.
+    chance: both read, then the first one is asked and acts, then the second.
     """
     keys = [plain(key) for key in site.finished.recorded() if key != "create" and not key.endswith("/sent")]
     keys.remove("baseline/1")

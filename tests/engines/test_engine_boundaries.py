@@ -2,10 +2,8 @@
 that run.
 
 From some lines, and the last ones, the task is driven to its end. From every other line it is driven until
-its next line is
-recorded, which must be the one that the whole run recorded there: so each line leads to the next, and the
-last to the end. (Every
-third line, that is, unless in a soak.)
+its next line is recorded, which must be the one that the whole run recorded there: so each line leads to the
+next, and the last to the end. (Every third line, that is, unless in a soak.)
 """
 
 import json

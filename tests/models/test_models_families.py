@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.pipeline import TIERS, Tier
-from agentforge.models.known.families import FAMILIES, best, classify, installed_as, size_of
+from agentforge.models.known.families import best, classify, installed_as, known, size_of
 from tests.rows import every
 
 # fmt: off
@@ -23,9 +23,10 @@ NO_CHAT = [
 
 
 def test_there_are_forty_one_families_each_with_class_roles_and_context() -> None:
-    assert len({family.name for family in FAMILIES}) == 41
-    assert all(family.roles and family.context_tokens >= 2048 and family.millions > 0 for family in FAMILIES)
-    assert {tier for family in FAMILIES for tier in family.roles} == set(TIERS)
+    families = [family for _, family in known().families]
+    assert len({family.name for family in families}) == 41
+    assert all(family.roles and family.context_tokens >= 2048 and family.millions > 0 for family in families)
+    assert {tier for family in families for tier in family.roles} == set(TIERS)
 
 
 @every(
@@ -110,7 +111,9 @@ def test_a_tiny_member_of_the_family_does_not_stand_in_for_a_large_one() -> None
 names = st.one_of(
     st.sampled_from(NO_CHAT),
     st.text(string.ascii_letters + string.digits + ":-_./", max_size=30),
-    st.builds(lambda family, size: f"{family.name}:{size}b", st.sampled_from(FAMILIES), st.integers(1, 400)),
+    st.builds(
+        lambda row, size: f"{row[1].name}:{size}b", st.sampled_from(known().families), st.integers(1, 400)
+    ),
 )
 
 

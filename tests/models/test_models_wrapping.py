@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.models.base import Answer, ModelTrouble, Request, TroubleKind
-from agentforge.models.fallback import Fallback
 from agentforge.models.known.providers import known
 from agentforge.models.wrap.breaker import Patience
 from agentforge.models.wrap.retry import Attempt, Retrying, Tries
@@ -66,31 +65,6 @@ def test_a_pause_is_never_shorter_than_asked_for_nor_longer_than_the_limit(
 def test_a_retry_reserves_every_attempt() -> None:
     one = saying(answer()).worst_case(request(), 50)
     assert Retrying(saying(answer()), Tries(most=3)).worst_case(request(), 50).tokens == 3 * one.tokens
-
-
-def test_the_next_model_is_asked_when_one_brings_no_reply() -> None:
-    told: list[tuple[str, str]] = []
-    models = (
-        saying(trouble("auth"), name="a"),
-        saying(trouble("server"), name="b"),
-        saying(answer(model="c"), name="c"),
-    )
-    fallback = Fallback(models, lambda name, error: told.append((name, error.kind)))
-    assert fallback.ask(request()).model == "c"
-    assert told == [("a", "auth"), ("b", "server")]
-    assert (fallback.name, fallback.worst_case(request(), 50).micro_usd) == ("a", 21)
-
-
-def test_the_last_trouble_is_the_one_a_person_hears() -> None:
-    with pytest.raises(ModelTrouble, match="timeout happened"):
-        Fallback((saying(trouble("auth")), saying(trouble("timeout")))).ask(request())
-
-
-def test_a_script_that_fails_is_not_hidden_by_another_model() -> None:
-    other = saying(answer())
-    with pytest.raises(ModelTrouble, match="script happened"):
-        Fallback((saying(trouble("script")), other)).ask(request())
-    assert other.asked == []
 
 
 class Notes:

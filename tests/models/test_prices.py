@@ -1,17 +1,23 @@
 """Prices are exact, rounded up, and unknown rather than free."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
 from agentforge.models.base import Delivery, Usage
-from agentforge.models.known.prices import FREE, Prices, price_list, prices_for
-from agentforge.models.known.providers import known
+from agentforge.models.known.prices import FREE, Prices, price_list
+from agentforge.models.known.providers import Provider, known
 from tests.rows import every
 
 LOOPBACK = "http://127.0.0.1:8080/v1"
 OPENAI = "https://api.openai.com/v1"
+
+
+def prices_for(model: str, url: str, environment: Mapping[str, str]) -> Prices | None:
+    return price_list(environment)(Provider("openai", "openai", url), model)
 
 
 def test_a_published_price_is_found_by_the_address_of_its_provider() -> None:

@@ -31,8 +31,8 @@ FORBIDDEN = re.compile(
     r"https?://|\b[\w.-]+\.(?:org|com|io|net|internal)\b|/(?:home|root|work|Users|tmp|mnt)/\w|\bspec-decisions\b|\bthe seeds?\b",
     re.IGNORECASE,
 )
-NOT_FOR_PEOPLE = frozenset({"AGENTFORGE_PYTEST_SETTINGS", "OPENAI_URL"})
-"""What the engine sets for its own children, and a constant of ours that looks like a variable."""
+NOT_FOR_PEOPLE = frozenset({"OPENAI_URL"})
+"""A constant of ours that looks like a variable."""
 
 
 def name_of(path: Path) -> str:

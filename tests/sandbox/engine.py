@@ -2,8 +2,8 @@
 on an empty root.
 
 No engine can be relied on where tests run. This one writes down how it was called, and mounts just what it
-was told, so that a test also
-sees whether the machine's own programs start on top of an image with nothing in it.
+was told, so that a test also sees whether the machine's own programs start on top of an image with nothing in
+it.
 """
 
 import json

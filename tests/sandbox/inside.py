@@ -2,9 +2,8 @@
 of them reached.
 
 Standard library only, and not imported by what runs it: its text is handed to the interpreter inside. The
-first argument is JSON with the
-facts about the outside. Each attempt has a process and a directory of its own; one that the kernel ends has
-reached nothing.
+first argument is JSON with the facts about the outside. Each attempt has a process and a directory of its
+own; one that the kernel ends has reached nothing.
 """
 
 # ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH109, PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208, PTH211, T201

@@ -71,6 +71,14 @@ def test_the_engine_is_told_to_build_every_wall(walls: Container, tools: Path, r
     assert words[words.index("--entrypoint") + 2] == engine.IMAGE
 
 
+def test_the_engine_hands_on_standard_input_where_there_is_some(
+    walls: Container, tools: Path, room: Path
+) -> None:
+    for given in (b"one", b""):
+        assert walls.run(("/bin/cat",), Confinement(cwd=room, write=(room,), input=given)).out == given
+        assert ("--interactive" in engine.calls(tools)[-1]) is bool(given)
+
+
 def test_programs_of_the_machine_run_on_an_image_with_nothing_in_it(walls: Container, room: Path) -> None:
     done = py(
         walls,

@@ -18,7 +18,9 @@ from agentforge.sandbox import detect, environment, indexes
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.interpreter import find_interpreter, find_uv
 from agentforge.sandbox.walls import ladder
+from agentforge.store.layout import Home
 from agentforge.system.processes import Completed
+from agentforge.system.programs import find_program, search_path
 from tests.depth import SOAK
 from tests.rows import every
 from tests.sandbox.loopback import folder
@@ -349,17 +351,186 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
     assert "`network: {allow: [elsewhere.invalid]}`" in caught.value.next_step
 
 
-def test_the_interpreter_is_the_base_of_the_running_one() -> None:
-    found = find_interpreter("")
+def test_the_interpreter_is_the_base_of_the_running_one(walls: Sandbox) -> None:
+    found = find_interpreter("", walls)
     assert found.prefix == Path(sys.base_prefix)
     assert found.version == ".".join(map(str, sys.version_info[:3]))
-    assert find_interpreter(str(found.executable)).prefix == found.prefix
+    assert find_interpreter(".".join(found.version.split(".")[:2]), walls) == found
+    asked = find_interpreter(str(found.executable), walls)
+    assert (asked.version, asked.prefix) == (found.version, found.prefix.resolve())
 
 
-@every("wanted", ["./evil", "bin/python", "2.1", "/bin/true"])
-def test_an_interpreter_that_cannot_be_used_is_refused_with_the_key_to_correct(wanted: str) -> None:
+@every("wanted", ["./evil", "bin/python", "python3", "2.1", "/bin/true", "/nowhere", "/"])
+def test_an_interpreter_that_cannot_be_used_is_refused_with_the_key_to_correct(
+    wanted: str, walls: Sandbox
+) -> None:
     with pytest.raises(UsageError, match="python"):
-        find_interpreter(wanted)
+        find_interpreter(wanted, walls)
+
+
+def planted(folder: Path, name: str, marker: Path, prefix: Path) -> Path:
+    """A program that leaves a mark and answers as an interpreter of that prefix would."""
+    folder.mkdir(parents=True)
+    program = folder / name
+    program.write_text(f"#!/bin/sh\necho ran > '{marker}'\necho 9.9.0\necho '{prefix}'\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("by", ["path", "version"])
+def test_an_interpreter_is_asked_inside_the_walls_alone(
+    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    marker = tmp_path / "marker"
+    program = planted(tmp_path / "py/bin", "python9.9", marker, tmp_path / "py")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    found = find_interpreter(str(program) if by == "path" else "9.9", walls)
+    assert (found.version, found.prefix, marker.exists()) == ("9.9.0", tmp_path / "py", False)
+    subprocess.run([program], check=True, capture_output=True)
+    assert marker.exists(), "outside of the walls it would have left its mark"
+
+
+def test_what_an_interpreter_says_makes_nothing_else_visible(tmp_path: Path, walls: Sandbox) -> None:
+    program = planted(tmp_path / "py/bin", "python9.9", tmp_path / "marker", Path.home())
+    with pytest.raises(UsageError, match="not a Python that can be used"):
+        find_interpreter(str(program), walls)
+    program = planted(Path.home() / "bin", "python9.9", tmp_path / "marker", Path.home())
+    with pytest.raises(UsageError, match="not a Python that can be used"):
+        find_interpreter(str(program), walls)
+
+
+def test_a_relative_place_of_the_path_and_one_in_the_checkout_give_no_program_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tmp_path / "checkout"
+    for place in (top / "tools", tmp_path / "bin"):
+        planted(place, "bwrap", tmp_path / "marker", tmp_path)
+    (top / ".git").mkdir()
+    monkeypatch.setenv("PATH", f"::.:tools:{top}/tools:{top}/../checkout/tools:{tmp_path}/bin")
+    monkeypatch.chdir(top / "tools")
+    assert search_path() == f"{tmp_path}/bin"
+    assert find_program("bwrap") == f"{tmp_path}/bin/bwrap"
+    monkeypatch.setenv("PATH", f"tools:{top}/tools")
+    assert find_program("bwrap", top) is None
+
+
+def test_set_up_writes_to_a_cache_of_the_project_and_not_to_that_of_the_user(
+    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    for place in (tmp_path / "users", home / ".cache/uv"):
+        place.mkdir(parents=True)
+        (place / "wheel").write_text("good")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "users"))
+    poison = (
+        "/bin/sh",
+        "-c",
+        (
+            'echo bad > "$UV_CACHE_DIR/poison"; echo "$UV_CACHE_DIR" > seen; '
+            f"for place in '{tmp_path}/users' '{home}/.cache/uv' '{tmp_path}/b/packages'; do "
+            "echo bad > $place/wheel; rm -rf $place; ls $place >> seen; done; true"
+        ),
+    )
+    plan = detect.Plan((poison,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    (tmp_path / "b/packages").mkdir(parents=True)
+    top = write({"x.py": ""}, tmp_path / "p")
+    env = built(plan, top, tmp_path / "a", walls)
+    assert (env.source / "seen").read_text().split() == [f"{tmp_path}/a/packages"]
+    assert (tmp_path / "a/packages/poison").exists(), "it did run"
+    assert list((tmp_path / "b/packages").iterdir()) == []
+    for place in (tmp_path / "users", home / ".cache/uv"):
+        assert [(path.name, path.read_text()) for path in place.iterdir()] == [("wheel", "good")]
+
+
+def test_what_a_project_built_is_never_given_to_another_one_with_the_same_lock_files(
+    tmp_path: Path, walls: Sandbox
+) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other/mine"
+    kept = Home(tmp_path / "home")
+    write(FILES, mine)
+    write(FILES | {"backend.py": BACKEND.replace("made by set-up", "poisoned by set-up")}, other)
+    first = built(offline_plan(other), other, kept.environments(other), walls)
+    second = built(offline_plan(mine), mine, kept.environments(mine), walls)
+    assert first.key == second.key, "nothing that decides the key tells the two apart"
+    assert "poisoned" in (first.source / "src/greet/_version.py").read_text()
+    assert "poisoned" not in (second.source / "src/greet/_version.py").read_text()
+
+
+def test_no_file_of_an_environment_is_one_of_the_cache_and_no_run_sees_the_cache(
+    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_LINK_MODE", "hardlink")
+    plan = detect.Plan(
+        (detect.MAKE_ENVIRONMENT, (*detect.INSTALL, "pytest")),
+        ("true",),
+        (".",),
+        (),
+        lint=False,
+        reasons=(),
+        lock_files=(),
+    )
+    env = built(plan, write({"x.py": ""}, tmp_path / "p"), tmp_path / "cache", walls)
+    files = [path for path in env.path.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert len(files) > 100
+    assert {path.stat().st_nlink for path in files} == {1}
+    cached = tmp_path / "cache/packages"
+    assert any(cached.iterdir())
+    (tmp_path / "tree").mkdir()
+    spy = run_in(env, ("/bin/sh", "-c", f"ls {cached}; echo bad > {cached}/bad"), tmp_path / "tree", walls)
+    assert (spy.code != 0, spy.out, (cached / "bad").exists()) == (True, b"", False)
+
+
+def test_only_named_variables_reach_set_up_and_no_password() -> None:
+    given = {
+        "UV_INDEX": "corp=https://ada:pw-one@a.invalid/s https://b.invalid/s",
+        "UV_INDEX_CORP_USERNAME": "ada",
+        "UV_INDEX_CORP_PASSWORD": "pw-two",
+        "PIP_EXTRA_INDEX_URL": "https://token-three@c.invalid/s",
+        "UV_OFFLINE": "1",
+    }
+    tokens = (
+        "UV_PUBLISH_TOKEN",
+        "UV_HF_TOKEN",
+        "UV_KEYRING_PROVIDER",
+        "PIP_KEYRING_PROVIDER",
+        "PIP_CLIENT_CERT",
+    )
+    others = ("UV_CACHE_DIR", "UV_LINK_MODE", "UV_ENV_FILE", "UV_GITHUB_FAST_PATH_URL", "PIP_CONFIG_FILE")
+    found = indexes.index_variables(
+        given | dict.fromkeys((*tokens, *others, "HF_TOKEN", "HOME"), "sk-secret")
+    )
+    assert set(found) == set(given)
+    assert indexes.passwords_in(found) == (
+        "UV_INDEX_CORP_USERNAME",
+        "UV_INDEX_CORP_PASSWORD",
+        "a.invalid",
+        "c.invalid",
+    )
+    assert indexes.without_passwords(found) == {
+        "UV_INDEX": "corp=https://a.invalid/s https://b.invalid/s",
+        "PIP_EXTRA_INDEX_URL": "https://c.invalid/s",
+        "UV_OFFLINE": "1",
+    }
+
+
+@pytest.mark.parametrize("passed", [False, True])
+def test_set_up_is_told_the_password_of_an_index_only_on_the_users_word(
+    tmp_path: Path, walls: Sandbox, monkeypatch: pytest.MonkeyPatch, passed: bool
+) -> None:
+    monkeypatch.setenv("UV_INDEX", "https://ada:pw-one@a.invalid/s")
+    spy = ("/bin/sh", "-c", "env | grep -q pw-one")
+    plan = detect.Plan((spy,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+
+    def build() -> environment.Environment:
+        return environment.build(
+            plan, lambda _: None, tmp_path / "cache", walls, lock_text_hash="x", index_passwords=passed
+        )
+
+    if passed:
+        assert build().source.exists()
+        return
+    with pytest.raises(environment.SetupFailed, match=r"not told the password of a\.invalid") as caught:
+        build()
+    assert "`network: {index_passwords: true}`" in caught.value.next_step
 
 
 def test_only_known_names_in_braces_are_filled() -> None:

@@ -73,6 +73,14 @@ def test_the_named_directory_can_be_written_and_what_is_written_belongs_to_the_c
     assert (room / "d/made").stat().st_uid == os.getuid()
 
 
+def test_a_program_finds_what_it_was_given_on_its_standard_input_and_then_the_end(
+    walls: Sandbox, room: Path
+) -> None:
+    given = Confinement(cwd=room, write=(room,), input=b"one\n" * 50_000)
+    assert sh(walls, "wc -l; wc -c", given).out.split() == [b"50000", b"0"]
+    assert sh(walls, "wc -c", Confinement(cwd=room, write=(room,))).out.split() == [b"0"]
+
+
 def test_the_result_names_the_program_and_not_the_walls(walls: Sandbox, room: Path) -> None:
     assert walls.run(("/bin/echo", "x"), Confinement(cwd=room, write=(room,))).argv == ("/bin/echo", "x")
 

@@ -404,6 +404,7 @@ def partial(there: Path) -> Path:
     origin = make(there / "origin")
     git(origin, "config", "uploadpack.allowFilter", "true")
     git(there, "clone", "-q", "--no-checkout", "--filter=blob:none", origin.as_uri(), "clone")
+    git(there / "clone", "fetch", "-q", "--refetch", "--no-filter")
     return there / "clone"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forked
+from tests.sharing import share_environments
 
 COMMAND = str(forked.COMMAND)
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "OPENAI_", "PYTHON", "XDG_")
@@ -143,6 +144,7 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None, environments:
     if environments is not None:
         (root / "home").mkdir()
         (root / "home" / "cache").symlink_to(environments)
+        share_environments(root / "home", top)
     scene = Scene(top, environ)
     scene.git("init", "--quiet", "--initial-branch=main")
     for name, text in (files or {}).items():

@@ -13,7 +13,7 @@ from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, Usage
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
 from agentforge.surfaces.cli.pages.words import bill, money
-from agentforge.system.visible import harmless, one_line
+from agentforge.system.visible import brief, harmless
 
 
 def smallest(hint: Any) -> Json:  # noqa: ANN401 - annotations are data here
@@ -119,4 +119,4 @@ def test_a_command_line_keeps_its_placeholders_readable() -> None:
 
 
 def test_a_long_text_is_cut_in_one_line() -> None:
-    assert one_line("a\n b " + "c" * 50, 10) == "a b ccccc…"
+    assert brief("a\n b " + "c" * 50, 10) == "a b ccccc…"

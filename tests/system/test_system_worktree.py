@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.core.errors import Unusable
 from agentforge.system.git.repository import Git
 
 LOCK = os.open(os.devnull, os.O_RDONLY)
@@ -247,18 +248,63 @@ def test_a_sparse_checkout_of_the_user_is_whole_for_us(bench: Bench, tmp_path: P
     assert not fresh.repo.is_dirty()
 
 
-def test_a_partial_clone_fetches_what_a_checkout_needs(bench: Bench, tmp_path: Path) -> None:
+def test_a_partial_clone_names_what_to_fetch_and_runs_no_program_of_its_settings(
+    bench: Bench, tmp_path: Path
+) -> None:
     git(bench.repo.top, "config", "uploadpack.allowFilter", "true")
     git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{bench.repo.top}", "partial")
-    repo = Git.open(tmp_path / "partial")
-    blob = repo.hash_blob(b"new")
-    # An overlay needs no content of the rest: it works even with the remote gone.
-    bench.repo.top.rename(tmp_path / "moved")
-    overlay = repo.overlay_tree(bench.tree, {"new": ("100644", blob)})
-    (tmp_path / "moved").rename(bench.repo.top)
+    top, marker = tmp_path / "partial", tmp_path / "marker"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho ran > '{marker}'\nexit 1\n")
+    program.chmod(0o755)
+    repo = Git.open(top)
+    # An overlay needs no content of the rest.
+    overlay = repo.overlay_tree(bench.tree, {"new": ("100644", repo.hash_blob(b"new"))})
+    for setting, value in (
+        ("core.sshCommand", str(program)),
+        ("remote.origin.url", "ssh://nowhere.invalid/x"),
+        ("remote.origin.uploadpack", str(program)),
+        ("remote.origin.url", f"file://{bench.repo.top}"),
+        ("remote.origin.vcs", "program"),
+        ("remote.origin.url", f"ext::{program}"),
+    ):
+        git(top, "config", setting, value)
+        with pytest.raises(Unusable, match="partial clone, and AgentForge fetches nothing"):
+            Git.open(top).read_blob("HEAD", "src/deep/b.py")
+        with pytest.raises(Unusable, match="git fetch --refetch --no-filter"):
+            Bench(Git.open(top), tmp_path / "unfetched")
+    assert not marker.exists()
+    for setting in ("core.sshCommand", "remote.origin.uploadpack", "remote.origin.vcs"):
+        git(top, "config", "--unset", setting)
+    git(top, "config", "remote.origin.url", f"file://{bench.repo.top}")
+    git(top, "fetch", "-q", "--refetch", "--no-filter")
+    repo = Git.open(top)
     fresh = Bench(repo, tmp_path / "fresh")
     assert fresh.write() == bench.tree
     assert fresh.status(overlay) == ["A new"]
+
+
+def test_no_filter_of_a_submodule_runs_when_we_look_for_changes(tmp_path: Path) -> None:
+    make(tmp_path / "inner", {"a": "1", ".gitattributes": "a filter=evil\n"})
+    repo = make(tmp_path / "repo", {"b": "2"})
+    git(
+        repo.top,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        str(tmp_path / "inner"),
+        "inner",
+    )
+    git(repo.top, "commit", "-q", "-m", "a submodule")
+    marker = tmp_path / "marker"
+    git(repo.top / "inner", "config", "filter.evil.clean", f"touch '{marker}'; cat")
+    (repo.top / "inner/a").write_text("2")
+    assert not Git.open(repo.top).is_dirty()
+    assert not marker.exists()
+    git(repo.top, "status")
+    assert marker.exists(), "git by itself runs it"
 
 
 def test_a_sha256_repository_works(tmp_path: Path) -> None:

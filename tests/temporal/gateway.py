@@ -2,9 +2,8 @@
 carry.
 
 What is let in goes through byte by byte. Of HTTP/2 only frames and headers are read. A connection whose first
-call has no good key
-never reaches the server: each of its calls is answered `UNAUTHENTICATED` here. If a later one has none, the
-connection is closed.
+call has no good key never reaches the server: each of its calls is answered `UNAUTHENTICATED` here. If a
+later one has none, the connection is closed.
 """
 
 import select

@@ -2,9 +2,8 @@
 a test says.
 
 A line of the input has a worker forked; its number is said. A line in `<place>/waits` is a key: before that
-effect is performed,
-`<place>/at-<n>` appears, and `<place>/go-<n>` is waited for. What is performed is noted in `<place>/log`,
-with the process that did it.
+effect is performed, `<place>/at-<n>` appears, and `<place>/go-<n>` is waited for. What is performed is noted
+in `<place>/log`, with the process that did it.
 """
 
 import asyncio

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from agentforge.core.reply import Action, Json
 from agentforge.tools.base import (
-    COMPOSED_TOOLS,
     KEEPING_TOOLS,
     RESULT_CHARS,
     WRITING_TOOLS,
@@ -284,12 +283,13 @@ def test_run_tests_is_the_benchs_own_and_bounded(bench: Workbench) -> None:
 
 
 def test_the_table_knows_which_tools_write() -> None:
-    assert {
-        name for name, tool in TOOLS.items() if tool.spec.effect == "write"
-    } == WRITING_TOOLS | COMPOSED_TOOLS
+    assert {name for name, tool in TOOLS.items() if tool.spec.effect == "write"} == WRITING_TOOLS | {
+        "apply_patch",
+        "move_file",
+    }
     # A patch names its files inside its text: it asks for each of them itself.
     naming = {name for name, tool in TOOLS.items() if tool.spec.writes or tool.targets}
-    assert naming == (WRITING_TOOLS | COMPOSED_TOOLS) - {"apply_patch"}
+    assert naming == WRITING_TOOLS | {"move_file"}
     assert {name for name, tool in TOOLS.items() if tool.targets is not None} == KEEPING_TOOLS
     assert all(name == tool.spec.name for name, tool in TOOLS.items())
 

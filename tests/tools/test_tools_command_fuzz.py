@@ -8,7 +8,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agentforge.commands.command_line import parse
-from agentforge.commands.risks import RISKS, assess
+from agentforge.commands.programs import RISKS
+from agentforge.commands.risks import assess
 from tests.fuzzing import tries
 
 PIECES = [

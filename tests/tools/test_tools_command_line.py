@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentforge.commands.command_line import MAX_CHARS, Mark, Part, parse
-from agentforge.commands.risks import RISKS, assess
+from agentforge.commands.programs import RISKS
+from agentforge.commands.risks import assess
 from tests.depth import SOAK
 from tests.fuzzing import tries
 from tests.rows import every

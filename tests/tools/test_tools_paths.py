@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
+from agentforge.system.globs import glob
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
-from agentforge.tools.paths import PathLimits, glob
+from agentforge.tools.paths import PathLimits
 from tests.rows import every
 
 NAMES = st.text(alphabet="abc._-", min_size=1, max_size=4).filter(lambda name: name not in {".", ".."})

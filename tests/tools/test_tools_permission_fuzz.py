@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, modes
 from agentforge.commands.permissions import Call, Policy, SideEffect, Verdict, decide
-from agentforge.commands.risks import RISKS
+from agentforge.commands.programs import RISKS
 from agentforge.store.user.grants import Grant
 from agentforge.store.user.wishes import Area
 from tests.fuzzing import tries

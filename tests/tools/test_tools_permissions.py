@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, ModeName, modes
 from agentforge.commands.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
-from agentforge.commands.risk_tables import Risk
-from agentforge.commands.risks import RISKS, assess
+from agentforge.commands.programs import RISKS, Risk
+from agentforge.commands.risks import assess
 from agentforge.store.task.times import stamp
 from agentforge.store.user.grants import Grant
 from agentforge.store.user.wishes import Area

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import forked
+from tests.sharing import share_environments
 
 COMMAND = forked.COMMAND
 
@@ -136,7 +137,14 @@ class Person:
         # JSON is YAML.
         self.script.write_text(json.dumps({"replies": list(replies)}))
 
+    def share(self) -> None:
+        """What is built for one checkout of the tests serves all, where the home is one that shares."""
+        home = Path(os.environ["AGENTFORGE_HOME"])
+        if (home / "cache").is_symlink():
+            share_environments(home, self.checkout)
+
     def run(self, *words: str) -> Done:
+        self.share()
         done = forked.run(words, self.checkout, self.environment())
         assert "Traceback" not in done.stderr, done.stderr
         assert "internal error" not in done.stderr, done.stderr
@@ -147,6 +155,7 @@ class Person:
 
     def run_and_kill_at(self, words: str, *command: str) -> None:
         """Starts a command and ends it, unasked, when it has said these words."""
+        self.share()
         with subprocess.Popen(
             [COMMAND, *command],
             cwd=self.checkout,

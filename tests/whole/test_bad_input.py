@@ -50,6 +50,14 @@ def refused(done: Done, *sentences: str) -> None:
     [
         ({SETTINGS: "setup: [unclosed\n"}, (f"{SETTINGS}:2:1: did not find expected ',' or ']'",)),
         ({SETTINGS: "python: a\npython: b\n"}, (f"{SETTINGS}:2:1", "python")),
+        (
+            {SETTINGS: "sandbox: auto\npython: /usr/bin/python3\n"},
+            (
+                f"{SETTINGS}:2: python: '/usr/bin/python3' is not a version.",
+                'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+            ),
+        ),
+        ({SETTINGS: 'python: "python3\\e[31m"\n'}, (f"{SETTINGS}:1: python: 'python3\\\\x1b[31m' is not",)),
         ({SETTINGS: "sandbocks: auto\n"}, (SETTINGS, "sandbocks")),
         ({SETTINGS: "sandbox: none\n"}, (SETTINGS, "sandbox")),
         ({SETTINGS: "- a\n- list\n"}, (SETTINGS,)),
@@ -84,6 +92,8 @@ def refused(done: Done, *sentences: str) -> None:
     ids=[
         "corrupt",
         "twice",
+        "path-of-python",
+        "name-of-python",
         "unknown-key",
         "no-walls",
         "list",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.test_analysis_judge import FORGER as REPORT_FORGER
 from tests.whole.checkouts import differences, photograph
 from tests.whole.plays import (
     FIX,
@@ -34,6 +35,8 @@ from tests.whole.plays import (
 )
 
 pytestmark = pytest.mark.slow
+
+FORGER = REPORT_FORGER.replace("test_x.py::test_lie", f"{NEW_TEST}::test_ten_percent_off")
 
 EDIT = 'assert label(3) == "3 EUR"'
 LOCKED = rf"`{NEW_TEST}` is locked since RED"
@@ -95,7 +98,7 @@ def test_old_failures_other_environments_and_a_weakened_old_test_change_no_verdi
         edit(OLD_TEST, "import pytest\n\n\n@pytest.mark.skip\n", ""),
     )
     weakened = (
-        "Gate green failed",
+        "Gate red failed",
         "weakened: .*test_label_names_the_currency lost 1 assertion",
         "weakened: .*test_label_of_nothing is skipped",
     )
@@ -144,7 +147,7 @@ def test_no_trick_of_tests_or_code_gets_past_its_gate_and_the_branch_has_none_of
         say(
             "red",
             create("tests/../shop/discount.py", "x = 1\n"),
-            expects=("edit_file is not for test_engineer",),
+            expects=(f"`{SOURCE}` is outside what this role may write",),
         ),
         ask("red", expects=("`shop/discount.py`",)),
     )
@@ -258,6 +261,40 @@ def planted() -> tuple[Entry, ...]:
             ),
         ),
     )
+
+
+def test_a_file_in_the_place_of_the_judge_judges_nothing_and_is_not_delivered(play: Play) -> None:
+    still = f"{NEW_TEST}::test_ten_percent_off: .*AssertionError assert 100 == 90"
+    refused = "`json.py` would be imported in the place of `json` of the standard library"
+    take_back = {"name": "delete_file", "args": {"path": "json.py"}}
+    done = play.start(
+        frame(),
+        red(),
+        green(create("json.py", FORGER)),
+        green(FIX, expects=(still,)),
+        green(take_back, expects=("Gate green failed", refused)),
+        review(),
+    )
+    data = finished(done)
+    assert play.person.git("diff", "--name-only", data["base"], data["branch"]).split() == [SOURCE, NEW_TEST]
+
+
+def test_start_up_files_and_the_names_of_our_own_modules_judge_nothing_in_one_reply_either(
+    play: Play,
+) -> None:
+    names = ("sitecustomize.py", "agentforge_judge.py", "agentforge/__init__.py")
+    planted = [create(name, FORGER) for name in names]
+    gone = [{"name": "delete_file", "args": {"path": name}} for name in names]
+    still = f"{NEW_TEST}::test_ten_percent_off: .*AssertionError assert 100 == 90"
+    done = play.start(
+        patch(create(NEW_TEST, TEST), *planted),
+        patch(FIX, expects=(still,)),
+        patch(*gone, expects=("Gate green failed", "`sitecustomize.py` decides how tests run")),
+        review(),
+        lane="hotfix",
+    )
+    data = finished(done)
+    assert play.person.git("diff", "--name-only", data["base"], data["branch"]).split() == [SOURCE, NEW_TEST]
 
 
 def test_even_without_walls_every_verdict_starts_from_a_pristine_checkout(

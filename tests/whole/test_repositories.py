@@ -381,21 +381,20 @@ def test_a_branch_in_the_way_of_the_tasks_branch_is_named_before_anything_is_spe
     assert "no task" in person.run("status").said
 
 
-def test_a_task_goes_on_after_a_lost_remote_and_after_a_killed_driver_and_names_what_it_saved(
+def test_a_task_goes_on_after_a_fetch_of_what_is_missing_and_after_a_killed_driver_and_names_what_it_saved(
     person: Person,
 ) -> None:
     partial_clone(person)
     before, base = photograph(person.checkout), person.git("rev-parse", "HEAD")
-    origin = person.checkout.with_name("origin")
-    origin.rename(origin.with_name("moved"))
     done = person.start()
     assert (done.code, "partial clone" in done.err, "agentforge continue task-" in done.err) == (
         1,
         True,
         True,
     ), done.said
-    origin.with_name("moved").rename(origin)
-
+    assert differences(before, photograph(person.checkout)) == []
+    person.git("fetch", "-q", "--refetch", "--no-filter")
+    before = photograph(person.checkout)
     person.run_and_kill_at("running the tests on the base", "continue", "--json")
     task = person.only_task()
     write(person.worktree(task), {"debris.txt": "of a crash\n", EDITED: "half writ"})

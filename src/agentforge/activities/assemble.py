@@ -17,6 +17,7 @@ from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.court import objects, texts
+from agentforge.gates.superseded import told
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from agentforge.system.secrets.redact import redact
@@ -252,6 +253,9 @@ def _measured(world: World, state: State) -> list[str]:
             f"After it: {green['passed']} tests pass, no regression; not configured: "
             f"{', '.join(green['not_configured']) or 'nothing'}."
         )
+        if given_up := told(green.get("superseded")):
+            lines.append("Old tests that were given up; rule on each:")
+            lines += [f"- {line}" for line in given_up]
     if (quality := records.get("quality")) is not None:
         numbers = [
             f"{name} {quality[name]}"

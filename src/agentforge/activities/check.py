@@ -10,6 +10,7 @@ from agentforge.core.inputs import CheckRan
 from agentforge.core.state import State
 from agentforge.core.values import CheckDigest
 from agentforge.gates.red import declared_tests
+from agentforge.gates.superseded import superseded_ids
 
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25
@@ -47,7 +48,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         return CheckDigest(
             "failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files)
         )
-    failures = _new_failures(world, state, run)
+    failures = _new_failures(world, state, run, superseded_ids(world.documents(state).get("test_suite", {})))
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
     summary = f"{passing} of {len(run.results)} affected tests pass"
     return CheckDigest(
@@ -105,8 +106,10 @@ def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 
-def _new_failures(world: World, state: State, run: TestRun) -> list[str]:
-    """Failures that the base did not have; an old one is not this change's sin."""
+def _new_failures(world: World, state: State, run: TestRun, superseded: frozenset[str]) -> list[str]:
+    """Failures that the base did not have; an old one is not this change's sin. Of a test that was given up,
+    what is to be done with it.
+    """
     grounds = world.grounds(state)
     old = {
         identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD
@@ -119,7 +122,8 @@ def _new_failures(world: World, state: State, run: TestRun) -> list[str]:
     for identity, result in run.results.items():
         if result.outcome in ("failed", "error", "missing") and identity not in old and "::" in identity:
             place = f"{result.file}:{result.line}: " if result.line else ""
-            lines.append(f"{identity}: {place}{result.exception} {result.message}".strip()[:500])
+            given_up = "is superseded, so rewrite it or remove it: " if identity in superseded else ""
+            lines.append(f"{identity}: {given_up}{place}{result.exception} {result.message}".strip()[:500])
     return lines
 
 

@@ -2,9 +2,8 @@
 left behind.
 
 A program can read and change the worktree, but not what would run later outside of the walls. When it has
-ended, every path that it
-changed is held to the limits of the role, as if a writing tool had done it: one that is outside takes all of
-the changes back.
+ended, every path that it changed is held to the limits of the role, as if a writing tool had done it: one
+that is outside takes all of the changes back.
 """
 
 import shlex

@@ -37,6 +37,7 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
         "requirements": _requirements(documents, records),
+        "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
         "panels": _panels(world, state),
         "artifacts": {
@@ -87,7 +88,15 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
     if gate == "red":
         row |= {"tree": value["red_tree"], "tests": value["tests"], "locked": value["locked"]}
     if gate in ("green", "delivery"):
-        names = ("tree", "all_tests_pass", "no_regressions", "conformance_passing", "test_lock_held", "flaky")
+        names = (
+            "tree",
+            "all_tests_pass",
+            "no_regressions",
+            "conformance_passing",
+            "test_lock_held",
+            "flaky",
+            "superseded",
+        )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
         row |= {

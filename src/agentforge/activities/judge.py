@@ -65,7 +65,13 @@ def _red(world: World, state: State) -> Verdict:
     entry = state.base_tree if together else run.entry_tree
     old = frozenset(world.grounds(state).tests.results)
     case = RedCase(
-        entry, state.tree, documents["test_suite"], documents["specification"], same_author=together, old=old
+        entry,
+        state.tree,
+        documents["test_suite"],
+        documents["specification"],
+        same_author=together,
+        request=state.request,
+        old=old,
     )
     verdict = prove_red(world.court(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
@@ -112,6 +118,7 @@ def _green(world: World, state: State) -> Verdict:
         after,
         types_before,
         types_after,
+        request=state.request,
         strict=_strict(world),
     )
     verdict = judge_green(world.court(state), case)

@@ -12,7 +12,7 @@ from agentforge.activities.showing import ask, named_paths, show
 from agentforge.activities.world import World
 from agentforge.catalog.modes import mode_named
 from agentforge.commands.permissions import Call, SideEffect, decide
-from agentforge.commands.risk_tables import Risk
+from agentforge.commands.programs import Risk
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action
 from agentforge.core.state import State

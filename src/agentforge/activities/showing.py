@@ -96,7 +96,6 @@ def _cut(files: TaskFiles, shown: Shown, wanted: WantedCall) -> str:
     if len(text) <= shown.limit:
         return text
     place = files.root / "questions" / f"{wanted.digest[:16]}.txt"
-    place.parent.mkdir(exist_ok=True)
     write_atomic(place, text.encode())
     half = shown.limit // 2
     name = place.relative_to(files.root.parent.parent.parent)

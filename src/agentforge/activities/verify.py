@@ -12,6 +12,7 @@ from agentforge.core.state import State
 from agentforge.gates.court import result_of
 from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
+from agentforge.system.unlinked import read_unlinked
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def verify(world: World, state: State, *, rerun: bool) -> list[Finding]:
 
 def _read(world: World) -> tuple[dict[str, Any] | None, str]:
     try:
-        value = json.loads(world.files.evidence.read_bytes())
+        value = json.loads(read_unlinked(world.files.evidence))
     except FileNotFoundError:
         return None, "is missing"
     except ValueError as error:

@@ -80,6 +80,8 @@ class World:
     """The way to batches; None: every call is live."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package indexes."""
+    index_passwords: bool = False
+    """Whether set-up is told the passwords of package indexes."""
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
@@ -119,6 +121,7 @@ class World:
                 version=self.workspace.describe_version(state.base_commit),
                 lock_text_hash=lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
                 allow=self.network,
+                index_passwords=self.index_passwords,
             )
         return self._environment
 

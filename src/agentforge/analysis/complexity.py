@@ -2,8 +2,7 @@
 ratchet.
 
 Over the standard library's parser: the library of the same name counts a `match` as one way, misses `except*`
-and functions
-under an `if`, and gives up on a long chain of `elif`.
+and functions under an `if`, and gives up on a long chain of `elif`.
 """
 
 import ast

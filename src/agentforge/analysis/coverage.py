@@ -8,13 +8,21 @@ import re
 import shutil
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from agentforge.analysis.symbols import parse
-from agentforge.analysis.testrun import PYTEST, telling_line, with_python
+from agentforge.analysis.testrun import (
+    PYTEST,
+    SCRIPT,
+    Start,
+    joining,
+    lay_judge,
+    start_of,
+    telling_line,
+)
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.environment import Environment, run_env
 
@@ -70,14 +78,14 @@ def measure(  # noqa: PLR0913 - the facts of one run
     timeout_s: float,
 ) -> CoverageRun:
     """Run the whole suite once more and see which lines of `paths` it reaches, child processes included."""
-    tail = command[1:] if command[:1] == ("pytest",) else command[3:] if command[1:3] == PYTEST[1:] else None
-    if tail is None:
+    start = start_of(command)
+    if start is None:
         return CoverageRun("not_configured", "the test command is not pytest")
     tree = tree.resolve()
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="coverage-", dir=scratch)).resolve()
     try:
-        return _Measure(sandbox, env, tree, place, timeout_s).go(paths, tail)
+        return _Measure(sandbox, env, tree, place, timeout_s).go(paths, start)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -96,7 +104,7 @@ class _Measure:
             cwd=tree, write=(place,), read=(tree, *env.readable), env=variables, timeout_s=timeout_s
         )
 
-    def go(self, paths: Sequence[str], tail: Sequence[str]) -> CoverageRun:
+    def go(self, paths: Sequence[str], start: Start) -> CoverageRun:
         # Isolated: a file of the project that is called `coverage` is not the tool.
         there = self._sandbox.run((str(self._env.python), "-I", "-c", _PROBE), self._walls).out
         if b"'coverage'" not in there:
@@ -106,13 +114,18 @@ class _Measure:
             *(["--no-cov"] if b"pytest_cov" in there else []),
             *(["-n", "0"] if b"xdist" in there else []),
         ]
-        argv = ("python", "-m", "coverage", "run", f"--rcfile={rules}", "-m", "pytest", *tail)
-        words = (*with_python(argv, self._env), "-q", "-p", "no:cacheprovider")
-        done = self._sandbox.run((*words, *quiet), self._walls)
+        # Loaded as the judge is: a file of the tree that is called `coverage` is not the tool here, either.
+        lay_judge(self._place)
+        variables = dict(self._walls.env)
+        settings = joining(start, variables, ("run", f"--rcfile={rules}", "-m", "pytest"))
+        walls = replace(self._walls, env=variables, input=json.dumps(settings).encode())
+        script = (str(self._env.python), *start.options, str(self._place / SCRIPT))
+        words = (*script, *start.tail, "-q", "-p", "no:cacheprovider")
+        done = self._sandbox.run((*words, *quiet), walls)
         if (
             done.code == _USAGE and quiet
         ):  # the project turns those plugins off, and pytest does not know their words
-            done = self._sandbox.run(words, self._walls)
+            done = self._sandbox.run(words, walls)
         if done.timed_out:
             return CoverageRun(
                 "not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s"

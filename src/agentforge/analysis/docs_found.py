@@ -2,8 +2,7 @@
 themselves. Pure.
 
 Two ways of writing headings are read wherever they occur, since files called README or NEWS have no suffix
-that tells:
-`## Title`, and a title with a line of signs beneath it (and perhaps above).
+that tells: `## Title`, and a title with a line of signs beneath it (and perhaps above).
 """
 
 import ast

@@ -2,9 +2,8 @@
 lines.
 
 Names count by where they come back in the block, strings and numbers not at all. Only what does something is
-compared:
-comments, documentation, imports, decorators, class lines and declared fields are left out, and lines of one
-shape are a table.
+compared: comments, documentation, imports, decorators, class lines and declared fields are left out, and
+lines of one shape are a table.
 """
 
 import io

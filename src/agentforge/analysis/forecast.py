@@ -2,8 +2,7 @@
 nine-in-ten value. Pure.
 
 From the past tasks of this repository in the same lane, where there are enough of them; else from what the
-lane typically takes. A
-forecast is no promise: the budget is the promise.
+lane typically takes. A forecast is no promise: the budget is the promise.
 """
 
 from collections.abc import Mapping, Sequence

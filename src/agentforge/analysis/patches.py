@@ -2,9 +2,8 @@
 read or written here.
 
 A hunk's body is read by the counts of its header, because a removed line such as `-- x` looks like a header
-itself. Where the counts are
-wrong, as they are in many diffs written by hand, the body ends at the next header, if no line of it could be
-taken for one.
+itself. Where the counts are wrong, as they are in many diffs written by hand, the body ends at the next
+header, if no line of it could be taken for one.
 """
 
 import re

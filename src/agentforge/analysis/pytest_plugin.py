@@ -1,41 +1,50 @@
-"""A pytest plugin that tells the orchestrator what happened, test by test. It runs in the project's own
-environment.
+"""The judge of a test run: it starts pytest and tells the orchestrator what happened, test by test.
 
-The file is copied beside the run as `agentforge_pytest_plugin.py`, so it imports nothing of ours, and works
-with pytest 6 to 9.
-It writes one line per fact to a report, each with a keyed hash: a test that writes into the report is
-noticed.
+It runs in the project's own environment, as a script that is copied beside the run, so it imports nothing of
+ours, and works with Python from 3.8 and pytest 6 to 9. Nothing of the judged tree can be imported before
+`main` has loaded pytest and what pytest uses: the tree joins the path only then, at the place where `python
+-m pytest` has it. Settings and key come by standard input, which is read to its end and replaced by nothing
+before that. It writes one line per fact to a report, each with a keyed hash: a test that writes into the
+report is noticed. The first line names the file of every module that is the judge's own.
 
 Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that
-must pass or must
-fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added to the
-judged tree, and
-neither naming patterns nor `-k` and `-m` reach them.
+must pass or must fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file
+is added to the judged tree, and neither naming patterns nor `-k` and `-m` reach them.
 
 Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options,
-not on the
-command line, where an option of a plugin that is switched off would be a usage error.
+not on the command line, where an option of a plugin that is switched off would be a usage error.
 """
 
-# ruff: noqa: ANN401 - the types of pytest differ between its versions
+# ruff: noqa: ANN401, E402 - the types of pytest differ between its versions; the first line looks before all others
+
+from __future__ import annotations
+
+import sys
+
+STARTED_WITH = frozenset(sys.modules)
+"""What an interpreter has loaded before anything else."""
 
 import hashlib
+import importlib
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
-import sys
 import types
 import unittest
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import _pytest.config
 import _pytest.python
 import _pytest.reports
 import _pytest.runner
-import _pytest.unittest  # noqa: F401 - looked up by name
+import _pytest.unittest
 import pytest
 
-SETTINGS_VARIABLE = "AGENTFORGE_PYTEST_SETTINGS"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
 CANARY_FILE = "agentforge_canary.py"
 SHUFFLERS = ("randomly", "random_order", "reverse")
 MESSAGE_LIMIT = 400
@@ -55,30 +64,68 @@ MACHINERY = (
     ("_pytest.reports", "TestReport.__init__"),
     ("_pytest.reports", "TestReport.from_item_and_call"),
 )
+# What pytest imports only when it needs it, or looks up among the loaded modules: kept for it, whatever the
+# tree has under these names.
+LATER = (
+    "bdb",
+    "cmd",
+    "code",
+    "codeop",
+    "difflib",
+    "doctest",
+    "faulthandler",
+    "getpass",
+    "grp",
+    "importlib.metadata",
+    "inspect",
+    "itertools",
+    "math",
+    "pdb",
+    "pickle",
+    "pkgutil",
+    "pprint",
+    "pwd",
+    "shutil",
+    "subprocess",
+    "tempfile",
+    "textwrap",
+    "tomllib",
+    "tracemalloc",
+    "types",
+    "unittest",
+    "unittest.case",
+    "warnings",
+)
+KEPT = frozenset(name.partition(".")[0] for name in (*LATER, "pytest", "_pytest", "hashlib", "json"))
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 
 
-class Report:
-    """The report file: opened before any code of the project runs, each line numbered and hashed with a key
-    of this run.
+def report_to(path: str, key: bytes) -> Callable[..., None]:
+    """A function that appends one fact to the report, numbered and hashed with the key of this run.
+
+    The key itself is kept nowhere: a hash that was begun with it is. A forked child stays silent, and a call
+    from code that is not ours spoils the report.
     """
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    begun = hashlib.blake2b(key=key, digest_size=16)
+    ours, pid, number = globals(), os.getpid(), 0
+    # Bound now: tests replace functions of these modules while we write.
+    write, getpid, dumps, frame = os.write, os.getpid, json.dumps, sys._getframe  # noqa: SLF001 - who calls
 
-    def __init__(self, path: str, key: bytes) -> None:
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._key = key
-        self._seq = 0
-        self._pid = os.getpid()
-        # Bound now: tests replace functions of `os` while we write.
-        self._write, self._getpid = os.write, os.getpid
-
-    def add(self, kind: str, **fields: Any) -> None:
-        """Append one fact; a forked child stays silent."""
-        if self._getpid() != self._pid:
+    def add(kind: str, **fields: Any) -> None:
+        nonlocal number
+        if getpid() != pid:
             return
-        body = json.dumps({"kind": kind, "seq": self._seq, **fields})
-        mac = hashlib.blake2b(body.encode(), key=self._key, digest_size=16).hexdigest()
-        self._seq += 1
-        self._write(self._fd, f"{mac} {body}\n".encode())
+        if frame(1).f_globals is not ours:
+            write(fd, b"written by somebody else\n")
+            return
+        body = dumps({"kind": kind, "seq": number, **fields}).encode()
+        mac = begun.copy()
+        mac.update(body)
+        number += 1
+        write(fd, mac.hexdigest().encode() + b" " + body + b"\n")
+
+    return add
 
 
 class CanaryModule(pytest.Module):
@@ -131,8 +178,9 @@ def machinery() -> dict[str, tuple[int, int]]:
 class Recorder:
     """The hooks of one run."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._report = Report(settings["report"], bytes.fromhex(settings["key"]))
+    def __init__(self, settings: dict[str, Any], add: Callable[..., None], own: dict[str, str]) -> None:
+        self._add = add
+        self._own = own
         self._token: str = settings["token"]
         self._root: str = settings["root"]
         self._roots = tuple(settings["roots"])
@@ -145,6 +193,11 @@ class Recorder:
         self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
         self._machinery = machinery()
         self._patched: set[str] = set()
+
+    def begin(self) -> None:
+        """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
+        self._look_at_machinery(" (by a plugin)")
+        self._machinery = machinery()
 
     # -- options
     # ----------------------------------------------------------------------------------------------------
@@ -202,7 +255,7 @@ class Recorder:
             report.nodeid, (report.nodeid, {"exception": "", "message": "", "file": "", "line": 0})
         )
         kind = "collect_error" if report.failed else "collect_skip"
-        self._report.add(kind, path=path, text=str(report.longrepr)[-TEXT_LIMIT:], **facts)
+        self._add(kind, path=path, text=str(report.longrepr)[-TEXT_LIMIT:], **facts)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> Iterator[None]:
@@ -225,7 +278,7 @@ class Recorder:
             for item in session.items
             if item.nodeid not in self._canaries
         ]
-        self._report.add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
+        self._add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
 
     def _make_canaries(self, session: Any, items: list[Any]) -> tuple[list[Any], list[Any]]:
         """One set per chain of conftest files: functions first, unittest methods last."""
@@ -257,7 +310,7 @@ class Recorder:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """So that a crash can name its test."""
         if nodeid not in self._canaries:
-            self._report.add("start", id=self._ids.get(nodeid, nodeid))
+            self._add("start", id=self._ids.get(nodeid, nodeid))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
@@ -281,11 +334,11 @@ class Recorder:
             **(facts or {"exception": "", "message": longrepr_line(report), "file": "", "line": 0}),
         }
         if report.nodeid in self._canaries:
-            self._report.add(
+            self._add(
                 "canary", group=self._canaries[report.nodeid], name=report.nodeid.split("::", 1)[1], **record
             )
         else:
-            self._report.add("test", id=self._ids.get(report.nodeid, report.nodeid), **record)
+            self._add("test", id=self._ids.get(report.nodeid, report.nodeid), **record)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
@@ -294,7 +347,7 @@ class Recorder:
 
     def pytest_internalerror(self, excrepr: Any) -> None:
         """Pytest itself, or a plugin, broke."""
-        self._report.add("internal_error", text=str(excrepr)[-TEXT_LIMIT:])
+        self._add("internal_error", text=str(excrepr)[-TEXT_LIMIT:])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
@@ -308,16 +361,18 @@ class Recorder:
                     path.startswith(root + os.sep) for root in self._roots
                 ):
                     loaded[name] = path
-        self._report.add("modules", modules=loaded)
+        self._add("modules", modules=loaded)
+        now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
+        self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
         self._look_at_machinery()
-        self._report.add("patched", names=sorted(self._patched))
-        self._report.add("end", exit=int(exitstatus))
+        self._add("patched", names=sorted(self._patched))
+        self._add("end", exit=int(exitstatus))
 
-    def _look_at_machinery(self) -> None:
+    def _look_at_machinery(self, when: str = "") -> None:
         """Note what of pytest is no longer what it was before any code of the project ran."""
         for name, part in machinery().items():
             if part != self._machinery[name]:
-                self._patched.add(name)
+                self._patched.add(name + when)
 
     # -- facts
     # ------------------------------------------------------------------------------------------------------
@@ -345,6 +400,24 @@ class Recorder:
             "file": self._relative(file) if file else "",
             "line": line,
         }
+
+
+class Start:
+    """Waits until the plugins are loaded, so that their hooks come after the recorder's."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
+        """Before any conftest of the project: start recording, and switch coverage off, which would write
+        into the tree.
+        """
+        if getattr(early_config.known_args_namespace, "cov_source", None):
+            early_config.known_args_namespace.cov_source = []
+        self._recorder.begin()
+        early_config.pluginmanager.register(self._recorder, "agentforge_recorder")
+        yield
 
 
 def covering(identity: str) -> Iterator[str]:
@@ -419,31 +492,88 @@ def longrepr_line(report: Any) -> str:
     return one_line(str(getattr(crash, "message", None) or longrepr or ""))
 
 
-def take_settings() -> dict[str, Any] | None:
-    """Read the settings and remove them, so that later code in this process finds neither the file nor its
-    name.
-    """
-    path = os.environ.pop(SETTINGS_VARIABLE, "")
-    if not path:
-        return None
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
-        settings: dict[str, Any] = json.load(file)
-    os.unlink(path)  # noqa: PTH108 - as above
+def files_of(names: Iterable[str]) -> dict[str, str]:
+    """The real files of loaded modules; what has none is part of the interpreter."""
+    found = {}
+    for name in names:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(file, str):
+            found[name] = os.path.realpath(file)
+    return found
+
+
+def read_settings() -> dict[str, Any]:
+    """All of standard input, once; afterwards there is nothing on it, and nothing to be read again."""
+    parts = []
+    while True:
+        part = os.read(0, 65536)
+        if not part:
+            break
+        parts.append(part)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    settings: dict[str, Any] = json.loads(b"".join(parts))
     return settings
 
 
-SETTINGS = take_settings()
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
-    """Before any conftest of the project: open the report, and switch coverage off, which would write into
-    the tree.
+def load_judge() -> dict[str, str]:
+    """Load what pytest will need, while nothing of the tree can be imported; the answer is where it all came
+    from.
     """
-    global SETTINGS  # noqa: PLW0603 - dropped on purpose: what is not there cannot be read
-    if getattr(early_config.known_args_namespace, "cov_source", None):
-        early_config.known_args_namespace.cov_source = []
-    if SETTINGS is not None:
-        early_config.pluginmanager.register(Recorder(SETTINGS), "agentforge_recorder")
-        SETTINGS = None
-    yield
+    for name in (*LATER, *("_pytest." + plugin for plugin in _pytest.config.default_plugins)):
+        try:
+            importlib.import_module(name)
+        except ImportError:  # not on this platform, or not in this version
+            continue
+    return files_of([name for name in sys.modules if name != "__main__"])
+
+
+def join_tree(settings: dict[str, Any]) -> None:
+    """Put the tree on the path, as `python -m pytest` has it from the start.
+
+    A module that the judge loaded and that the tree has under the same name is forgotten, so that the tree's
+    code gets its own; the judge goes on with the one it has. What pytest may import later stays.
+    """
+    path = [os.getcwd()] if settings["from_folder"] and not getattr(sys.flags, "safe_path", False) else []  # noqa: PTH109
+    if settings["path"] and not sys.flags.ignore_environment:
+        path += settings["path"].split(os.pathsep)
+    os.environ["PYTHONPATH"] = settings["path"]
+    for name in sorted({name.partition(".")[0] for name in set(sys.modules) - STARTED_WITH} - KEPT):
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is not None and spec.origin is not None:
+            for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == name]:
+                del sys.modules[loaded]
+    sys.path[:0] = path
+
+
+def stand_in() -> None:
+    """Let `__main__` be what it is under `python -m pytest`, for those who start processes from it."""
+    spec = importlib.util.find_spec("pytest.__main__")
+    module = types.ModuleType("__main__")
+    module.__spec__, module.__package__ = spec, "pytest"
+    module.__file__ = sys.argv[0] = str(spec.origin if spec is not None else "pytest")
+    sys.modules["__main__"] = module
+
+
+def main() -> int:
+    """Load the judge, let the tree join, and run; under coverage if that is what was asked."""
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]  # noqa: PTH100
+    settings = read_settings()
+    own = load_judge()
+    if settings["coverage"]:
+        coverage = importlib.import_module("coverage.cmdline")
+        stand_in()
+        join_tree(settings)
+        return int(coverage.main([*settings["coverage"], *sys.argv[1:]]) or 0)
+    add = report_to(settings["report"], bytes.fromhex(settings.pop("key")))
+    add("judge", modules=own)
+    start = Start(Recorder(settings, add, own))
+    stand_in()
+    join_tree(settings)
+    return int(pytest.main(plugins=[start]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

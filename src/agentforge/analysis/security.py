@@ -2,8 +2,8 @@
 instead.
 
 Names are followed through imports (`import subprocess as sp`), not through data, so a finding is a place to
-look at and not a proof.
-Comments that silence other tools are not heard here: whoever wrote the code could have written them too.
+look at and not a proof. Comments that silence other tools are not heard here: whoever wrote the code could
+have written them too.
 """
 
 import ast

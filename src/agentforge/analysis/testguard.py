@@ -59,6 +59,14 @@ def test_ids_in_source(text: str, path: str) -> list[str]:
 test_ids_in_source.__test__ = False  # type: ignore[attr-defined]  # pytest would take the function for a test
 
 
+def source_of_test(text: str, identity: str) -> str | None:
+    """A test of a file as normalised text, its decorators included; None where the file does not define it."""
+    tree = parse(text)
+    name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
+    found = [nodes[-1] for known, nodes, _ in _functions(tree.body) if known == name] if tree else []
+    return ast.unparse(found[-1]) if found else None
+
+
 def weakened(before: str, after: str, path: str) -> list[str]:
     """How the edit weakened old tests, one sentence each; empty when it did not. A renamed test counts as
     deleted.

@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from agentforge.analysis.outcomes import Outcome, Phase, TestResult
@@ -41,15 +42,23 @@ class Report:
     collected: bool = False
     ended: bool = False
     tampered: bool = False
+    judge: dict[str, str] = field(default_factory=dict)
+    """The judge's own modules, with the files they came from."""
+    replaced: str = ""
+    """Which of them came from the judged tree."""
 
     def doubt(self) -> str:
         """Why the outcomes prove nothing; empty when they stand."""
         if self.tampered:
             return "the report was changed while the tests ran"
+        if self.replaced:
+            return f"a part of the test runner came from the judged tree: {self.replaced}"
         if self.internal_error:
             return f"pytest broke: {last_line(self.internal_error)}"
         if not self.ended or not self.collected:
             return "the run ended early" + (f", in {self.last_started}" if self.last_started else "")
+        if not self.judge.keys() >= {"pytest", "_pytest.runner", "pluggy", "json", "hashlib"}:
+            return "the report does not say where the test runner came from"
         silent = sorted(identity for identity in self.groups if identity not in self.results)
         if silent:
             return f"{len(silent)} collected test(s) did not report, first {silent[0]}"
@@ -71,7 +80,7 @@ class Report:
         return ""
 
 
-def read_report(data: bytes, key: bytes, token: str) -> Report:
+def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
     """Read the lines that were written whole; a line whose hash or number is wrong spoils the report."""
     report = Report()
     for number, line in enumerate(data.split(b"\n")[:-1]):
@@ -81,8 +90,20 @@ def read_report(data: bytes, key: bytes, token: str) -> Report:
         if record is None or record["seq"] != number:
             report.tampered = True
             break
-        take(report, record, token)
+        if record["kind"] == "judge":
+            take_judge(report, record["modules"], tree)
+        else:
+            take(report, record, token)
     return report
+
+
+def take_judge(report: Report, modules: Mapping[str, str], tree: str) -> None:
+    """Where the judge's own modules came from; the judged tree must be the place of none."""
+    report.judge |= modules
+    inside = sorted(name for name, file in modules.items() if Path(file).is_relative_to(tree))
+    if inside and not report.replaced:
+        where = Path(modules[inside[0]]).relative_to(tree).as_posix()
+        report.replaced = f"`{inside[0]}` is {where}"
 
 
 def take(report: Report, record: dict[str, Any], token: str) -> None:

@@ -5,6 +5,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +19,7 @@ from agentforge.analysis.outcomes import (
     rerun_flaky,
 )
 from agentforge.analysis.testreport import Report, last_line, read_report
+from agentforge.core.reply import Json
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.environment import Environment, run_env
 from agentforge.system.canon import digest
@@ -26,8 +28,22 @@ from agentforge.system.processes import Completed
 __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign", "rerun_flaky", "run_tests"]
 
 PYTEST = ("python", "-m", "pytest")
-PLUGIN = "agentforge_pytest_plugin"
+SCRIPT = "agentforge_judge.py"
 OUTPUT_LIMIT = 20_000
+RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
+"""Programs that start pytest in an environment, or measure it. A run has its environment without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What of a test command is kept when the judge starts pytest."""
+
+    options: tuple[str, ...]
+    """Of the interpreter."""
+    tail: tuple[str, ...]
+    """Of pytest."""
+    from_folder: bool
+    """Whether modules of the folder it starts in can be imported, as `python -m` has it."""
 
 
 def run_tests(  # noqa: PLR0913 - the facts of one run
@@ -65,28 +81,28 @@ class _Run:
         self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
         self._plugin, self._out = place / "plugin", place / "out"
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
-        self._settings, self._report = self._out / "settings.json", self._out / "report"
+        self._report = self._out / "report"
 
     def go(self, base_command: tuple[str, ...], timeout_s: float, *, writable: bool) -> TestRun:
+        argv = (*base_command, *self._ids)
+        start = start_of(base_command)
+        if start is None:
+            return TestRun(argv, "not_run", unknown_command(base_command), self._ids)
         self._prepare()
-        argv = (
-            *with_python(base_command, self._env),
-            "-p",
-            PLUGIN,
-            "-q",
-            "-o",
-            f"cache_dir={self._out / 'cache'}",
+        words = (*start.tail, "-q", "-o", f"cache_dir={self._out / 'cache'}")
+        done = self._sandbox.run(
+            (str(self._env.python), *start.options, str(self._plugin / SCRIPT), *words),
+            self._confinement(start, timeout_s, writable=writable),
         )
-        done = self._sandbox.run(argv, self._confinement(timeout_s, writable=writable))
         # The tests could write here: what is no plain file any more is not opened.
         data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
-        report = read_report(data, self._key, self._token)
+        report = read_report(data, self._key, self._token, str(self._tree))
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
         return TestRun(
             # The folder of the run changes every time: it is no part of what was asked.
-            argv=(*base_command, *self._ids),
+            argv=argv,
             status="not_run" if reason else "ran",
             reason=reason,
             ids=self._ids,
@@ -103,8 +119,10 @@ class _Run:
     def _prepare(self) -> None:
         self._plugin.mkdir()
         (self._out / "tmp").mkdir(parents=True)
-        source = resources.files("agentforge.analysis").joinpath("pytest_plugin.py").read_bytes()
-        (self._plugin / f"{PLUGIN}.py").write_bytes(source)
+        lay_judge(self._plugin)
+
+    def _confinement(self, start: Start, timeout_s: float, *, writable: bool) -> Confinement:
+        variables = dict(run_env(self._env, self._tree))
         settings = {
             "report": str(self._report),
             "key": self._key.hex(),
@@ -113,14 +131,8 @@ class _Run:
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
             "ids": list(self._ids),
+            **joining(start, variables),
         }
-        self._settings.write_text(json.dumps(settings), encoding="utf-8")
-
-    def _confinement(self, timeout_s: float, *, writable: bool) -> Confinement:
-        variables = dict(run_env(self._env, self._tree))
-        variables["PYTHONPATH"] = ":".join(filter(None, (str(self._plugin), variables.get("PYTHONPATH", ""))))
-        # Named as the plugin names it; it is not imported from there because it needs pytest.
-        variables["AGENTFORGE_PYTEST_SETTINGS"] = str(self._settings)
         variables["TMPDIR"] = str(self._out / "tmp")
         # What tools would write into the tree, or remember from run to run.
         variables["COVERAGE_FILE"] = str(self._out / "coverage")
@@ -132,6 +144,7 @@ class _Run:
             read=(self._plugin, *self._env.readable, *tree_read),
             env=variables,
             timeout_s=timeout_s,
+            input=json.dumps(settings).encode(),
         )
 
     def _add_missing(self, report: Report) -> None:
@@ -148,7 +161,7 @@ class _Run:
             return f"the tests did not end within {int(timeout_s)} s{where}"
         if not report.collected and not report.ended and not report.tampered:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
-            if "No module named pytest" in printed:
+            if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
             return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(
                 ": "
@@ -161,9 +174,47 @@ class _Run:
         return ""
 
 
-def with_python(command: tuple[str, ...], env: Environment) -> tuple[str, ...]:
-    """`python` is the environment's."""
-    return (str(env.python), *command[1:]) if command[:1] in (("python",), ("python3",)) else command
+def start_of(command: Sequence[str]) -> Start | None:
+    """How a command starts pytest: directly, or by a runner whose one effect is the environment that a run
+    has anyway; None where it does not say.
+    """
+    words = list(command)
+    for place, word in enumerate(words):
+        if word not in ("pytest", "py.test"):
+            continue
+        before, tail = words[:place], tuple(words[place + 1 :])
+        if not before:
+            return Start((), tail, from_folder=False)
+        if PurePosixPath(before[0]).name in RUNNERS:
+            return Start((), tail, from_folder="-m" in before)
+        if before[-1] == "-m" and PurePosixPath(before[0]).name.startswith("python"):
+            runs_another = "-m" in before[:-1]
+            return Start(() if runs_another else tuple(before[1:-1]), tail, from_folder=True)
+        return None
+    return None
+
+
+def unknown_command(command: Sequence[str]) -> str:
+    """Why a command is not run."""
+    return (
+        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct `commands.test` in "
+        "`.agentforge/config/settings.yaml`, for example to `python -m pytest`"
+    )
+
+
+def lay_judge(folder: Path) -> None:
+    """Copy the judge to where the tree cannot name it."""
+    source = resources.files("agentforge.analysis").joinpath("pytest_plugin.py").read_bytes()
+    (folder / SCRIPT).write_bytes(source)
+
+
+def joining(start: Start, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
+    """How the tree joins the path when the judge is loaded. Until then no variable leads to it."""
+    return {
+        "path": variables.pop("PYTHONPATH", ""),
+        "from_folder": start.from_folder,
+        "coverage": list(coverage),
+    }
 
 
 def telling_line(printed: str) -> str:

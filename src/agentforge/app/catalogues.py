@@ -136,7 +136,12 @@ def _checked_out(top: Path | None) -> dict[str, str]:
     """The catalogue files of a checkout as they are now."""
     if top is None:
         return {}
-    files = [path for folder in OVERRIDES for path in sorted((top / folder).rglob("*")) if path.is_file()]
+    files = [
+        path
+        for folder in OVERRIDES
+        for path in sorted((top / folder).rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
     return {path.relative_to(top).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in files}
 
 

@@ -12,7 +12,7 @@ from agentforge.sandbox.detect import Plan, detect
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import Site, home_path
 from agentforge.system.files import write_atomic
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 Facts: TypeAlias = list[tuple[str, list[str]]]
 """What was detected, by name."""
@@ -60,7 +60,6 @@ def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> s
             f"{SETTINGS_FILE} is there already.",
             "Correct it by hand, or write it anew with `agentforge init --force`.",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, spell_settings(plan).encode())
     return SETTINGS_FILE
 
@@ -73,7 +72,6 @@ def _write_examples(site: Site) -> tuple[list[str], list[str]]:
         if path.exists() or path.is_symlink():
             left.append(name)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text.encode())
         written.append(name)
     return written, left
@@ -81,12 +79,12 @@ def _write_examples(site: Site) -> tuple[list[str], list[str]]:
 
 def _facts(site: Site, head: str, plan: Plan) -> Facts:
     return [
-        ("setup", [one_line(spell_command(words), 400) for words in plan.setup]),
+        ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
         ("tests", [spell_command(plan.tests)]),
         ("test paths", list(plan.test_paths)),
         ("import roots", [root or "." for root in plan.import_roots]),
         ("lint", [spell_command(plan.lint_command)] if plan.lint else ["not configured"]),
-        ("because", [one_line(reason) for reason in plan.reasons]),
+        ("because", [brief(reason) for reason in plan.reasons]),
         ("sandbox", _sandbox()),
         ("model", [_model(site, head)]),
     ]

@@ -10,7 +10,7 @@ from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import artifacts
 from agentforge.store.task.views import final_name
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 _CHANGES = frozenset({"test_suite", "implementation"})
 """Artifacts that stand for files of the repository."""
@@ -59,25 +59,25 @@ def _title_and_lines(contract: str, document: Mapping[str, Json]) -> tuple[str, 
     match contract:
         case "specification":
             wanted = tuple(
-                f"{item.get('id')} {one_line(str(item.get('description') or ''), 120)}"
+                f"{item.get('id')} {brief(str(item.get('description') or ''), 120)}"
                 for item in _objects(document, "requirements")
             )
-            return one_line(str(document.get("title") or ""), 120), wanted
+            return brief(str(document.get("title") or ""), 120), wanted
         case "analysis":
             found = [*_objects(document, "impacted_files")]
             lines = [
-                f"{one_line(str(item.get('path')), 80)}: {one_line(str(item.get('reason') or ''), 120)}"
+                f"{brief(str(item.get('path')), 80)}: {brief(str(item.get('reason') or ''), 120)}"
                 for item in found
             ]
             lines += [
-                f"{kind}: {one_line(str(text), 160)}"
+                f"{kind}: {brief(str(text), 160)}"
                 for kind in ("constraint", "risk")
                 for text in _list(document, f"{kind}s")
             ]
             title = f"{len(found):,} impacted file" + ("" if len(found) == 1 else "s")
             return title, tuple(lines)
         case _:
-            return one_line(str(document.get("title") or document.get("summary") or ""), 120), ()
+            return brief(str(document.get("title") or document.get("summary") or ""), 120), ()
 
 
 def _objects(document: Mapping[str, Json], key: str) -> Iterator[dict[str, Json]]:

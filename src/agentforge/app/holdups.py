@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.core.errors import Unusable
 from agentforge.core.state import TERMINAL, State
 from agentforge.store.task.times import Clock, Times
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.config import Config
@@ -66,7 +66,7 @@ def holdups(case: Case, look: "Look", *, workers: bool) -> list[Holdup]:
     elif gone := look.silent(SLOW_S):
         found.append(_silent(gone))
     return found + [
-        Holdup("tried", f"It is tried again: {one_line(trouble, 300)}", subject=trouble)
+        Holdup("tried", f"It is tried again: {brief(trouble, 300)}", subject=trouble)
         for trouble in look.troubles
     ]
 
@@ -129,7 +129,7 @@ def _silent(flight: "Flight") -> Holdup:
 def at_work(look: "Look") -> list[str]:
     """What workers do for the task, and how fresh that is."""
     return [
-        f"now: {one_line(flight.progress, 160) or flight.family}, for {span(flight.seconds)}"
+        f"now: {brief(flight.progress, 160) or flight.family}, for {span(flight.seconds)}"
         + (f", attempt {flight.attempt}" if flight.attempt > 1 else "")
         + f"; heard of {span(flight.heard)} ago"
         for flight in look.flights

@@ -9,7 +9,8 @@ from pathlib import Path
 from agentforge.activities.said import project_of
 from agentforge.catalog.modes import mode_named
 from agentforge.commands.permissions import Call, Decision, Policy, decide
-from agentforge.commands.risks import RISKS, assess
+from agentforge.commands.programs import RISKS
+from agentforge.commands.risks import assess
 from agentforge.core.errors import UsageError
 from agentforge.store.layout import Home
 from agentforge.store.site import Site, home_path

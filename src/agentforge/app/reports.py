@@ -9,6 +9,7 @@ from agentforge.app.tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.system.git.repository import Git
+from agentforge.system.unlinked import read_unlinked
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def report_of(git: Git, files: TaskFiles, state: State) -> TaskReport:
 
 def _evidence(files: TaskFiles) -> dict[str, Any]:
     try:
-        value = json.loads(files.evidence.read_bytes())
+        value = json.loads(read_unlinked(files.evidence))
     except (OSError, ValueError):
         return {}  # `verify` names what is wrong with it
     return value if isinstance(value, dict) else {}

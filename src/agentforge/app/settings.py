@@ -17,16 +17,19 @@ from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.sandbox.interpreter import VERSION
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
 from agentforge.system import strict_yaml
 from agentforge.system.git.repository import Git
+from agentforge.system.visible import one_line
+from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch")
+USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
@@ -55,6 +58,10 @@ class Own:
     """The most that all tasks together may use in a day."""
     batch_window_s: int = 2
     """How long a call waits for others that may share its batch."""
+    python: str = ""
+    """The interpreter of environments: a version, or the path of a program, which a repository cannot name."""
+    index_passwords: bool = False
+    """Whether set-up is told the passwords of package indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,14 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
     if not committed:
         return {}
     text = committed.decode("utf-8", "replace")
-    return check_settings(strict_yaml.load(text, SETTINGS_FILE), SETTINGS_FILE, text)
+    value = strict_yaml.load(text, SETTINGS_FILE)
+    python = value.get("python") if isinstance(value, dict) else None
+    if isinstance(python, str) and not VERSION.fullmatch(python):
+        raise UsageError(
+            f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: {one_line(python[:80])!r} is not a version.",
+            'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+        )
+    return check_settings(value, SETTINGS_FILE, text)
 
 
 def read_overrides(git: Git, base: str) -> dict[str, str]:
@@ -192,6 +206,8 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
     whole = _checked(user_contract(), value, str(path), path.read_text(encoding="utf-8"))
     theirs = {key: whole[key] for key in USER_KEYS if key in whole}
+    if theirs.get("network") == {}:
+        raise UsageError(f"{path}: network: says nothing.", "Give it `allow` or `index_passwords`.")
     beyond = ("sandbox",) if whole.get("sandbox") in ("none", "container") else ()
     shared = {key: item for key, item in whole.items() if key not in (*theirs, *beyond)}
     container, cap = theirs.get("container"), theirs.get("day_cap", {})
@@ -203,5 +219,7 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("providers", {}),
         DayCap(cap.get("tokens"), micro_usd(str(cap["usd"])) if "usd" in cap else None),
         theirs.get("batch", {}).get("window_s", 2),
+        theirs.get("python", ""),
+        theirs.get("network", {}).get("index_passwords", False),
     )
     return shared, own

@@ -19,7 +19,7 @@ sandbox: auto
 # model: openai:NAME
 
 # The interpreter that environments are built with; the one that runs AgentForge if left out.
-# python: python3.12
+# python: "3.12"
 
 # The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell reads
 # them. Detected because:
@@ -47,8 +47,8 @@ sandbox: auto
 
 
 def spell_settings(plan: Plan) -> str:
-    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `#
-    `.
+    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `# `
+    signs.
     """
     return _FILE.format(
         reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),

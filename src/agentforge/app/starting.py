@@ -26,7 +26,7 @@ from agentforge.models.batch import WIRES
 from agentforge.models.known.tiers import split
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store.layout import new_task_id
+from agentforge.store.layout import RUN_STATE, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts
 from agentforge.store.task.engine import EngineName
@@ -36,14 +36,6 @@ from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
 from agentforge.system.files import make_own_directory
 from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
-
-RUN_STATE = (
-    ".agentforge/tasks/",
-    ".agentforge/escalations/",
-    ".agentforge/violations/",
-    ".agentforge/audit/",
-)
-"""Kept out of git by `.git/info/exclude`; the rest of `.agentforge` is meant to be shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +132,9 @@ def start(site: Site, options: StartOptions) -> OpenTask:
 
 
 def exclude_run_state(git: Git) -> None:
-    """Keeps what tasks write out of what the user commits."""
-    for pattern in RUN_STATE:
-        git.exclude_locally(pattern)
+    """Keeps what tasks write out of what the user commits; the rest of `.agentforge` is meant to be shared."""
+    for name in RUN_STATE:
+        git.exclude_locally(f".agentforge/{name}/")
 
 
 def _check_batches(settings: Settings, specs: Iterable[str]) -> None:

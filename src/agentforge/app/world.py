@@ -47,8 +47,8 @@ def make_world(
         sandbox=sandbox,
         models=models,
         catalogue=Resolved.from_json(value),
-        settings=settings.project,
-        cache=site.home.cache / "environments",
+        settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
+        cache=site.home.environments(site.git.top),
         created_at=journal.times.created_at,
         record=journal.advance,
         head=lambda: journal.head,
@@ -57,4 +57,5 @@ def make_world(
         rules=rules_of(site, state, heard.wishes),
         roots=settings.own.roots,
         network=settings.own.network,
+        index_passwords=settings.own.index_passwords,
     )

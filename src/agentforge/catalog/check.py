@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Literal
 
+from agentforge.catalog.contracts import problems
 from agentforge.catalog.extends import KINDS, PACKAGED
 from agentforge.catalog.load import Catalog, says_nothing
 from agentforge.catalog.orchestration import FILES
@@ -69,6 +70,11 @@ def file_faults(others: Mapping[str, str], place: str, text: str) -> list[str]:
         return wrong
     before = _lane_faults(Catalog.packaged().with_overrides(others))
     return [fault for fault in _lane_faults(catalog) if fault not in before]
+
+
+def policy_faults(name: str, document: object) -> list[str]:
+    """What is wrong with a policy under its contract."""
+    return problems(Catalog.packaged().contract(f"{name}_policy"), document, final=True)
 
 
 def lanes_of(catalog: Catalog, pipeline: str) -> list[str | None]:

@@ -1,11 +1,9 @@
 """The contract dialect: checked, then compiled to JSON Schema 2020-12.
 
 A property carries its own `required: true`; `min_items`, `max_length` and their like are written with an
-underscore;
-an object that lists `properties` refuses every other key. `filled: true` marks what the engine knows better
-than a
-model: it may be missing from a draft. `filled: only` is refused in a draft, because nobody but the engine may
-say it.
+underscore; an object that lists `properties` refuses every other key. `filled: true` marks what the engine
+knows better than a model: it may be missing from a draft. `filled: only` is refused in a draft, because
+nobody but the engine may say it.
 """
 
 import re

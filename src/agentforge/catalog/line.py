@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from agentforge.catalog.extends import Document
 from agentforge.catalog.modes import Mode
+from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import ARBITER, LANES, GateName, stage_from_json
-from agentforge.system import strict_yaml
 
 WHOLE = LANES[-1]
 """The lane of a template that has no others."""
@@ -23,7 +22,6 @@ _WRITING: frozenset[GateName] = frozenset({"red", "green", "quality", "delivery"
 """Gates that judge a change: a stage with one of them makes it."""
 
 _NOT_RULES = frozenset({"prompt", "description"})
-_PROMPTS = Path(__file__).parent / "policies" / "review_prompts.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,5 +177,4 @@ def _readers() -> list[str]:
 
 @cache
 def _review_texts() -> Mapping[str, str]:
-    found: Any = strict_yaml.load(_PROMPTS.read_text(encoding="utf-8"), f"catalog/policies/{_PROMPTS.name}")
-    return {str(name): str(text) for name, text in found.items()}
+    return dict(read_policy("review_prompts"))

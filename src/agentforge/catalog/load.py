@@ -20,6 +20,7 @@ from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, 
 from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems
+from agentforge.catalog.policies import POLICIES
 from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
 from agentforge.catalog.rules import (
@@ -42,7 +43,9 @@ META: Mapping[Kind, str] = {
 }
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
-OWN_CONTRACTS = frozenset({*META.values(), "settings", "stage_config", "user_settings"})
+OWN_CONTRACTS = frozenset(
+    {*META.values(), "settings", "user_settings", "stage_config", *(f"{name}_policy" for name in POLICIES)}
+)
 """Contracts about our own files; a project cannot replace them."""
 
 _OVERRIDE = re.compile(rf"\.agentforge/({'|'.join(KINDS)})/(.+)")

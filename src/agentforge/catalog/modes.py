@@ -5,11 +5,10 @@ data.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, get_args
 
+from agentforge.catalog.policies import check_keys, read_policy, refusal
 from agentforge.core.errors import UsageError
-from agentforge.system import strict_yaml
 
 ModeName = Literal[
     "fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit"
@@ -24,8 +23,6 @@ USUAL_STEPS = 4
 MAX_STEPS = 100
 """No stage has more, in whatever mode."""
 
-_FILE = Path(__file__).parent / "policies" / "modes.yaml"
-
 
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -34,9 +31,7 @@ class Mode:
     name: ModeName
     description: str
     steps: int
-    """Steps of one plan node; the steps of a stage grow and shrink with it."""
-    retries: int
-    """Validation retries of one plan node."""
+    """A stage's own number of steps is multiplied by this and divided by four."""
     writes: bool = True
     """False: nothing in the repository is changed, by any tool."""
     local_only: bool = False
@@ -60,22 +55,14 @@ def mode_named(name: str) -> Mode:
 @cache
 def modes() -> Mapping[ModeName, Mode]:
     """Every mode, read when first asked for."""
-    document = strict_yaml.load(_FILE.read_text(encoding="utf-8"), f"catalog/policies/{_FILE.name}")
-    return modes_from(document)
+    return modes_from(read_policy("modes"))
 
 
 def modes_from(document: Any) -> Mapping[ModeName, Mode]:  # noqa: ANN401  a document is any YAML
     """The modes of a document: all nine, and no key that has no meaning."""
     entries = document["modes"]
     if list(entries) != list(MODE_NAMES):
-        raise UsageError(
-            f"catalog/policies/{_FILE.name}: the modes are {', '.join(MODE_NAMES)}, in this order."
-        )
-    known = {item.name for item in fields(Mode)} - {"name"}
+        raise refusal("modes.yaml", f"the modes are {', '.join(MODE_NAMES)}, in this order")
     for name, entry in entries.items():
-        if unknown := sorted(set(entry) - known):
-            raise UsageError(
-                f"catalog/policies/{_FILE.name}: {name}: unknown key `{unknown[0]}`; known: "
-                f"{', '.join(sorted(known))}."
-            )
+        check_keys(f"modes.yaml: {name}", entry, {item.name for item in fields(Mode)} - {"name"})
     return {name: Mode(name=name, **entries[name]) for name in MODE_NAMES}

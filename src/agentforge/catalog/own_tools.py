@@ -1,8 +1,8 @@
 """Programs that a project declares as tools: what is wrong with a declaration beyond its contract.
 
 The arguments come from a model, so a declaration must leave no room for an argument to become more than a
-word: no shell line, no
-program text, no option. Its schema is a plain one: nothing in it can reach for another document.
+word: no shell line, no program text, no option. Its schema is a plain one: nothing in it can reach for
+another document.
 """
 
 import re

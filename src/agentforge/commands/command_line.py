@@ -2,11 +2,9 @@
 before it runs.
 
 Nothing is executed or expanded. A variable that the line itself sets once, to plain text, is read as that
-text; `$HOME` is read as `~`;
-every other expansion stays as it is written and marks its command as dynamic. Programs that run other
-programs (`env`, `xargs`,
-`find -exec`, `sh -c`, …) are followed by what they run as parts of their own. Total: any text gives an
-answer.
+text; `$HOME` is read as `~`; every other expansion stays as it is written and marks its command as dynamic.
+Programs that run other programs (`env`, `xargs`, `find -exec`, `sh -c`, …) are followed by what they run as
+parts of their own. Total: any text gives an answer.
 """
 
 import re

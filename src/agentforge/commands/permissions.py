@@ -14,10 +14,8 @@ side effect:
 A tool that the repository declares is asked about until a person has seen what it is, wherever it runs.
 
 Then a question may already have its answer: a person said yes to this very call, or there is a flag
-(`--allow-shell`, …, which never
-covers what is high), a grant, or `--yes`. `--strict` leaves only the first of these and judges the inside by
-the table too. Nothing makes
-a critical call run.
+(`--allow-shell`, …, which never covers what is high), a grant, or `--yes`. `--strict` leaves only the first
+of these and judges the inside by the table too. Nothing makes a critical call run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +24,12 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from agentforge.catalog.modes import Mode
-from agentforge.commands.risk_tables import Risk
-from agentforge.commands.risks import RISKS, Assessment, assess, worst
+from agentforge.commands.programs import RISKS, Risk
+from agentforge.commands.risks import Assessment, assess, worst
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.grants import Grant, moment
 from agentforge.store.user.wishes import Area, Wishes
-from agentforge.tools.paths import glob
+from agentforge.system.globs import glob
 
 SideEffect = Literal["pure", "read", "write", "execute", "network"]
 Verdict = Literal["allow", "ask", "deny"]

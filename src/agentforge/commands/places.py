@@ -3,7 +3,12 @@ find out.
 """
 
 import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
+
+from agentforge.catalog.policies import read_policy, section
 
 Kind = Literal[
     "inside",
@@ -21,93 +26,32 @@ Kind = Literal[
     "no_path",
 ]
 
-_SYSTEM = frozenset(
-    {
-        "etc",
-        "usr",
-        "bin",
-        "sbin",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "boot",
-        "sys",
-        "proc",
-        "dev",
-        "System",
-        "Library",
-        "Applications",
-    }
-)
-_TOP = _SYSTEM | {
-    "var",
-    "opt",
-    "srv",
-    "run",
-    "mnt",
-    "media",
-    "home",
-    "root",
-    "Users",
-    "Volumes",
-    "snap",
-    "private",
-}
-_HARMLESS = re.compile(
-    r"/dev/(null|zero|full|random|urandom|std(in|out|err)|tty|fd(/\d+)?|shm(/.*)?|pts(/\d+)?)"
-)
-_SECRET_DIRECTORIES = frozenset(
-    {
-        ".ssh",
-        ".gnupg",
-        ".aws",
-        ".azure",
-        ".kube",
-        ".password-store",
-        "keyrings",
-        ".gcloud",
-        ".oci",
-        ".terraform.d",
-        "Keychains",
-    }
-)
-_SECRET_FILES = frozenset(
-    {
-        ".netrc",
-        "_netrc",
-        ".pgpass",
-        ".git-credentials",
-        ".vault-token",
-        ".pypirc",
-        ".my.cnf",
-        ".dockercfg",
-        "shadow",
-        "gshadow",
-        "sudoers",
-        "sudoers.d",
-    }
-)
-_SECRET_PAIRS = (
-    ("gcloud",),
-    ("gh",),
-    (".docker", "config.json"),
-    (".cargo", "credentials"),
-    (".cargo", "credentials.toml"),
-    (".m2", "settings.xml"),
-)
-_KEY_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)(_sk)?|ssh_host_\w+_key|authorized_keys")
-_KEY_LIKE = re.compile(r"credentials\.json|.*\.(pem|p12|pfx|keystore|jks|kdbx)|\.env(\..*)?")
-_BROWSERS = frozenset({".mozilla", "google-chrome", "chromium", ".thunderbird", "BraveSoftware"})
-_STARTUP = re.compile(
-    r"\.(bash|zsh|k?sh|csh|tcsh|fish)(rc|env|_profile|_login|_logout|_aliases)|\.profile|\.zprofile|\.zlogin|\.inputrc|\.xinitrc|\.xprofile|\.xsession(rc)?"
-    r"|\.gitconfig|\.npmrc|\.vimrc|\.condarc|\.pythonrc(\.py)?|\.tmux\.conf|autostart|systemd|LaunchAgents|config\.fish|sitecustomize\.py|usercustomize\.py"
-)
-_ACCOUNT = frozenset({"passwd", "group", "hosts", "fstab", "crontab", "resolv.conf"})
 _GLOB_ONLY = re.compile(r"[.*?]*[*?][.*?]*|\*\*|\[[^\]]*\]\*?|\.\[.*")
 _PERHAPS_EMPTY = re.compile(r"(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|`[^`]*`)+")
 """What may turn out to be nothing: `/$X` is then `/`."""
 _LINKED_ROOT = re.compile(r"/proc/[^/]+/(root|cwd)(?=/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What lies where, by name: `command_words` of `catalog/policies/places.yaml`, which says what each is."""
+
+    system: frozenset[str]
+    top: frozenset[str]
+    secret_folders: frozenset[str]
+    browsers: frozenset[str]
+    secret_files: frozenset[str]
+    secret_pairs: frozenset[str]
+    account: frozenset[str]
+    harmless: re.Pattern[str]
+    secret_names: re.Pattern[str]
+    perhaps_secret: re.Pattern[str]
+    startup: re.Pattern[str]
+
+
+@cache
+def _known() -> _Known:
+    return section(_Known, "places.yaml: command_words", read_policy("places")["command_words"])
 
 
 class Place(NamedTuple):
@@ -141,15 +85,13 @@ def place(word: str, base: str = "", *, unknown_start: bool = False) -> Place:
     path = normalise(text, base)
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
         return Place("socket", path)
-    if path.startswith("/dev/") and not _HARMLESS.fullmatch(path):
-        return Place("device", path)
-    if _HARMLESS.fullmatch(path):
-        return Place("inside", path)
+    if path.startswith("/dev/"):
+        return Place("inside" if _known().harmless.fullmatch(path) else "device", path)
     rooted = path.startswith(("/", "~", ".."))
     parts = [part for part in path.split("/") if part]
     if _secret(parts, rooted=rooted):
         return Place("secret" if rooted else "secret_name", path)
-    if parts and _KEY_LIKE.fullmatch(parts[-1]):
+    if parts and _known().perhaps_secret.fullmatch(parts[-1]):
         return Place("secret_name", path)
     if not rooted:
         return Place("unknown" if base == "?" and _whole_of(path) else "inside", path)
@@ -157,7 +99,8 @@ def place(word: str, base: str = "", *, unknown_start: bool = False) -> Place:
 
 
 def _rooted(path: str, parts: list[str]) -> Kind:
-    if len(parts) >= 2 and parts[0] == "etc" and parts[1] in _ACCOUNT:
+    known = _known()
+    if len(parts) >= 2 and parts[0] == "etc" and parts[1] in known.account:
         return "account"
     if re.fullmatch(r"/proc/[^/]+/(environ|mem|maps|cmdline|fd)(/.*)?", path):
         return "account"
@@ -166,13 +109,15 @@ def _rooted(path: str, parts: list[str]) -> Kind:
     if not parts or all(part == ".." for part in parts) or (parts[0].startswith("~") and len(parts) == 1):
         return "whole"
     if path.startswith("/"):
-        if any(char in parts[0] for char in "*?[{") or (len(parts) == 1 and parts[0] in _TOP):
+        if any(char in parts[0] for char in "*?[{") or (
+            len(parts) == 1 and parts[0] in known.system | known.top
+        ):
             return "whole"
         if parts[0] in ("home", "Users") and len(parts) == 2:
             return "whole"
-        if parts[0] in _SYSTEM:
+        if parts[0] in known.system:
             return "system"
-    if any(_STARTUP.fullmatch(part) for part in parts):
+    if any(known.startup.fullmatch(part) for part in parts):
         return "startup"
     return "home" if parts[0] in ("~", "home", "root", "Users") else "outside"
 
@@ -183,20 +128,17 @@ def _names_nothing(part: str) -> bool:
 
 
 def _secret(parts: list[str], *, rooted: bool) -> bool:
+    known = _known()
     names = set(parts)
-    if names & _SECRET_DIRECTORIES or (rooted and names & _BROWSERS):
+    if names & known.secret_folders or (rooted and names & known.browsers):
         return True
     last = parts[-1] if parts else ""
-    if _KEY_NAME.fullmatch(last) or (last in _SECRET_FILES and (rooted or last.startswith("."))):
+    if known.secret_names.fullmatch(last) or (
+        last in known.secret_files and (rooted or last.startswith("."))
+    ):
         return True
-    if rooted and "sudoers.d" in names:
-        return True
-    if not rooted:
-        return False
-    pairs = {tuple(parts[at : at + 2]) for at in range(len(parts))} | {
-        (part,) for at, part in enumerate(parts) if at and parts[at - 1] == ".config"
-    }
-    return any(pair in pairs for pair in _SECRET_PAIRS)
+    pairs = {"/".join(pair) for pair in pairwise(parts)}
+    return rooted and ("sudoers.d" in names or bool(pairs & known.secret_pairs))
 
 
 def _whole_of(path: str) -> bool:

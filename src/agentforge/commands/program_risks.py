@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from agentforge.commands import risk_tables as tables
 from agentforge.commands.command_line import Arg, Part
 from agentforge.commands.places import Kind, place
-from agentforge.commands.risk_tables import Risk
-from agentforge.commands.wrappers import ALONE, interpreter
+from agentforge.commands.programs import Risk, Row, known
+from agentforge.commands.wrappers import interpreter
 
 _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
 _GIT_VALUED = frozenset(
@@ -36,25 +35,21 @@ class Finding(NamedTuple):
 def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
     """What the program of a part could do."""
     name, words = _VERSION.sub("", part.name), part.words
-    if tables.CRITICAL_PATTERN.fullmatch(name):
-        yield Finding("critical", f"`{name}` changes disks")
-    elif name in tables.CRITICAL:
-        yield Finding("critical", f"`{name}` {tables.CRITICAL[name]}")
+    row = known().row(name)
+    if row is not None and row.risk == "critical":
+        yield Finding("critical", f"`{name}` {row.reason}")
     elif name in _SPECIAL:
         yield from _SPECIAL[name](part, base)
-    elif name in tables.VERBS:
-        yield from _verbs(name, words)
-    elif name in tables.HIGH:
-        yield Finding("high", f"`{name}` {tables.HIGH[name]}")
+    elif name in known().verbs:
+        yield from _verbs(name, words, row or Row("medium", "builds, tests or runs"))
+    elif row is not None and row.risk == "high":
+        yield Finding("high", f"`{name}` {row.reason}")
     elif interpreter(name):
         yield from _interpreter(part, base)
     elif not _STANDARD.fullmatch(part.argv[0].text):
         yield Finding("medium", f"runs the program {part.argv[0].text}")
-    elif name in tables.LOW or name in tables.MEDIUM:
-        yield Finding(
-            "low" if name in tables.LOW else "medium",
-            "" if name in tables.LOW else f"`{name}` builds, tests or writes",
-        )
+    elif row is not None:
+        yield Finding(row.risk, f"`{name}` {row.reason}" if row.reason else "")
     else:
         yield Finding("medium", f"`{name}` is not a program we know")
     yield from _flags(name, words)
@@ -116,34 +111,20 @@ def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # n
 
 def _written(part: Part, base: str) -> Iterator[Finding]:
     """Places that a program would write or change."""
-    name = part.name
+    name, traits = part.name, known().traits
     operands = _operands(part)
-    if name in tables.WRITERS_LAST:
+    if name in traits.writes_last:
         targets = operands if name == "mv" else operands[-1:]
         targets += [
             Arg(word.partition("=")[2]) for word in part.words if word.startswith("--target-directory=")
         ]
-        targets += [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text == "-t"]
-    elif (name in tables.WRITERS_ALL and name != "rm") or (
+        targets += _behind(part, frozenset({"-t"}))
+    elif name in traits.writes_all or (
         name == "sed" and any(_IN_PLACE.fullmatch(word) for word in part.words)
     ):
         targets = operands
-    elif name in ("tar", "unzip", "git", "make"):
-        targets = (
-            [
-                part.argv[at + 1]
-                for at, arg in enumerate(part.argv[:-1])
-                if arg.text in ("-C", "-d", "--directory")
-            ]
-            if name != "git"
-            else []
-        )
-    elif name in ("curl", "wget", "sort", "gcc", "cc"):
-        targets = [
-            part.argv[at + 1]
-            for at, arg in enumerate(part.argv[:-1])
-            if arg.text in ("-o", "-O", "--output", "--output-document")
-        ]
+    elif name in known().writes_after:
+        targets = _behind(part, known().writes_after[name])
     else:
         return
     for arg in targets:
@@ -154,38 +135,43 @@ def _written(part: Part, base: str) -> Iterator[Finding]:
             yield Finding("high", f"changes what is outside of the project: {where.path}")
 
 
+def _behind(part: Part, options: frozenset[str]) -> list[Arg]:
+    """The words that follow one of these options."""
+    return [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in options]
+
+
 def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
-    known = tables.FLAGS.get(name)
-    if not known:
+    rows = known().flags.get(name)
+    if not rows:
         return
     for word in words:
         if word == "--":
             return
         found = (
-            known.get(word)
-            or known.get(word.partition("=")[0])
-            or (known.get(word[:2]) if word.startswith(("-", "+")) else None)
+            rows.get(word)
+            or rows.get(word.partition("=")[0])
+            or (rows.get(word[:2]) if word.startswith(("-", "+")) else None)
         )
         if found:
-            yield Finding(found[0], f"`{name} {word[:40]}` {found[1]}")
+            yield Finding(found.risk, f"`{name} {word[:40]}` {found.reason}")
 
 
-def _verbs(name: str, words: Sequence[str]) -> Iterator[Finding]:
-    verbs = tables.VERBS[name]
+def _verbs(name: str, words: Sequence[str], usual: Row) -> Iterator[Finding]:
+    rows = known().verbs[name]
     operands = split(words)[1][:4]
     first = operands[0] if operands else next(iter(words), "")
-    if name == "systemctl" and set(operands) & tables.STOPS_MACHINE:
-        yield Finding("critical", "stops the machine")
-    high = next((word for word in operands if word in verbs.high), None)
+    found = {word: rows[word] for word in (*operands, first) if word in rows}
+    high = next((word for word, row in found.items() if row.risk == "high"), None)
     if high:
-        yield Finding("high", f"`{name} {high}` {verbs.reason}")
-    elif first in verbs.low:
+        yield Finding("high", f"`{name} {high}` {found[high].reason}")
+    elif first in found and found[first].risk == "low":
         yield Finding("low", "")
     else:
-        yield Finding(verbs.usual, f"`{name}` {tables.HIGH.get(name, 'builds, tests or runs')}")
-    if name in ("docker", "podman") and (
-        set(words) & {"--privileged", "--pid=host", "--net=host", "--network=host"} or _mounts_root(words)
-    ):
+        yield Finding(usual.risk, f"`{name}` {usual.reason}")
+    for word in (*operands, *(word for word in words if word.startswith("-"))):
+        if word in rows and rows[word].risk == "critical":
+            yield Finding("critical", rows[word].reason)
+    if name in ("docker", "podman") and _mounts_root(words):
         yield Finding("critical", "a container with the rights of the machine")
 
 
@@ -194,7 +180,7 @@ def _mounts_root(words: Sequence[str]) -> bool:
 
 
 def _interpreter(part: Part, base: str) -> Iterator[Finding]:
-    if part.words and set(part.words) <= ALONE:
+    if part.words and set(part.words) <= known().about_itself:
         yield Finding("low", "")
         return
     scripts = [arg for arg in _operands(part) if arg.text != "-"][:1]
@@ -288,20 +274,21 @@ def _git(part: Part, _base: str) -> Iterator[Finding]:
         at += 2 if words[at] in _GIT_VALUED else 1
     verb = words[at] if at < len(words) else "help"
     rest = words[at + 1 :]
-    risky = tables.GIT_FLAGS.get(verb, frozenset())
+    row = known().verbs["git"].get(verb)
+    risky = known().git_flags.get(verb, frozenset())
     flags, operands = split(rest)
     named = {word.partition("=")[0] for word in rest} | flags
     if verb == "config":
         yield from _git_config(rest)
-    elif verb in tables.GIT_HIGH:
-        yield Finding("high", f"`git {verb}` deletes, rewrites or reaches other machines")
-        if verb in ("push", "fetch", "pull", "clone", "ls-remote", "submodule"):
+    elif row is not None and row.risk == "high":
+        yield Finding("high", f"`git {verb}` {row.reason}")
+        if verb in known().git_network:
             yield Finding("high", "uses the network")
     elif named & risky or (
         verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)
     ):
         yield Finding("high", f"`git {verb}` with this flag deletes or rewrites work")
-    elif verb in tables.GIT_LOW:
+    elif row is not None:
         yield Finding("low", "")
     elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (
         not operands or operands[0] in ("list", "show", "-v")

@@ -1,24 +1,20 @@
 """How much harm a command line could do: low, medium, high or critical, part by part, each with its reason.
 
 The class is the highest of all parts. What is dynamic is at least high; what is unknown is at least medium.
-It is a hint for asking and a
-bar for what nobody should ever run; the boundary is the sandbox.
+It is a hint for asking and a bar for what nobody should ever run; the boundary is the sandbox.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
-from agentforge.commands import program_risks, risk_tables
+from agentforge.commands import program_risks
 from agentforge.commands.command_line import CommandLine, Mark, Part, parse
 from agentforge.commands.places import Place, normalise, place, places_of
 from agentforge.commands.program_risks import Finding
-from agentforge.commands.risk_tables import Risk
-from agentforge.commands.wrappers import SHELLS, interpreter
+from agentforge.commands.programs import RISKS, Risk, known
+from agentforge.commands.wrappers import interpreter
 
-RISKS: tuple[Risk, ...] = get_args(Risk)
-
-_SETTERS = frozenset({"env", "export", "declare", "typeset", "local", "readonly", "setenv"})
 _MARK_REASONS: dict[Mark, tuple[Risk, str]] = {
     "expansion": ("high", "expands a variable"),
     "substitution": ("high", "substitutes the output of a command"),
@@ -111,7 +107,7 @@ def assess(command: str | Sequence[str]) -> Assessment:
 def _judged(part: Part, found: Sequence[Finding]) -> PartRisk:
     ordered = sorted(found, key=lambda item: -RISKS.index(item.risk))
     reasons = dict.fromkeys(item.reason for item in ordered if item.reason)
-    network = part.name in risk_tables.NETWORK or any(
+    network = part.name in known().network or any(
         "network" in reason or "fetches" in reason for reason in reasons
     )
     return PartRisk(part, worst(item.risk for item in found), tuple(reasons), network)
@@ -124,7 +120,7 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
     if "computed_name" in part.marks and "substitution" in part.marks:
         yield Finding("critical", "the name of the program is the output of another")
     for name in _variables(part):
-        if name in risk_tables.RISKY_VARIABLES:
+        if name in known().variables:
             yield Finding("high", f"sets {name}, which changes what programs do")
     yield from _redirections(part, base)
     if part.argv:
@@ -133,7 +129,7 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
         # The program all the same: a definition further on, or in a branch that is not taken, hides nothing.
         yield from program_risks.program(part, base, _source(line, at, base))
         if (
-            part.name not in risk_tables.TALKERS and part.relation != "wrapped"
+            part.name not in known().traits.prints_words and part.relation != "wrapped"
         ):  # the words of what is wrapped are among its host's
             yield from _touched(part, base)
 
@@ -141,7 +137,7 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
 def _variables(part: Part) -> Iterator[str]:
     """What the part sets, for itself or by a program that does so for others."""
     yield from (name for name, _ in part.assignments)
-    if part.name in _SETTERS:
+    if part.name in known().traits.sets_variables:
         yield from (word.partition("=")[0].removesuffix("+") for word in part.words if "=" in word)
 
 
@@ -183,7 +179,7 @@ def _source(line: CommandLine, at: int, base: str) -> bool:
     while line.parts[host].host is not None and line.parts[host].relation == "wrapped":
         host = line.parts[host].host or 0
     lister = line.parts[host]
-    if lister.name not in risk_tables.LISTERS:
+    if lister.name not in known().traits.lists_files:
         number, stage = lister.stages[-1] if lister.stages else (0, 0)
         before = [
             each
@@ -191,7 +187,7 @@ def _source(line: CommandLine, at: int, base: str) -> bool:
             if each.stages and each.stages[-1] == (number, stage - 1)
         ]
         lister = before[-1] if before and stage else lister
-    if lister.name not in risk_tables.LISTERS:
+    if lister.name not in known().traits.lists_files:
         return False
     operands = [word for word in lister.words if not word.startswith("-")]
     return all(place(word, base).kind in ("inside", "no_path") for word in operands) and all(
@@ -234,7 +230,7 @@ def _between(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, Fin
                 yield at, Finding("critical", "runs what was downloaded")
             if reads and before.decodes < place_in:
                 yield at, Finding("critical", "runs what was hidden by an encoding")
-            if part.name in risk_tables.NETWORK and before.private < place_in:
+            if part.name in known().network and before.private < place_in:
                 yield at, Finding("critical", "sends private files over the network")
     yield from _hosted(line)
     yield from _recursive(line)
@@ -245,8 +241,8 @@ def _stages(line: CommandLine, bases: Sequence[str]) -> dict[int, _Stage]:
     far = 1 << 30
     found: dict[int, _Stage] = {}
     for part, base in zip(line.parts, bases, strict=True):
-        downloads = part.name in risk_tables.DOWNLOADERS
-        decodes = part.name in risk_tables.DECODERS
+        downloads = part.name in known().traits.downloads
+        decodes = part.name in known().traits.decodes
         private = part.name in ("env", "printenv", "set", "export") and len(part.argv) == 1
         private = private or any(item.kind in ("whole", "secret", "account") for item in _places(part, base))
         for number, at in part.stages:
@@ -282,9 +278,9 @@ def _hosted(line: CommandLine) -> Iterator[tuple[int, Finding]]:
     for at, part in enumerate(line.parts):
         host = part.host
         above = runs[host] if host is not None and host < at else False
-        if above and part.relation == "substitution" and part.name in risk_tables.DOWNLOADERS:
+        if above and part.relation == "substitution" and part.name in known().traits.downloads:
             yield at, Finding("critical", "runs what was downloaded")
-        if above and part.relation == "substitution" and part.name in risk_tables.DECODERS:
+        if above and part.relation == "substitution" and part.name in known().traits.decodes:
             yield at, Finding("critical", "runs what was hidden by an encoding")
         itself = (
             bool(interpreter(part.name))
@@ -304,14 +300,14 @@ def _downloaded(line: CommandLine) -> Iterator[tuple[int, Finding]]:
     """A file that the line downloads and then runs."""
     names: set[str] = set()
     for at, part in enumerate(line.parts):
-        if part.name in risk_tables.DOWNLOADERS or part.name == "git":
+        if part.name in known().traits.downloads or part.name == "git":
             words = [*part.words, *(item.target.text for item in part.redirections if item.writes)]
             if part.name != "git":
                 names |= {word.rstrip("/").rpartition("/")[2] for word in words if not word.startswith("-")}
             continue
         program = part.argv[0].text if part.argv else ""
         ran = {part.name} if "/" in program else set()
-        if interpreter(part.name) or part.name in ("source", ".", *SHELLS):
+        if interpreter(part.name) or part.name in ("source", "."):
             ran |= {word.rpartition("/")[2] for word in part.words if not word.startswith("-")}
         if names & ran:
             yield at, Finding("critical", "runs what was downloaded")

@@ -1,8 +1,8 @@
 """A shell line as simple commands: one pass, total, bounded in depth, and nothing is expanded.
 
 What comes out is flat: every simple command of the line in order, each with the pipelines it stands in and
-the command whose words it is
-a substitution of. A line that is no shell grammar is read as far as it goes, and says what was wrong with it.
+the command whose words it is a substitution of. A line that is no shell grammar is read as far as it goes,
+and says what was wrong with it.
 """
 
 import re

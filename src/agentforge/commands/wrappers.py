@@ -4,46 +4,11 @@ commands.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-SHELLS = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "rksh", "yash"}
-)
-_INTERPRETER = re.compile(
-    r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|Rscript|osascript|pwsh|powershell|expect|guile|irb|jshell|groovy|scala|elixir|julia)[0-9.]*"
-)
-_CODE_FLAGS = {
-    "python": ("c",),
-    "pypy": ("c",),
-    "perl": ("e", "E"),
-    "ruby": ("e",),
-    "node": ("e", "p"),
-    "php": ("r", "B", "R", "E"),
-    "lua": ("e",),
-    "bun": ("e", "p"),
-    "Rscript": ("e",),
-    "osascript": ("e",),
-    "julia": ("e", "E"),
-    "elixir": ("e",),
-    "pwsh": ("c", "C"),
-    "powershell": ("c", "C"),
-    "groovy": ("e",),
-    "expect": ("c",),
-    "guile": ("c",),
-}
-_LONG_CODE = (
-    "--eval",
-    "--print",
-    "--exec",
-    "--run",
-    "--command",
-    "-Command",
-    "-EncodedCommand",
-    "-command",
-    "eval",
-    "-lf",
-)
+from agentforge.commands.programs import Wrapper, known
+
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -65,102 +30,7 @@ class Runs:
     marks: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
-    """How to find the program that another one runs."""
-
-    valued: frozenset[str] = frozenset()
-    """Options whose value is the next word."""
-    operands: int = 0
-    """Words of its own before the program."""
-    assigns: bool = False
-    """`NAME=value` may stand before the program."""
-    fed: bool = False
-    text: frozenset[str] = field(default_factory=frozenset)
-    """Options whose value is a text of shell."""
-    joined: bool = False
-    """What it runs goes through a shell, as one text."""
-
-
-def _wraps(
-    valued: str = "",
-    operands: int = 0,
-    *,
-    assigns: bool = False,
-    fed: bool = False,
-    text: str = "",
-    joined: bool = False,
-) -> Wrapper:
-    return Wrapper(frozenset(valued.split()), operands, assigns, fed, frozenset(text.split()), joined)
-
-
-_PRIVILEGED = "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type"
-WRAPPERS: Mapping[str, Wrapper] = {
-    "sudo": _wraps(_PRIVILEGED, assigns=True),
-    "doas": _wraps("-u -C"),
-    "pkexec": _wraps("--user"),
-    "su": _wraps("-g -G -s -w --group --shell", text="-c --command", operands=1),
-    "runuser": _wraps("-u -g -G -s --user", text="-c --command"),
-    "env": _wraps("-u -C --unset --chdir", assigns=True, text="-S --split-string"),
-    "nohup": _wraps(),
-    "setsid": _wraps(),
-    "exec": _wraps("-a"),
-    "command": _wraps(),
-    "builtin": _wraps(),
-    "time": _wraps("-f -o --format --output"),
-    "nice": _wraps("-n --adjustment"),
-    "ionice": _wraps("-c -n --class --classdata"),
-    "chrt": _wraps("-T -P -D", 1),
-    "taskset": _wraps("", 1),
-    "stdbuf": _wraps("-i -o -e --input --output --error"),
-    "timeout": _wraps("-s -k --signal --kill-after", 1),
-    "xargs": _wraps(
-        "-I -n -P -L -d -a -E -s --max-args --max-procs --arg-file --delimiter --replace", fed=True
-    ),
-    "parallel": _wraps("-j -I -a -S --jobs --arg-file --sshlogin", fed=True, joined=True),
-    "watch": _wraps("-n --interval", joined=True),
-    "strace": _wraps("-o -e -p -s -u -E -a"),
-    "ltrace": _wraps("-o -e -p -s -u"),
-    "gdb": _wraps("-x -ex -p"),
-    "chroot": _wraps("", 1),
-    "unshare": _wraps("-R -w -S -G"),
-    "nsenter": _wraps("-t -S -G --target"),
-    "bwrap": _wraps(),
-    "flock": _wraps("-w -E --timeout", 1, text="-c --command"),
-    "script": _wraps("-o -O -I -B -T", text="-c --command"),
-    "busybox": _wraps(),
-    "toybox": _wraps(),
-    "ssh": _wraps("-i -l -p -o -F -J -L -R -D -b -c -E -e -m -O -Q -S -W -w -B -I", 1, joined=True),
-    "faketime": _wraps("", 1),
-    "xvfb-run": _wraps("-n -s -e -f -p"),
-    "dbus-run-session": _wraps(),
-    "setarch": _wraps("", 1),
-    "firejail": _wraps(),
-    "entr": _wraps(),
-    "proxychains": _wraps("-f"),
-    "torsocks": _wraps(),
-    "systemd-run": _wraps("-p -u -E --unit --property"),
-    "ld.so": _wraps("--library-path --preload"),
-    "ld-linux-x86-64.so.2": _wraps("--library-path --preload"),
-}
-RUN_VERBS: Mapping[str, tuple[str, ...]] = {
-    "uv": ("run",),
-    "poetry": ("run",),
-    "pipenv": ("run",),
-    "pdm": ("run",),
-    "hatch": ("run",),
-    "rye": ("run",),
-    "bundle": ("exec",),
-    "mise": ("exec", "x"),
-    "direnv": ("exec",),
-    "nix-shell": ("--run",),
-    "conda": ("run",),
-}
-"""Programs with a verb that runs what follows."""
-
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-ALONE = frozenset({"--version", "--help", "-V", "-h", "--v8-options"})
-"""Words with which an interpreter only speaks of itself."""
 
 
 def base_name(word: str) -> str:
@@ -170,9 +40,10 @@ def base_name(word: str) -> str:
 
 def interpreter(name: str) -> str:
     """The kind of interpreter that a program is, without its version; empty if it is none."""
-    if name in SHELLS:
+    if name in known().shells:
         return name
-    return re.sub(r"[0-9.]+$", "", name).replace("nodejs", "node") if _INTERPRETER.fullmatch(name) else ""
+    kind = name.rstrip("0123456789.")
+    return kind if kind in known().interpreters else ""
 
 
 def inner_of(argv: Sequence[str], stdin: str | None) -> Runs:
@@ -180,15 +51,15 @@ def inner_of(argv: Sequence[str], stdin: str | None) -> Runs:
     if not argv:
         return Runs()
     name = base_name(argv[0])
-    if name in SHELLS:
+    if name in known().shells:
         return _shell(argv, stdin)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(argv)
-    if name in WRAPPERS:
-        return _wrapped(argv, WRAPPERS[name])
-    if name in RUN_VERBS:
-        return _verb(argv, RUN_VERBS[name])
+    if name in known().wrappers:
+        return _wrapped(argv, known().wrappers[name])
+    if name in known().run_verbs:
+        return _verb(argv, known().run_verbs[name])
     if interpreter(name):
         return _interpreted(argv, interpreter(name))
     return Runs()
@@ -226,7 +97,7 @@ def _wrapped(argv: Sequence[str], wrapper: Wrapper) -> Runs:
     return Runs((Inner((at, len(argv)), wrapper.fed),))
 
 
-def _verb(argv: Sequence[str], verbs: Sequence[str]) -> Runs:
+def _verb(argv: Sequence[str], verbs: frozenset[str]) -> Runs:
     at = next((place for place, word in enumerate(argv[1:6], 1) if word in verbs), None)
     if at is None:
         return Runs()
@@ -250,28 +121,24 @@ def _shell(argv: Sequence[str], stdin: str | None) -> Runs:
             continue
         if not word.startswith(("-", "+")) and argv[at - 1] not in ("-o", "+o", "-O"):
             return Runs()  # a script; the words behind it are its own
-    if len(argv) == 2 and argv[1] in ALONE:
+    if len(argv) == 2 and argv[1] in known().about_itself:
         return Runs()
     return Runs((Inner(stdin),) if stdin is not None else (), frozenset({"shell_text"}))
 
 
-_CODE_MODULES = frozenset({"code", "pdb", "timeit"})
-"""Modules of Python that run what they are told on the line or on their input."""
-
-
 def _interpreted(argv: Sequence[str], kind: str) -> Runs:
-    letters = "".join(_CODE_FLAGS.get(kind, ("e", "c")))
+    letters = "".join(sorted(known().interpreters[kind]))
     pattern = re.compile(rf"-[A-Za-z0-9]*[{letters}].*", re.DOTALL)
     for at, word in enumerate(argv[1:], 1):
-        if word.partition("=")[0] in _LONG_CODE:
+        if word.partition("=")[0] in known().code_words:
             return Runs((), frozenset({"one_liner"}))
         if kind in ("python", "pypy") and (module := re.fullmatch(r"-[A-Zbdiqsuvx]*m(.*)", word)):
             after = at + 1 if module[1] else at + 2
             name = (module[1] or argv[at + 1] if after <= len(argv) else "").split(".")[0]
-            if not name or name in _CODE_MODULES:
+            if not name or name in known().code_modules:
                 return Runs((), frozenset({"one_liner"}) if name else frozenset())
             return Runs((Inner((after, len(argv)), name=name),))
-        if word in ALONE:
+        if word in known().about_itself:
             return Runs()
         if not word.startswith("--") and pattern.fullmatch(word):
             return Runs((), frozenset({"one_liner"}))

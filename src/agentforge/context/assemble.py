@@ -1,9 +1,8 @@
 """A step's whole context from its state: the same structure and the same size at step 1 and at step 1000.
 
 Rendered by volatility, so that a provider's prompt cache hits: what never changes in a stage comes first,
-what changes with every step
-comes last. Packed by priority: what a person or a gate said stays longest, what can be opened again goes
-first.
+what changes with every step comes last. Packed by priority: what a person or a gate said stays longest, what
+can be opened again goes first.
 """
 
 import re

@@ -1,23 +1,21 @@
 """Text from outside that reads like an instruction: found and named, never blocked. Pure and bounded.
 
 A text is looked at in three ways: as it is, for the marks of chats and calls; squeezed to its letters, where
-spacing, case, signs,
-digits for letters and look-alikes of other scripts are gone; and what is encoded in it, squeezed too. As in
-redaction, every pattern
-begins with one of a few literal texts: those are searched, which is quick, and the pattern is tried only
-where one was found.
+spacing, case, signs, digits for letters and look-alikes of other scripts are gone; and what is encoded in it,
+squeezed too. As in redaction, every pattern begins with one of a few literal texts: those are searched, which
+is quick, and the pattern is tried only where one was found.
 """
 
 import base64
 import re
 import unicodedata
 from binascii import Error
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from agentforge.context.hidden import visible
-from agentforge.context.phrases import LOOKALIKES, MARKS, OTHER_SCRIPTS, PHRASES, Kind, Phrase
+from agentforge.context.phrases import Hints, Kind, Phrase, known
 from agentforge.system.secrets.redact import redact
 
 MAX_CHARS = 200_000
@@ -48,22 +46,6 @@ _NO_LETTERS = bytes(
 _KNOWN_LETTERS = 20_000
 
 
-_Hints: TypeAlias = Mapping[str, Sequence[tuple[Kind, Phrase]]]
-
-
-def _by_hint(phrases: Mapping[Kind, tuple[Phrase, ...]]) -> _Hints:
-    """Each hint is searched once, whatever begins with it."""
-    found: dict[str, list[tuple[Kind, Phrase]]] = {}
-    for kind, group in phrases.items():
-        for phrase in group:
-            for hint in phrase.hints:
-                found.setdefault(hint, []).append((kind, phrase))
-    return found
-
-
-_PHRASES, _MARKS, _OTHER_SCRIPTS = _by_hint(PHRASES), _by_hint(MARKS), _by_hint(OTHER_SCRIPTS)
-
-
 class Finding(NamedTuple):
     """Something that reads like an instruction, and the words around it."""
 
@@ -85,14 +67,14 @@ def find(text: str) -> tuple[Finding, ...]:
 
 
 def _all(text: str) -> Iterator[tuple[Kind, int, int]]:
-    yield from _in(_lowered(text), _MARKS)
+    yield from _in(_lowered(text), known().marks)
     squeezed = _squeezed(text)
-    for kind, start, end in _in(squeezed, _PHRASES):
+    for kind, start, end in _in(squeezed, known().phrases):
         places = _places(text)
         yield kind, places[start], places[end - 1] + 1
     yield from _encoded(text)
     if not text.isascii():
-        yield from _in(text, _OTHER_SCRIPTS)
+        yield from _in(text, known().other_scripts)
         if (
             _UNSEEN.search("".join(_OTHERS.findall(text))) is not None
             and (match := _UNSEEN.search(text)) is not None
@@ -100,16 +82,16 @@ def _all(text: str) -> Iterator[tuple[Kind, int, int]]:
             yield "hidden_text", match.start(), match.end()
 
 
-def _in(text: str, hints: _Hints) -> Iterator[tuple[Kind, int, int]]:
+def _in(text: str, hints: Hints) -> Iterator[tuple[Kind, int, int]]:
     """What is found behind each hint that is there, until each kind has a place."""
     done: set[Kind] = set()
     for hint, phrases in hints.items():
         at = text.find(hint)
         while at >= 0:
-            for kind, phrase in phrases:
-                if kind not in done and (match := _at(text, at, phrase)) is not None:
-                    done.add(kind)
-                    yield kind, match.start(), match.end()
+            for phrase in phrases:
+                if phrase.kind not in done and (match := _at(text, at, phrase)) is not None:
+                    done.add(phrase.kind)
+                    yield phrase.kind, match.start(), match.end()
             at = text.find(hint, at + 1)
 
 
@@ -127,7 +109,7 @@ def _encoded(text: str) -> Iterator[tuple[Kind, int, int]]:
         plain = _decoded(match[0])
         if plain:
             tried += 1
-            if any(True for _ in _in(_squeezed(plain), _PHRASES)):
+            if any(True for _ in _in(_squeezed(plain), known().phrases)):
                 yield "encoded", match.start(), match.end()
                 return
         if tried == _MOST_ENCODED:
@@ -154,8 +136,9 @@ class _Fold(dict[int, str]):
             letter = chr(code - 0xE0000)
         elif 0x1F1E6 <= code <= 0x1F1FF:  # the letters that flags are made of
             letter = chr(code - 0x1F1E6 + ord("a"))
-        parts = unicodedata.normalize("NFKD", LOOKALIKES.get(letter, letter)).casefold()
-        folded = "".join(_DIGITS.get(c, LOOKALIKES.get(c, c)) for c in parts)
+        drawn = known().lookalikes
+        parts = unicodedata.normalize("NFKD", drawn.get(letter, letter)).casefold()
+        folded = "".join(_DIGITS.get(c, drawn.get(c, c)) for c in parts)
         kept = "".join(c for c in folded if c.isascii() and c.isalpha())
         if len(self) < _KNOWN_LETTERS:
             self[code] = kept

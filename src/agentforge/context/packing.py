@@ -2,12 +2,10 @@
 deterministic.
 
 Each section belongs to a slot of known size; what the other slots leave free goes to `current_state`. A
-section that does not fit
-beside the more important ones of its slot is cut or dropped, and every loss is on record with its reason and
-size.
-The `system` slot alone may be exceeded, up to half of the cap, at the expense of `current_state`: a role
-whose rules are cut is
-another role. Text from outside is fenced after it was cut, so that a fence is always whole.
+section that does not fit beside the more important ones of its slot is cut or dropped, and every loss is on
+record with its reason and size. The `system` slot alone may be exceeded, up to half of the cap, at the
+expense of `current_state`: a role whose rules are cut is another role. Text from outside is fenced after it
+was cut, so that a fence is always whole.
 """
 
 import re

@@ -1,11 +1,9 @@
 """How many tokens a text is, without a tokenizer: a weighted count of what tokenizers split on.
 
-Measured against a real vocabulary (o200k) on files that the weights were not fitted on, the median error is
-2 to 4 % per kind of file, where a quarter of the characters is wrong by 5 to 20 % and counts JSON and HTML a
-fifth
-too low. It costs about 0.12 s per megabyte, no dependency and no download. Exact counts would not
-be exact either: several providers do not publish their vocabularies. So a margin is added where a cap is
-kept.
+Measured against a real vocabulary (o200k) on files that the weights were not fitted on, the median error is 2
+to 4 % per kind of file, where a quarter of the characters is wrong by 5 to 20 % and counts JSON and HTML a
+fifth too low. It costs about 0.12 s per megabyte, no dependency and no download. Exact counts would not be
+exact either: several providers do not publish their vocabularies. So a margin is added where a cap is kept.
 The comparison is in `docs/decisions/0003-token-counter.md`.
 """
 

@@ -2,8 +2,7 @@
 step. Pure.
 
 Ranges are remembered, never their text, so what a step shows cannot be stale. A symbol is found again by its
-name after edits
-above it. The set is bounded; what leaves it is named, so that the role can open it again.
+name after edits above it. The set is bounded; what leaves it is named, so that the role can open it again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -12,6 +12,7 @@ from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
+from agentforge.gates.superseded import told
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
@@ -303,6 +304,7 @@ def _files(facts: Facts) -> list[Json]:
 def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
     """What a person should know before merging."""
     points = [f"assumed: {line}" for line in _texts(finals.get("clarification", {}).get("assumptions"))]
+    points += [f"old test given up: {line}" for line in told(facts.records["green"].get("superseded"))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"not configured, so not checked: {line}" for line in _not_configured(facts)]
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks

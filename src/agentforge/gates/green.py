@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from agentforge.analysis.lint import LintRun, worse
 from agentforge.analysis.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
-from agentforge.analysis.testguard import weakened
 from agentforge.analysis.testrun import foreign
 from agentforge.analysis.typecheck import TypeRun
 from agentforge.analysis.typecheck import worse as worse_types
 from agentforge.core.reply import Json
-from agentforge.gates.court import Court, Verdict, objects, result_of
+from agentforge.gates.court import Court, Verdict, result_of
+from agentforge.gates.shadows import shadowing
+from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
 
 MAX_REASONS = 10
 TEST_SETTINGS = frozenset(
@@ -40,6 +41,7 @@ class GreenCase:
     lint_after: LintRun
     types_before: TypeRun = TypeRun("not_configured")
     types_after: TypeRun = TypeRun("not_configured")
+    request: str = ""
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
 
@@ -48,9 +50,12 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, and more runs only of what looks worse."""
     git = court.workspace.git
     red_tree = str(case.red["red_tree"])
-    reasons = (
-        _broken_lock(court, case) + _weakened_tests(court, case) + _changed_settings(court, case, red_tree)
-    )
+    reasons = [
+        *_broken_lock(court, case),
+        *shadowing(court, case.base_tree, case.tree, case.request),
+        *weakened_tests(court, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *_changed_settings(court, case, red_tree),
+    ]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
     run = court.run(case.tree)
@@ -71,12 +76,14 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     assert isinstance(tests, dict)
     failing = [identity for identity in tests if result_of(run, identity).outcome not in GOOD]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
-    superseded = frozenset(str(item.get("id", "")) for item in objects(case.suite, "supersedes"))
     regressions = [
-        item for item in compare(case.baseline, run, case.flaky, superseded) if item.id not in failing
+        item
+        for item in compare(case.baseline, run, case.flaky, superseded_ids(case.suite))
+        if item.id not in failing
     ]
     real, flaky = _settle(court, case, regressions)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
+    reasons += unsettled(run, case.suite)
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
     conformance = worse(LintRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -90,6 +97,7 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         "test_lock_held": True,
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
+        "superseded": record_of(run, case.baseline, case.suite),
         "not_configured": _not_configured(case),
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
         "baseline_failing": sum(
@@ -140,23 +148,6 @@ def _broken_lock(court: Court, case: GreenCase) -> list[str]:
         for path, entry in locked.items()
         if there.get(path) != entry and path.rpartition("/")[2] not in TEST_SETTINGS
     ]
-
-
-def _weakened_tests(court: Court, case: GreenCase) -> list[str]:
-    git = court.workspace.git
-    superseded = {str(item.get("id", "")) for item in objects(case.suite, "supersedes")}
-    reasons = []
-    for change in git.diff_names(case.base_tree, case.tree):
-        if change.status == "A" or not change.path.endswith(".py") or not court.is_test(change.path):
-            continue
-        before = (git.read_blob(case.base_tree, change.path) or b"").decode("utf-8", "replace")
-        after = (git.read_blob(case.tree, change.path) or b"").decode("utf-8", "replace")
-        reasons += [
-            f"weakened: {line}"
-            for line in weakened(before, after, change.path)
-            if not any(name and name in line for name in superseded)
-        ]
-    return reasons
 
 
 def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The named rules about artifacts: each says what is wrong in words that can be fed back, or nothing.
 
-A rule reads an artifact, the artifacts beside it and the tree; it runs nothing and asks nobody.
-What a rule needs and does not find is a failure: not judged is not passed.
+A rule reads an artifact, the artifacts beside it and the tree; it runs nothing and asks nobody. What a rule
+needs and does not find is a failure: not judged is not passed.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
 
 The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same
-whether one
-role wrote the tests alone or tests and code came in one reply.
+whether one role wrote the tests alone or tests and code came in one reply.
 """
 
 import re
@@ -13,6 +12,8 @@ from agentforge.analysis.outcomes import GOOD, TestResult, TestRun
 from agentforge.analysis.testguard import test_ids_in_source
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of, texts
+from agentforge.gates.shadows import shadowing
+from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
 
 RUNS = 3
 MAX_REASONS = 10
@@ -28,6 +29,7 @@ class RedCase:
     specification: Mapping[str, Json]
     same_author: bool
     """One reply held tests and code: the rest of the tree is set aside first."""
+    request: str = ""
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
 
@@ -51,7 +53,11 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
         return _fail(
             [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court
         )
+    if taken := shadowing(court, case.entry_tree, case.tree, case.request):
+        return _fail(taken, court)
     red_tree = _tests_only(court, case) if outside else case.tree
+    if wrong := _given_up(court, case, red_tree):
+        return _fail(wrong, court)
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
     if missing := sorted({test.path for test in declared} - set(entries)):
@@ -89,6 +95,16 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
             "runs": list(court.runs),
         },
+    )
+
+
+def _given_up(court: Court, case: RedCase, red_tree: str) -> list[str]:
+    """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
+    base = court.workspace.git.tree_of(court.base_commit)
+    return (
+        unknown_ids(case.suite, case.old)
+        or weakened_tests(court, base, red_tree, case.suite, case.old)
+        or untouched(court, base, red_tree, case.suite)
     )
 
 

@@ -2,8 +2,7 @@
 with a hard end.
 
 With the standard library alone: whoever asks wants to know in a second. Redirects are not followed, a server
-of this machine is never
-reached through a proxy, and nothing that a server says is repeated.
+of this machine is never reached through a proxy, and nothing that a server says is repeated.
 """
 
 import json

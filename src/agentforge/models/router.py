@@ -1,10 +1,8 @@
 """The router: a role names a tier, and this says which model is asked now, and why no other.
 
 The models of the tier are asked in their order; one that is down or reads too little is skipped. Only when
-they failed again and
-again, or cannot be used at all, a model of the next higher tier is asked: that costs more, and is said.
-Success is counted and
-shown; it changes no order.
+they failed again and again, or cannot be used at all, a model of the next higher tier is asked: that costs
+more, and is said. Success is counted and shown; it changes no order.
 """
 
 import math

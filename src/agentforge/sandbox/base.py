@@ -65,6 +65,8 @@ class Confinement:
     """
     on_refusal: Callable[[str], None] = lambda _: None
     """Told afterwards of each place that it asked for and that is not in `network`."""
+    input: bytes = b""
+    """What the program finds on its standard input; else there is nothing on it."""
     timeout_s: float = 600
     output_limit: int = 4_000_000
     tee: Tee | None = None

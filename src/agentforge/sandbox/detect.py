@@ -87,7 +87,7 @@ class Plan:
     """The files whose content decides whether an environment is still right."""
     lint_command: tuple[str, ...] = ()
     python: str = ""
-    """The interpreter asked for; empty for the running one."""
+    """The interpreter asked for, a version or a path; empty for the running one."""
     version_from_tags: bool = False
     """Whether the build asks git for the version, and so has to be told."""
     toolchains: tuple[Need, ...] = ()

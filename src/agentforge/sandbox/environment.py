@@ -3,9 +3,12 @@ afterwards.
 
     <cache_root>/<key>/env        the virtual environment
     <cache_root>/<key>/source     a pristine checkout, from which the project is installed
+    <cache_root>/packages         what set-up downloaded and built, for the other environments of the project
     <cache_root>/<key>/.ready     written last; without it the other two are rubble of a crash and are removed
 
-A virtual environment cannot be moved, so it is built where it will stay, under a lock of its own.
+A virtual environment cannot be moved, so it is built where it will stay, under a lock of its own. A cache
+root belongs to one project: set-up runs the project's own code, which can write to it, and what it writes
+there must not reach another project.
 """
 
 import fcntl
@@ -21,7 +24,15 @@ from typing import TypeAlias
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.detect import SETTINGS_FILE, Plan
-from agentforge.sandbox.indexes import FIRST_INDEX, default_places, index_places, index_variables, named_paths
+from agentforge.sandbox.indexes import (
+    FIRST_INDEX,
+    default_places,
+    index_places,
+    index_variables,
+    named_paths,
+    passwords_in,
+    without_passwords,
+)
 from agentforge.sandbox.interpreter import Interpreter, find_interpreter, find_uv
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.toolchains import Toolchain, find_toolchains, readable, with_toolchains
@@ -45,7 +56,13 @@ Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
 class SetupFailed(Unusable):
     """A command of set-up failed."""
 
-    def __init__(self, command: tuple[str, ...], done: Completed, refused: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        command: tuple[str, ...],
+        done: Completed,
+        refused: Sequence[str] = (),
+        kept: Sequence[str] = (),
+    ) -> None:
         self.command = command
         self.refused = tuple(refused)
         self.log = _text(done)
@@ -58,6 +75,14 @@ class SetupFailed(Unusable):
             mend = (
                 f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and "
                 f"start again. Else: {mend}"
+            )
+        if kept:
+            tail += (
+                f"\nIt was not told the password of {', '.join(kept)}: whatever a build runs could read it."
+            )
+            mend = (
+                "If the project may know it, write `network: {index_passwords: true}` into your own "
+                f"config.yaml and start again. Else: {mend}"
             )
         super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
@@ -96,13 +121,15 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     version: str | None = None,
     lock_text_hash: str,
     allow: Sequence[Destination] = (),
+    index_passwords: bool = False,
 ) -> Environment:
     """The environment for `plan`, from the cache or made now. `tree_checkout` fills an empty directory with
     the project's files.
 
-    Set-up may reach the package indexes of the caller, and the places of `allow`.
+    Set-up may reach the package indexes of the caller, and the places of `allow`; it is told the passwords of
+    indexes only if the user said so.
     """
-    interpreter = find_interpreter(plan.python)
+    interpreter = find_interpreter(plan.python, sandbox)
     told = (version or "0.0.0") if plan.version_from_tags else None
     chains = find_toolchains(plan.toolchains, os.environ, Path.home())
     key = _key(plan, (interpreter, chains), told, lock_text_hash)
@@ -115,7 +142,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
         (home / "source").mkdir()
         tree_checkout(home / "source")
         before = _files(home / "source")
-        log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow)), told)
+        log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow), index_passwords), told)
         generated = tuple(sorted(_files(home / "source") - before))
         made = Environment(
             home / "env",
@@ -171,6 +198,7 @@ def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]
 class _Walls:
     sandbox: Sandbox
     allow: tuple[Destination, ...]
+    passwords: bool
 
 
 def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> str:
@@ -179,8 +207,10 @@ def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | 
     """
     uv, (interpreter, chains) = find_uv(), tools
     passed = index_variables(os.environ)
+    kept = passwords_in(passed) if not walls.passwords else ()
+    passed = passed if walls.passwords else without_passwords(passed)
     refused: list[str] = []
-    cache = Path(passed.get("UV_CACHE_DIR", home.parent / "uv")).resolve()
+    cache = home.parent / "packages"
     cache.mkdir(parents=True, exist_ok=True)
     confinement = Confinement(
         cwd=home / "source",
@@ -202,7 +232,7 @@ def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | 
         words = fill(command, values)
         done = walls.sandbox.run(words, confinement)
         if done.code != 0 or done.timed_out:
-            raise SetupFailed(command, done, tuple(dict.fromkeys(refused)))
+            raise SetupFailed(command, done, tuple(dict.fromkeys(refused)), kept)
         log += (f"$ {' '.join(command)}", _text(done))
     if refused:
         log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(refused))}")

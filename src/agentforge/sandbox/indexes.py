@@ -17,9 +17,33 @@ from typing import Any
 from agentforge.sandbox.network.destinations import Destination, destinations, of_address
 from agentforge.system.processes import run
 
-# What set-up may know of the caller: where packages come from, and whom to believe. Test runs get none of it.
-PREFIXES = ("PIP_", "UV_")
-NAMES = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"})
+# What set-up may know of the caller: where packages come from, how they are chosen, and whom to believe. Every
+# build of a project and of what it requires can read these, so nothing else is passed. Test runs get none.
+NAMES = frozenset(
+    {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+    | {
+        f"PIP_{name}"
+        for name in (
+            *("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "CERT", "TRUSTED_HOST"),
+            *("TIMEOUT", "DEFAULT_TIMEOUT", "RETRIES", "CONSTRAINT", "BUILD_CONSTRAINT", "REQUIRE_HASHES"),
+            *("NO_BINARY", "ONLY_BINARY", "PREFER_BINARY", "PRE", "DISABLE_PIP_VERSION_CHECK"),
+        )
+    }
+    | {
+        f"UV_{name}"
+        for name in (
+            *("DEFAULT_INDEX", "INDEX", "INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX", "OFFLINE"),
+            *("INDEX_STRATEGY", "INSECURE_HOST", "NATIVE_TLS", "SYSTEM_CERTS", "TORCH_BACKEND"),
+            *("HTTP_TIMEOUT", "HTTP_CONNECT_TIMEOUT", "HTTP_RETRIES", "CONCURRENT_DOWNLOADS"),
+            *("CONCURRENT_BUILDS", "CONCURRENT_INSTALLS", "CONSTRAINT", "BUILD_CONSTRAINT", "OVERRIDE"),
+            *("EXCLUDE_NEWER", "PRERELEASE", "RESOLUTION", "REQUIRE_HASHES", "NO_BINARY", "NO_BUILD"),
+            *("NO_BINARY_PACKAGE", "NO_BUILD_PACKAGE"),
+        )
+    }
+)
+# Passed only if the user said so: `UV_INDEX_CORP_PASSWORD` belongs to the index that is called `corp`.
+_LOGIN = re.compile(r"UV_INDEX_\w+_(?:USERNAME|PASSWORD)")
+_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@]+@")
 # uv does not read pip's variables, and people have set them.
 PIP_TO_UV = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
@@ -27,29 +51,6 @@ PIP_TO_UV = {
     "PIP_FIND_LINKS": "UV_FIND_LINKS",
     "PIP_CERT": "SSL_CERT_FILE",
 }
-# These would send uv elsewhere than to the environment being built, or past the proxy that set-up is given.
-NOT_PASSED = frozenset(
-    {
-        "UV_PROJECT_ENVIRONMENT",
-        "UV_PYTHON",
-        "UV_SYSTEM_PYTHON",
-        "UV_CONFIG_FILE",
-        "UV_WORKING_DIRECTORY",
-        "UV_PROJECT",
-    }
-    | {
-        "PIP_TARGET",
-        "PIP_PREFIX",
-        "PIP_ROOT",
-        "PIP_USER",
-        "PIP_PYTHON",
-        "PIP_CACHE_DIR",
-        "PIP_PROXY",
-        "PIP_CONFIG_FILE",
-    }
-)
-PUBLISHING = "UV_PUBLISH_"
-"""Where packages go to, and the keys for that: no business of set-up."""
 FIRST_INDEX = ("UV_DEFAULT_INDEX", "UV_INDEX_URL")
 _SAYS_DEFAULT = re.compile(r"by\s+default:\s+<(\S+)>")
 _CONSTANTS = "pip/_internal/models/index.py"
@@ -59,13 +60,7 @@ def index_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """The caller's variables that say where packages come from, pip's also in uv's words; where they say
     nothing, the caller's files.
     """
-    found = {
-        name: value
-        for name, value in environ.items()
-        if (name.startswith(PREFIXES) or name in NAMES)
-        and name not in NOT_PASSED
-        and not name.startswith(PUBLISHING)
-    }
+    found = {name: value for name, value in environ.items() if name in NAMES or _LOGIN.fullmatch(name)}
     for pip, uv in PIP_TO_UV.items():
         if pip in found:
             found.setdefault(uv, found[pip])
@@ -76,14 +71,35 @@ def index_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def passwords_in(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Whose passwords the variables hold: hosts, and names of variables."""
+    found = [name for name in variables if _LOGIN.fullmatch(name)]
+    for value in variables.values():
+        for word in re.split(r"[\s,]+", value):
+            place = of_address(_bare(word)) if _IN_ADDRESS.search(word) else None
+            found += [place.host] if place is not None else []
+    return tuple(dict.fromkeys(found))
+
+
+def without_passwords(variables: Mapping[str, str]) -> dict[str, str]:
+    """The same places, as somebody without a login would name them."""
+    return {
+        name: _IN_ADDRESS.sub("", value) for name, value in variables.items() if not _LOGIN.fullmatch(name)
+    }
+
+
+def _bare(word: str) -> str:
+    """An address without the name that uv lets an index have: `corp=https://...`."""
+    return re.sub(r"^[A-Za-z0-9_.-]+=(?=https?://)", "", word)
+
+
 def index_places(variables: Mapping[str, str]) -> Iterator[Destination]:
     """The places that set-up's variables name. They are the caller's own, so they may be on this machine or
     its network.
     """
     for value in variables.values():
         for word in re.split(r"[\s,]+", value):
-            # uv's indexes may have a name: `corp=https://...`
-            place = of_address(re.sub(r"^[A-Za-z0-9_.-]+=(?=https?://)", "", word), private=True)
+            place = of_address(_bare(word), private=True)
             if place is not None:
                 yield place
 
@@ -102,11 +118,7 @@ def default_places(uv: Path, prefix: Path) -> Iterator[Destination]:
 
 def named_paths(variables: Mapping[str, str]) -> Iterator[Path]:
     """Files and directories that the passed variables point to: certificates, local packages."""
-    for name, value in variables.items():
-        if name == "UV_CACHE_DIR" or name.endswith(
-            ("_TARGET", "_PREFIX", "_ROOT", "_CACHE_DIR", "_BUILD", "_SRC", "_LOG")
-        ):
-            continue
+    for value in variables.values():
         for word in value.replace(",", " ").split():
             path = word.removeprefix("file://")
             if path.startswith("/") and path != "/" and Path(path).exists():

@@ -136,8 +136,7 @@ def test_globs(paths: Sequence[str]) -> tuple[str, ...]:
     """What `{tests}` stands for in the path limits of a role, given the places of the tests.
 
     A directory that is called after tests belongs to them whole. Of any other only the files with a test's
-    name do,
-    since code may live beside them.
+    name do, since code may live beside them.
     """
     globs: list[str] = []
     for path in map(_clean, paths):

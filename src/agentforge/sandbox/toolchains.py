@@ -2,8 +2,8 @@
 run can see just that.
 
 A version manager keeps every version of everything. A run gets one directory per tool that the project's own
-files ask for, read-only;
-never a whole home, and nothing that holds credentials. Versions are found by looking; no program is started.
+files ask for, read-only; never a whole home, and nothing that holds credentials. Versions are found by
+looking; no program is started.
 """
 
 import os

@@ -2,10 +2,8 @@
 verdicts run.
 
 Neither is a linked worktree of the user's repository. Our git calls name the user's object store, a private
-index and the
-directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code that runs there
-finds a
-repository and none of the user's.
+index and the directory; what stands as `.git` inside is a stand-in with one commit and no remotes, so code
+that runs there finds a repository and none of the user's.
 """
 
 import contextlib
@@ -21,6 +19,7 @@ from agentforge.system.files import disk_errors
 from agentforge.system.git.call import failure
 from agentforge.system.git.mirror import remove
 from agentforge.system.git.repository import Git
+from agentforge.system.programs import search_path
 
 AUTHOR = ("AgentForge", "agentforge@localhost")
 FIXED_DATE = "2000-01-01T00:00:00+00:00"
@@ -283,7 +282,7 @@ class Workspace:
 
     def _tag(self, repository: Path, name: str) -> None:
         environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
+            "PATH": search_path(self.git.top),
             "LC_ALL": "C",
             "HOME": str(self.root),
             "GIT_CONFIG_NOSYSTEM": "1",

@@ -75,11 +75,6 @@ class TaskFiles:
         return self.artifacts / "snapshots"
 
     @property
-    def external_inputs(self) -> Path:
-        """Artifacts that a person brought."""
-        return self.root / "external_inputs"
-
-    @property
     def inbox(self) -> Path:
         """What people say to the driver."""
         return self.root / "inbox"
@@ -114,6 +109,10 @@ class TaskFiles:
     def escalation(self, identity: str) -> Path:
         """The page of one question."""
         return self.escalations / f"{self.task_id}-{plain_name(identity)}.yaml"
+
+
+RUN_STATE = ("tasks", "escalations", "violations", "audit")
+"""Directories of `.agentforge` that hold what tasks left here; the others are meant to be shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +179,10 @@ class Home:
     def cache(self) -> Path:
         """What can be downloaded or built again."""
         return self.path / "cache"
+
+    def environments(self, repo: Path) -> Path:
+        """What set-up built for the repository whose checkout is `repo`: no other one gets to see it."""
+        return self.cache / "environments" / repo_name(repo)
 
     def trees(self, repo: Path, task_id: str) -> Trees:
         """The directories of a task of the repository whose checkout is `repo`."""

@@ -7,18 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.core.errors import UsageError
-from agentforge.store.layout import Home, Project, TaskFiles, find_task
+from agentforge.core.errors import PolicyError, UsageError
+from agentforge.store.layout import RUN_STATE, Home, Project, TaskFiles, find_task
 from agentforge.store.task import archive
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.system.git.repository import Git
+from agentforge.system.unlinked import links_below, refusal
+from agentforge.system.visible import one_line
+
+_RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
+"""The second name of a committed path that cannot be: none, where `.agentforge` itself is a submodule."""
 
 
 def home_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's directory."""
     given = environ.get("AGENTFORGE_HOME")
-    return Path(given).expanduser().absolute() if given else Path.home() / ".agentforge"
+    # The directory may itself be a link; nothing below it is followed.
+    return (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,9 @@ class Site:
     def open(cls, cwd: Path) -> "Site":
         """The repository that `cwd` is in, or a sentence on why it cannot be used."""
         git = Git.open(cwd)
-        return cls(git, Project(git.top), Home(home_path()))
+        project = Project(git.top.resolve())
+        _refuse_planted(git, project)
+        return cls(git, project, Home(home_path()))
 
     def find(self, given: str | None) -> TaskFiles:
         """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored
@@ -75,3 +83,22 @@ class Site:
     def read(self, files: TaskFiles) -> Journal:
         """A task's journal, for reading."""
         return Journal.open(files, self.clock, write=False)
+
+
+def _refuse_planted(git: Git, project: Project) -> None:
+    """Files of a repository are not ours: a link in our directory, and tasks that somebody committed, are
+    refused before anything of them is read.
+    """
+    for link in links_below(project.root):
+        raise refusal(link)
+    if not any((project.root / name).exists() for name in RUN_STATE):
+        return
+    listed = os.fsdecode(git.run("ls-files", "-z", "--", project.root.name).out).split("\0")
+    planted = (path for path in listed if path and path.split("/")[1:2] in _RUN_STATE_OR_WHOLE)
+    if (path := next(planted, None)) is not None:
+        place = "/".join(path.split("/")[:2])
+        raise PolicyError(
+            f"`{one_line(path)}` is committed in this repository, but `{place}` is where AgentForge keeps what "
+            "it did.",
+            f"Run `git rm -r {place}` and commit; tasks of your own come back from their refs.",
+        )

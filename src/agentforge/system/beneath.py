@@ -2,10 +2,9 @@
 written.
 
 `resolve_inside` says which real path a name means, and rules are asked about that path. Between the question
-and the use somebody may put
-a link there. So every use opens exactly the real path, from a descriptor of the root, and a link on the way
-is refused by the kernel:
-`openat2` where there is one, else a walk of directory descriptors.
+and the use somebody may put a link there. So every use opens exactly the real path, from a descriptor of the
+root, and a link on the way is refused by the kernel: `openat2` where there is one, else a walk of directory
+descriptors.
 """
 
 import contextlib
@@ -214,8 +213,7 @@ def change_all(root: Path, removed: Collection[str], written: Mapping[str, Conte
     """Remove files and write others: all of it, or none of it when anything fails on the way.
 
     New content is complete beside its place before the first old file moves, so that a full disk is met while
-    nothing has changed; old
-    files step aside under another name and come back if a later step fails.
+    nothing has changed; old files step aside under another name and come back if a later step fails.
     """
     with contextlib.ExitStack() as undo:
         staged = {}

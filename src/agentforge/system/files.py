@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake, Unusable
+from agentforge.system.unlinked import folder_unlinked
 
 _CONTINUE = "then `agentforge continue`"
 _DISK = {
@@ -64,33 +65,36 @@ def make_own_directory(path: Path, mode: int = 0o777) -> None:
         ) from error
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Put `data` at `path`: after a crash at any moment the old content or the new is there, never a part of
-    it.
+    it. Missing directories are made; a link on the way is refused.
     """
-    with disk_errors():
-        temporary = _write_beside(path, data)
+    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+        temporary = _write_beside(folder, data, durable=durable)
         try:
-            temporary.replace(path)
+            os.replace(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            _remove(folder, temporary)
             raise
-        _sync_directory(path.parent)
+        if durable:
+            os.fsync(folder)
 
 
 def create_exclusive(path: Path, data: bytes) -> bool:
-    """Create `path` with all of `data`; False, and nothing changed, if somebody was first."""
-    with disk_errors():
+    """Create `path` with all of `data`; False, and nothing changed, if somebody was first. A link on the way is
+    refused.
+    """
+    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
         if path.is_symlink() or path.exists():
             return False
-        temporary = _write_beside(path, data)
+        temporary = _write_beside(folder, data)
         try:
-            os.link(temporary, path)
+            os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except FileExistsError:
             return False
         finally:
-            temporary.unlink(missing_ok=True)
-        _sync_directory(path.parent)
+            _remove(folder, temporary)
+        os.fsync(folder)
         return True
 
 
@@ -99,10 +103,14 @@ def append_durable(fd: int, data: bytes) -> None:
     by its reader.
     """
     with disk_errors():
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
+        _write_all(fd, data)
         os.fsync(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
 
 
 def resolve_inside(root: Path, relative: str) -> Path:
@@ -182,25 +190,23 @@ def _refusal(path: str, problem: str) -> ModelMistake:
     return ModelMistake("path", f"the path {shown!r} {problem}")
 
 
-def _write_beside(path: Path, data: bytes) -> Path:
-    """A complete, synced file next to `path`, ready to take its name. Missing directories are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
+def _write_beside(folder: int, data: bytes, *, durable: bool = True) -> str:
+    """A complete file in a directory, on the disk if it is to be durable, ready to take its name."""
+    temporary = f".tmp-{secrets.token_hex(8)}"
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:
-            append_durable(fd, data)
+            _write_all(fd, data)
+            if durable:
+                os.fsync(fd)
         finally:
             os.close(fd)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _remove(folder, temporary)
         raise
     return temporary
 
 
-def _sync_directory(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def _remove(folder: int, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)

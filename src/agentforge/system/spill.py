@@ -3,6 +3,8 @@ memory.
 """
 
 import codecs
+import contextlib
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import IO, Self
 
 from agentforge.system.files import disk_errors
 from agentforge.system.secrets.stream import redact_stream
+from agentforge.system.unlinked import folder_unlinked, make_unlinked
 
 MAX_BYTES = 64_000_000
 """More of one output is not kept: who needs it can have the program write a file."""
@@ -44,7 +47,7 @@ class Spill:
             return
         with disk_errors():
             if self._file is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
+                make_unlinked(self._folder)
                 self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - closed by `__exit__`
             self._file.write(data[:room])
 
@@ -60,10 +63,12 @@ class Spill:
 def write_text(path: Path, pieces: Iterable[str]) -> None:
     """A file of our own from pieces of text; nobody but its owner reads it."""
     with disk_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        path.touch(mode=0o600, exist_ok=False)
-        with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        with folder_unlinked(path.parent, make=True) as folder:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path.name, dir_fd=folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            fd = os.open(path.name, flags, 0o600, dir_fd=folder)
+        with open(fd, "w", encoding="utf-8", errors="replace", newline="") as file:  # noqa: PTH123
             file.writelines(pieces)
 
 

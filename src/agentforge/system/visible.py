@@ -21,10 +21,15 @@ def harmless(text: str) -> str:
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def one_line(text: str, width: int = 200) -> str:
+def brief(text: str, width: int = 200) -> str:
     """The text in one line, cut where it is too long."""
     joined = " ".join(harmless(text).split())
     return joined if len(joined) <= width else f"{joined[: width - 1]}…"
+
+
+def one_line(text: str) -> str:
+    """The same in one line: line breaks and tabs are spelled out, too."""
+    return "".join(each if each.isprintable() else _code(each) for each in text)
 
 
 def command_line(words: tuple[str, ...]) -> str:

@@ -5,11 +5,9 @@ world.
         model = open_spec("anthropic:any", known({"ANTHROPIC_BASE_URL": server.base_url}), lambda _: "a-key")
 
 Each is a real HTTP server on the loopback that speaks one provider's wire: `OpenAIServer` (chat completions),
-`ResponsesServer`,
-`AnthropicServer`, `MistralServer`, `GoogleServer`. It is told what to answer by a list of replies (in the
-JSON shape of our own
-replies) or by a function of the request, answers by the means that the request asks for, and keeps what it
-was sent.
+`ResponsesServer`, `AnthropicServer`, `MistralServer`, `GoogleServer`. It is told what to answer by a list of
+replies (in the JSON shape of our own replies) or by a function of the request, answers by the means that the
+request asks for, and keeps what it was sent.
 """
 
 from agentforge.testing.dialects import completion

@@ -70,9 +70,8 @@ class Batches(ABC):
         uploads: str = "",
     ) -> None:
         """`fate` is asked with the number of the request; `refusals` are statuses of the first submissions;
-        of the next `lost`
-        ones the job is made, and its maker is told of a failure. `uploads` is the host that Google's uploads
-        are sent to.
+        of the next `lost` ones the job is made, and its maker is told of a failure. `uploads` is the host
+        that Google's uploads are sent to.
         """
         self._script, self._looks, self._fate = script, looks, fate
         self._refusals, self._lost, self._uploads = list(refusals), lost, uploads

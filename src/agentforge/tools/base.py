@@ -42,10 +42,6 @@ may otherwise write does not bind them; what is closed to it does."""
 WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING_TOOLS
 """The tools that path limits are written for."""
 
-COMPOSED_TOOLS = frozenset({"apply_patch", "move_file"})
-"""Writing tools made of several acts. Each act is held to the limits of the plain tool that does just that.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Opened:

@@ -2,11 +2,9 @@
 is an answer.
 
 The order of the questions: is there such a tool, may this role use it, may this task, are the arguments
-right, and then for each path
-that it names, made real first: is it closed to all, and if it would change, is it protected, locked, or
-outside the role's limits.
-A writing tool asks again about the very path that it is about to change: nothing can be put between the
-question and the act.
+right, and then for each path that it names, made real first: is it closed to all, and if it would change, is
+it protected, locked, or outside the role's limits. A writing tool asks again about the very path that it is
+about to change: nothing can be put between the question and the act.
 
 Some tools have a second name, by which other programs know them. It opens nothing: a role may use both names
 of a tool, or neither.
@@ -23,6 +21,7 @@ from typing import NamedTuple
 from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
+from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import (
     ACTS,
@@ -47,7 +46,7 @@ from agentforge.tools.look.reading import READING
 from agentforge.tools.look.scanning import SCANNING
 from agentforge.tools.look.searching import SEARCHING
 from agentforge.tools.look.source import read_source
-from agentforge.tools.paths import Glob, PathLimits, closed_to_all, glob, matches_any
+from agentforge.tools.paths import PathLimits, closed_to_all
 from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot_of
 from agentforge.tools.run.checking import CHECKING
 from agentforge.tools.run.command import COMMANDS

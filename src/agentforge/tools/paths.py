@@ -2,118 +2,27 @@
 repository-relative and real. Pure.
 
 A pattern list is split on commas. `**` stands for any number of directories, `*` stays within one name, so
-`*.md` is the
-root only. A path is allowed if a positive pattern matches (or none is given) and no negative one (`!`) does.
-A negative pattern binds every writing tool; a tool without a positive one of its own is held to those of the
-others:
-otherwise "create only in tests" would still let a role edit or delete everything else. The tools that keep
-one kind of file
-are the exception: their files are known, so only a pattern of their own narrows them.
+`*.md` is the root only. A path is allowed if a positive pattern matches (or none is given) and no negative
+one (`!`) does. A negative pattern binds every writing tool; a tool without a positive one of its own is held
+to those of the others: otherwise "create only in tests" would still let a role edit or delete everything
+else. The tools that keep one kind of file are the exception: their files are known, so only a pattern of
+their own narrows them.
 """
 
-import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from agentforge.catalog.policies import read_policy, section
 from agentforge.core.errors import UsageError
+from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.tools.base import KEEPING_TOOLS, WRITING_TOOLS
 
 DEFAULT_TESTS = ("tests/**/*",)
 DEFAULT_DOCS = ("docs/**/*",)
 
-_KEY_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
-_KEY_PLACES = (
-    "/.local/share/keyrings/",
-    "/.config/gcloud/",
-    "/.config/gh/",
-    "/.docker/config.json/",
-    "/library/keychains/",
-)
-_KEY_NAMES = frozenset(
-    {
-        ".netrc",
-        "_netrc",
-        ".pypirc",
-        ".npmrc",
-        ".git-credentials",
-        ".pgpass",
-        ".my.cnf",
-        ".dockercfg",
-        ".vault-token",
-        ".s3cfg",
-        ".boto",
-    }
-)
-_KEY_ENDINGS = (
-    ".key",
-    ".ppk",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".keychain",
-    ".keychain-db",
-    ".keyring",
-)
-_SSH_KEY = re.compile(r"id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?(?!.*\.pub$)([._-].*)?")
-_PEM_KEY = re.compile(r".*(key|priv).*\.pem")
-# fmt: off
-_SHELL_STARTS = frozenset({
-    ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc",
-    ".zshenv", ".zprofile", ".zlogin",
-    ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".envrc", ".xprofile",
-    ".xinitrc", "config.fish",
-})
-# fmt: on
-_ENV = re.compile(r"\.env(\..+)?")
-_ENV_SAMPLE = re.compile(r"\.env\.(example|sample|template|dist|defaults)")
-
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Glob:
-    """One pattern, ready to match. A part is a compiled name, or None for `**`."""
-
-    pattern: str
-    parts: tuple[re.Pattern[str] | None, ...]
-
-    def matches(self, path: str) -> bool:
-        """True if the whole path is what the pattern describes. At most pattern times path steps: no
-        backtracking.
-        """
-        names = path.split("/")
-        reached = {0}
-        for part in self.parts:
-            if not reached:
-                return False
-            if part is None:
-                reached = set(range(min(reached), len(names) + 1))
-            else:
-                reached = {at + 1 for at in reached if at < len(names) and part.match(names[at])}
-        return len(names) in reached
-
-
-def glob(pattern: str) -> Glob:
-    """Compile one pattern. A directory (`docs/`) means all below it."""
-    text = pattern.removeprefix("./").strip("/")
-    parts: list[re.Pattern[str] | None] = []
-    for name in text.split("/"):
-        if name != "**":
-            parts.append(re.compile(fnmatch.translate(name)))
-        elif not parts or parts[-1] is not None:
-            parts.append(None)
-    if pattern.endswith("/") or (parts and parts[-1] is None):
-        # `docs/**` is what lies below `docs`, not `docs` itself.
-        parts = [*(parts if parts[-1] is None else [*parts, None]), re.compile(fnmatch.translate("*"))]
-    return Glob(pattern, tuple(parts))
-
-
-def matches_any(globs: Sequence[Glob], path: str) -> Glob | None:
-    """The first pattern that matches, if any."""
-    return next((each for each in globs if each.matches(path)), None)
 
 
 def closed_to_all(path: str) -> str | None:
@@ -121,28 +30,40 @@ def closed_to_all(path: str) -> str | None:
     path.
 
     Judged by whole names after links are resolved, never by a part of a name: `src/bootstrap.ts` is no
-    `/boot`. Keys and credentials are
-    closed because what a model has read has left the machine; files that a shell runs at its start, because
-    writing one is running it.
-    `.env` is closed as well: it exists to hold what must not be shared. `.env.example` and its like are open.
-    A `.pem` is closed if its
-    name says that it is a key; the text of others is redacted where it enters.
+    `/boot`. Keys and credentials are closed because what a model has read has left the machine; files that a
+    shell runs at its start, because writing one is running it. `.env` is closed as well: it exists to hold
+    what must not be shared. `.env.example` and its like are open. A `.pem` is closed if its name says that it
+    is a key; the text of others is redacted where it enters.
     """
     folded = path.casefold()
     parts = folded.split("/")
-    name, whole = parts[-1], f"/{folded}/"
-    if not _KEY_FOLDERS.isdisjoint(parts) or any(place in whole for place in _KEY_PLACES):
+    name, whole, known = parts[-1], f"/{folded}/", _closed()
+    if not known.key_folders.isdisjoint(parts) or any(f"/{place}/" in whole for place in known.key_places):
         return f"`{path}` lies where keys and credentials are kept"
-    if (
-        name in _KEY_NAMES
-        or name.endswith(_KEY_ENDINGS)
-        or _SSH_KEY.fullmatch(name)
-        or _PEM_KEY.fullmatch(name)
-    ):
+    if name in known.key_files or name.endswith(tuple(known.key_endings)) or known.key_names.fullmatch(name):
         return f"`{path}` has the name of a key or of credentials"
-    if _ENV.fullmatch(name) and not _ENV_SAMPLE.fullmatch(name):
+    if known.environments.fullmatch(name) and not known.environment_samples.fullmatch(name):
         return f"`{path}` holds a machine's own secrets; look for an example of it, such as `.env.example`"
-    return f"`{path}` is run by a shell when it starts" if name in _SHELL_STARTS else None
+    return f"`{path}` is run by a shell when it starts" if name in known.shell_starts else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """What no role may touch: `tool_paths` of `catalog/policies/places.yaml`, which says what each is."""
+
+    key_folders: frozenset[str]
+    key_places: frozenset[str]
+    key_files: frozenset[str]
+    key_endings: frozenset[str]
+    shell_starts: frozenset[str]
+    key_names: re.Pattern[str]
+    environments: re.Pattern[str]
+    environment_samples: re.Pattern[str]
+
+
+@cache
+def _closed() -> _Closed:
+    return section(_Closed, "places.yaml: tool_paths", read_policy("places")["tool_paths"])
 
 
 @dataclass(frozen=True, slots=True)

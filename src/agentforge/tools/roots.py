@@ -2,9 +2,8 @@
 Every tool asks here.
 
 A path of the tree is relative; one of an opened directory is absolute. Both are made real in the same way, so
-that nothing leads out of
-its root. Directories are opened in the user's own configuration only, and a call that touches one leaves the
-task's tree: it is asked for.
+that nothing leads out of its root. Directories are opened in the user's own configuration only, and a call
+that touches one leaves the task's tree: it is asked for.
 """
 
 from collections.abc import Iterable, Sequence

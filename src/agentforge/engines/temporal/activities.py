@@ -1,10 +1,8 @@
 """Effects as activities: each takes its lease, is performed once, and is on record before it answers.
 
 A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies
-for it. A second
-attempt at an effect joins the first if that still runs here; waits, with a pulse, while another process has
-the task; and finds
-the effect known, or no longer owed, if it came too late.
+for it. A second attempt at an effect joins the first if that still runs here; waits, with a pulse, while
+another process has the task; and finds the effect known, or no longer owed, if it came too late.
 """
 
 import asyncio

@@ -3,7 +3,6 @@ directory.
 """
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.engines.temporal.workflow import ATTRIBUTES
+from agentforge.system import programs
 from agentforge.system.processes import ends_with_us
 
 START_S = 30
@@ -84,7 +84,7 @@ def find_program(given: str = "") -> Path:
             raise UsageError(f"`temporal.program` in your config.yaml names {path}, which cannot be run.")
         return path
     beside = Path(sysconfig.get_path("scripts")) / "temporal"
-    found = shutil.which("temporal") or (str(beside) if os.access(beside, os.X_OK) else None)
+    found = programs.find_program("temporal") or (str(beside) if os.access(beside, os.X_OK) else None)
     if found is None:
         raise UsageError(
             "There is no `temporal` program here.",

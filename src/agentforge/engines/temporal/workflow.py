@@ -2,9 +2,8 @@
 break one that runs.
 
 `begin` on the shared queue answers with the queue of the host that has the task, and with what is owed. From
-then on every effect
-is one activity on that queue, named by its family; what it answers is owed next. Arguments are references,
-never contents.
+then on every effect is one activity on that queue, named by its family; what it answers is owed next.
+Arguments are references, never contents.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """What a model server on this machine has installed, and which of it stands in for a model that is missing.
 
 A server that does not list its models is asked for the wanted one as it is; only where nothing answers, it is
-down. Asked with the
-standard library alone, in a thread with a hard end, never through a proxy and never beyond the loopback.
+down. Asked with the standard library alone, in a thread with a hard end, never through a proxy and never
+beyond the loopback.
 """
 
 import json

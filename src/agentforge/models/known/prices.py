@@ -94,23 +94,18 @@ PriceList: TypeAlias = Callable[[Provider, str], Prices | None]
 
 
 def price_list(environment: Mapping[str, str]) -> PriceList:
-    """The prices by provider and model. What the environment says counts for every model."""
+    """The prices by provider and model: what the environment gives (USD per million tokens) counts for every
+    model, else the published ones, else None.
+
+    The address decides whose price list is read: a model of a known name on a server of one's own costs what
+    its owner says.
+    """
 
     def look_up(provider: Provider, model: str) -> Prices | None:
         free = provider.local and provider.name not in _HOSTED
         return _given(environment) or (FREE if free else _published(model, provider.base_url))
 
     return look_up
-
-
-def prices_for(model: str, base_url: str, environment: Mapping[str, str]) -> Prices | None:
-    """The prices that the environment gives (USD per million tokens), else the published ones of that
-    provider, else `None`.
-
-    The address decides whose price list is read: a model of a known name on a server of one's own costs what
-    its owner says.
-    """
-    return _given(environment) or _published(model, base_url)
 
 
 def _given(environment: Mapping[str, str]) -> Prices | None:

@@ -1,6 +1,5 @@
 """Who answers: the providers we know, as data, and the ones a person adds. Addresses come from the person's
-own environment
-and configuration, never from the repository that is worked on.
+own environment and configuration, never from the repository that is worked on.
 """
 
 import ipaddress
@@ -114,8 +113,8 @@ def known(
     environ: Mapping[str, str], configured: Mapping[str, object] | None = None
 ) -> Mapping[str, Provider]:
     """Every provider by name: the built-in ones at the addresses the environment gives, and those of the
-    person's
-    `providers:` (`configured`), which may also change a built-in one. What cannot be used is a `UsageError`.
+    person's `providers:` (`configured`), which may also change a built-in one. What cannot be used is a
+    `UsageError`.
     """
     timeout_s = _timeout(environ.get(TIMEOUT_ENV, ""))
     found = {provider.name: replace(_placed(provider, environ), timeout_s=timeout_s) for provider in BUILT_IN}

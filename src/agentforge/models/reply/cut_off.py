@@ -2,8 +2,7 @@
 
 The complete leading actions are kept. Actions run in order, so one after the first incomplete action is lost
 too; so are `signal` and `summary`, which speak for the whole reply. Artifacts are submitted after all
-actions,
-so they stand only if no action is missing.
+actions, so they stand only if no action is missing.
 """
 
 import re

@@ -1,9 +1,8 @@
 """How a model says its reply, and the same value from each way. Pure: it knows no wire library.
 
 `calls`: native tool calls, several in one reply. `schema`: the server holds the text to a JSON schema.
-`text`: JSON that the model
-writes by itself, with long contents in fenced blocks. The last two need to be told the actions; the first
-declares them.
+`text`: JSON that the model writes by itself, with long contents in fenced blocks. The last two need to be
+told the actions; the first declares them.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Strict reading of JSON that a model wrote: every bad input ends in one precise sentence, never in a crash.
 
-Stricter than `json.loads`, because what is read here is recorded and acted on: no duplicate keys (one of
-the two would be lost in silence), no NaN, no lone surrogates (they cannot be written as UTF-8), no deep
-nesting.
+Stricter than `json.loads`, because what is read here is recorded and acted on: no duplicate keys (one of the
+two would be lost in silence), no NaN, no lone surrogates (they cannot be written as UTF-8), no deep nesting.
 A number with a fraction becomes its decimal text, since recorded values hold no floats.
 """
 

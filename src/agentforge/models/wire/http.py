@@ -1,6 +1,5 @@
 """One HTTP client per request, of our making: the key is put on last, the body is capped, no redirect is
-followed, and where only
-this machine may be asked nothing else is connected to.
+followed, and where only this machine may be asked nothing else is connected to.
 """
 
 import asyncio

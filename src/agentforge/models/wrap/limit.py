@@ -2,8 +2,7 @@
 in which they came.
 
 Only the first in the line watches the clock; it wakes the second when it goes. After the provider itself
-asked to slow down,
-one call goes alone before the others follow.
+asked to slow down, one call goes alone before the others follow.
 """
 
 import math

@@ -4,13 +4,10 @@
     ProviderModel(…, wrap=replaying(path))      # answers what was recorded, connects to nothing
 
 A line is one exchange as JSON. It holds no credential: of the headers only the harmless ones are kept, the
-key that was sent is
-taken out wherever it was echoed, and all text is redacted. An exchange is found by the hash of its method,
-path and body, so a
-recording made of one address serves another; and where no body is the same, by one that differs in numbers
-alone: a task that is
-played again has another marker, date and commit. Import it only where one is wanted: it loads the HTTP
-library.
+key that was sent is taken out wherever it was echoed, and all text is redacted. An exchange is found by the
+hash of its method, path and body, so a recording made of one address serves another; and where no body is the
+same, by one that differs in numbers alone: a task that is played again has another marker, date and commit.
+Import it only where one is wanted: it loads the HTTP library.
 """
 
 import contextlib

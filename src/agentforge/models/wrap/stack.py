@@ -1,6 +1,5 @@
 """What stands around every model of a process: tracing, the rate limit of its account, the breaker of the
-model itself; and
-the recording of what it sends, where somebody asked for one.
+model itself; and the recording of what it sends, where somebody asked for one.
 
 The breaker is innermost: a caller that has waited for its turn is told at the last moment that the model went
 down.

@@ -2,8 +2,8 @@
 becomes the program.
 
 Given to an isolated interpreter as text: `python -I -S -c TEXT CHANNEL PORT PROGRAM ARGUMENT...`. A socket
-stays in the network that it was
-made in, whoever holds it, so the driver can answer there without being there. Nothing of it is left inside.
+stays in the network that it was made in, whoever holds it, so the driver can answer there without being
+there. Nothing of it is left inside.
 """
 
 import os

@@ -2,8 +2,8 @@
 run may go.
 
 It carries tunnels (CONNECT) and plain requests with a whole address. Names are looked up here, once, and the
-address that was judged is the
-one that is connected to. What is refused is answered in one sentence and kept for the caller.
+address that was judged is the one that is connected to. What is refused is answered in one sentence and kept
+for the caller.
 """
 
 import base64

@@ -1,11 +1,9 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
-SPEC is JSON:
-`{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count", "own_pid_max",
-"calls", "channel", "port"}`.
-Standard library only, nothing of ours: it is not imported.
-A separate process, because code between fork and exec of a threaded parent may not do this safely.
+SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count",
+"own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not imported. A
+separate process, because code between fork and exec of a threaded parent may not do this safely.
 """
 
 import base64

@@ -2,11 +2,9 @@
 the program.
 
 Started as a file with an isolated interpreter: `python -I -S _filter.py FILTER DOOR PORT PROGRAM
-ARGUMENT...`. FILTER is in base 64:
-engines filter calls too, each in its own way, and this one makes the same walls on every rung. DOOR is a
-socket of the driver's, to hand a
-server on PORT of the container's own loopback to; both FILTER and DOOR may be empty. Standard library only,
-and it is not imported.
+ARGUMENT...`. FILTER is in base 64: engines filter calls too, each in its own way, and this one makes the same
+walls on every rung. DOOR is a socket of the driver's, to hand a server on PORT of the container's own
+loopback to; both FILTER and DOOR may be empty. Standard library only, and it is not imported.
 """
 
 import base64

@@ -100,6 +100,7 @@ class Bubblewrap:
                 # may have a password.
                 env=variables(confinement, "/tmp") | way.env,  # noqa: S108 - the private one inside
                 timeout_s=confinement.timeout_s,
+                input=confinement.input,
                 pass_fds=(*fds.values(), *calls, *way.fds, alive, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,

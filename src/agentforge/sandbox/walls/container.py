@@ -2,10 +2,9 @@
 engine and an image.
 
 The image gives an empty room and nothing else. The machine's own programs are laid over it read-only, at the
-same places, because the
-environment of a task is made from the machine's interpreter and would not start with another C library. So
-any image will do, an empty
-one too; it is never pulled here, and no repository can name it.
+same places, because the environment of a task is made from the machine's interpreter and would not start with
+another C library. So any image will do, an empty one too; it is never pulled here, and no repository can name
+it.
 """
 
 import base64
@@ -16,7 +15,6 @@ import io
 import os
 import re
 import secrets
-import shutil
 import socket
 import sys
 import tempfile
@@ -42,6 +40,7 @@ from agentforge.sandbox.network.gateway import PORT, Way, way_out
 from agentforge.sandbox.walls import seccomp
 from agentforge.sandbox.walls.limits import limits_in_words, under_limits
 from agentforge.system.processes import Completed, run
+from agentforge.system.programs import find_program
 
 Engine = Literal["podman", "docker"]
 
@@ -136,6 +135,7 @@ class Container:
                 cwd=Path("/"),
                 env=_engine_environment(os.environ),
                 timeout_s=confinement.timeout_s,
+                input=confinement.input,
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
@@ -179,12 +179,13 @@ class Container:
 
 def find_engine(spec: ContainerSpec) -> Container | None:
     """The configured engine, if it is installed."""
-    executable = shutil.which(spec.engine)
+    executable = find_program(spec.engine)
     return Container(spec, executable) if executable else None
 
 
 def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
     return (
+        *(("--interactive",) if confinement.input else ()),
         *(
             "--rm",
             "--pull=never",

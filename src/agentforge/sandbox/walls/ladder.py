@@ -1,7 +1,6 @@
 """The choice of walls: the strongest that really works here, and never none by itself."""
 
 import functools
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.walls.container import Container, ContainerSpec, find_engine
 from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_TCP, Landlock, kernel_abi
 from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.system.programs import find_program
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "container", "none"]
 
@@ -47,7 +47,7 @@ def rungs(
 ) -> tuple[tuple[SandboxName, Callable[[], Sandbox | None]], ...]:
     """The ladder, the strongest first: how each is called, and what gives it if it works here."""
     return (
-        ("bubblewrap", lambda: _bubblewrap(shutil.which("bwrap"))),
+        ("bubblewrap", lambda: _bubblewrap(find_program("bwrap"))),
         ("landlock", _landlock),
         ("container", lambda: _container(find_engine(container) if container else None)),
     )
@@ -55,13 +55,13 @@ def rungs(
 
 def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
     if wanted == "bubblewrap":
-        return "bubblewrap does not work here." if shutil.which("bwrap") else "bubblewrap is not installed."
+        return "bubblewrap does not work here." if find_program("bwrap") else "bubblewrap is not installed."
     if wanted == "landlock":
         return "Landlock does not work on this kernel."
     if wanted == "container" and container is None:
         return "No container is configured."
     if wanted == "container" and container is not None:
-        here = shutil.which(container.engine)
+        here = find_program(container.engine)
         return (
             f"{container.engine} does not work here with the image {container.image}."
             if here

@@ -86,6 +86,7 @@ class Landlock:
                 cwd=Path("/"),
                 env=variables(confinement, temporary) | way.env,
                 timeout_s=confinement.timeout_s,
+                input=confinement.input,
                 pass_fds=(*way.fds, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,

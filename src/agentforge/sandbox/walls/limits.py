@@ -7,10 +7,11 @@ import math
 import os
 import re
 import resource
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from agentforge.system.programs import find_program
 
 GIB = 1 << 30
 
@@ -104,7 +105,7 @@ def process_fence(limit: int) -> tuple[str, ...]:
     """
     if os.getuid() != 0 or kernel_version() < FIRST_WITH_OWN_PID_MAX:
         return ()
-    program = shutil.which("unshare")
+    program = find_program("unshare")
     if program is None:
         return ()
     words = (program, "--pid", "--fork", "--kill-child", "--", "/bin/sh", "-c", _FENCE, "fence")

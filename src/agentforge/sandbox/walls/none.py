@@ -36,6 +36,7 @@ class NoSandbox:
                 env=variables(confinement, temporary)
                 | (own_variables(os.environ) if confinement.network else {}),
                 timeout_s=confinement.timeout_s,
+                input=confinement.input,
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,

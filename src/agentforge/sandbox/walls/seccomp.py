@@ -2,9 +2,8 @@
 test needs.
 
 Refused calls fail as they fail for a user without rights, so programs take their ordinary way around. A call
-that enters through another
-architecture's door (32 bit, x32) ends the process: there the numbers mean other calls, and no list would
-hold.
+that enters through another architecture's door (32 bit, x32) ends the process: there the numbers mean other
+calls, and no list would hold.
 """
 
 import ctypes
@@ -192,9 +191,8 @@ MACHINES = {
 }
 
 
-def refused_calls(machine: str) -> dict[str, int]:
-    """The calls that always fail here, with their numbers."""
-    known = MACHINES[machine]
+def refused_calls(known: Machine) -> dict[str, int]:
+    """The calls that always fail on a machine, with their numbers."""
     return {
         name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None
     }
@@ -227,8 +225,8 @@ def build(
     """The filter as the kernel and `bwrap --seccomp` take it; only sockets of `families` can be made.
 
     `tcp_only` adds those of TCP over IPv4, that can connect and not listen: where a rule about connecting
-    keeps them in. `alone` is for
-    runs without namespaces: shared memory and the limits of other processes are refused, too.
+    keeps them in. `alone` is for runs without namespaces: shared memory and the limits of other processes are
+    refused, too.
     """
     known = MACHINES[machine or os.uname().machine]
     return b"".join(
@@ -255,9 +253,7 @@ def _alone(known: Machine) -> Iterator[bytes]:
 
 
 def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
-    for number in sorted(
-        {column for columns in _REFUSED.values() if (column := columns[known.column]) is not None}
-    ):
+    for number in sorted(set(refused_calls(known).values())):
         yield from _for_call(number, _fail(_EPERM))
     # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
     yield from _for_call(known.clone3, _fail(_ENOSYS))

@@ -15,6 +15,7 @@ from agentforge.store.layout import TaskFiles, plain_name
 from agentforge.store.task.lines import complete
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
 from agentforge.system.git.repository import Git
+from agentforge.system.unlinked import read_unlinked
 
 REFS = "refs/agentforge/"
 TRAILER = "AgentForge-Journal"
@@ -29,7 +30,7 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
     """
     with disk_errors():
         # The journal is read first: what it names is on disk before it, so the rest can only hold more.
-        journal = complete(files.journal.read_bytes())
+        journal = complete(read_unlinked(files.journal))
         others = list(_others(files))
     last = json.loads(journal[journal.rfind(b"\n- ") + 3 :])
     blobs = _hash_files(
@@ -100,7 +101,7 @@ def _others(files: TaskFiles) -> Iterator[Path]:
 def _holds(path: Path, data: bytes) -> bool:
     """Whether a file begins with `data`: a pack that only grew since stays as it is."""
     with disk_errors():
-        return path.is_file() and path.read_bytes().startswith(data)
+        return path.is_file() and read_unlinked(path).startswith(data)
 
 
 def _hash_files(git: Git, paths: Mapping[str, Path], texts: Mapping[str, bytes]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from agentforge.store.task.lines import readable, spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
+from agentforge.system.unlinked import read_unlinked
 
 
 def write_version(
@@ -86,14 +87,14 @@ def _write(path: Path, contract: str, phase: str, version: int, value: dict[str,
 
 def _replace(path: Path, data: bytes) -> None:
     with disk_errors():
-        if not (path.is_file() and path.read_bytes() == data):
+        if not (path.is_file() and read_unlinked(path) == data):
             write_atomic(path, data)
 
 
 def _load(path: Path) -> dict[str, Json] | None:
     try:
         with disk_errors():
-            value = strict_yaml.load(path.read_bytes().decode(), str(path))
+            value = strict_yaml.load(read_unlinked(path).decode(), str(path))
     except (FileNotFoundError, UsageError, UnicodeDecodeError):
         return None
     return value if isinstance(value, dict) else None

@@ -9,6 +9,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.lines import spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.files import disk_errors, write_atomic
+from agentforge.system.unlinked import read_unlinked
 
 EngineName: TypeAlias = Literal["local", "temporal"]
 
@@ -48,7 +49,7 @@ def _load(files: TaskFiles, name: str) -> dict[str, Json]:
     path = files.root / name
     try:
         with disk_errors():
-            value = strict_yaml.load(path.read_bytes().decode(), str(path))
+            value = strict_yaml.load(read_unlinked(path).decode(), str(path))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     return value if isinstance(value, dict) else {}

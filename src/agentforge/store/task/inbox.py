@@ -15,6 +15,7 @@ from agentforge.store.layout import TaskFiles, plain_name
 from agentforge.store.task.lines import spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.files import create_exclusive
+from agentforge.system.unlinked import read_unlinked
 
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
 _NAMES: dict[type[Message], str] = {kind: name for name, kind in _KINDS.items()}
@@ -96,7 +97,7 @@ def _read(path: Path, info: os.stat_result) -> Message:
         raise ValueError("it is not a regular file")
     if info.st_size > _LONGEST:
         raise ValueError(f"it is longer than {_LONGEST} bytes")
-    value = strict_yaml.load(path.read_bytes().decode(), str(path))
+    value = strict_yaml.load(read_unlinked(path).decode(), str(path))
     kind = _KINDS.get(str(value.get("kind"))) if isinstance(value, dict) else None
     if not isinstance(value, dict) or kind is None:
         raise ValueError(f"`kind` is none of {', '.join(_KINDS)}")

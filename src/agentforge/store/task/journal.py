@@ -33,6 +33,7 @@ from agentforge.store.task.times import Clock, Times, stamp
 from agentforge.store.task.upcast import VERSION
 from agentforge.system.canon import digest
 from agentforge.system.files import append_durable, create_exclusive, disk_errors
+from agentforge.system.unlinked import open_unlinked, read_unlinked
 
 Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None]
 """Told after each append: the line, its events, the state they led to."""
@@ -115,9 +116,11 @@ class Journal:
 
     def catch_up(self) -> None:
         """For a reader: takes in what the driver has appended since, and tells the listeners."""
-        with disk_errors(), self.files.journal.open("rb") as file:
-            file.seek(self.size)
-            data = complete(file.read())
+        with disk_errors():
+            fd = open_unlinked(self.files.journal, os.O_RDONLY)
+            with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor is no path
+                file.seek(self.size)
+                data = complete(file.read())
         for line in parse_more(data, self.files.journal, self.head, self.length):
             state, _ = _fold(self.state, line.events)
             self._take(line.body["hash"], line.key, line.timestamp, line.events, state)
@@ -159,7 +162,7 @@ class Journal:
     def _open_for_writing(self) -> None:
         """Cuts a torn tail. Whatever became of the file since it was read, its last line must be where it was."""
         with disk_errors():
-            fd = os.open(self.files.journal, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            fd = open_unlinked(self.files.journal, os.O_RDWR | os.O_APPEND)
             end = f'"{self.head}"}}\n'.encode()
             if os.pread(fd, len(end), self.size - len(end)) != end:
                 os.close(fd)
@@ -214,7 +217,7 @@ class Journal:
         """
         ours = os.fstat(fd)
         try:
-            there = self.files.journal.stat()
+            there = self.files.journal.lstat()
         except (FileNotFoundError, NotADirectoryError):
             there = None
         if there is None or not os.path.samestat(ours, there):
@@ -273,6 +276,6 @@ def _fold(state: State, events: tuple[Event, ...]) -> tuple[State, State]:
 def _read(path: Path) -> bytes:
     try:
         with disk_errors():
-            return path.read_bytes()
+            return read_unlinked(path)
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"There is no journal at {path}.", "`agentforge status` lists the tasks.") from None

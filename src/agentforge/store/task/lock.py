@@ -13,6 +13,7 @@ from typing import Self
 from agentforge.core.errors import PolicyError, Unusable
 from agentforge.store.task.times import Clock, stamp, utc_now
 from agentforge.system.files import disk_errors
+from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _GRACE_S = 3.0
 _LOOK_S = 0.05
@@ -41,7 +42,7 @@ class DriverLock:
 
     def __enter__(self) -> Self:
         with disk_errors():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_unlinked(self._path.parent)
             fd = self._take()
             holder = f"pid: {os.getpid()}\nsince: {stamp(self._clock())}\n"
             os.ftruncate(fd, 0)
@@ -59,7 +60,7 @@ class DriverLock:
     def _take(self) -> int:
         deadline = time.monotonic() + _GRACE_S
         while True:
-            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            fd = open_unlinked(self._path, os.O_RDWR | os.O_CREAT)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_at(fd, self._path):
@@ -110,6 +111,6 @@ def _is_alive(holder: str) -> bool:
 
 def _is_at(fd: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(fd), path.stat())
+        return os.path.samestat(os.fstat(fd), path.lstat())
     except FileNotFoundError:
         return False

@@ -1,8 +1,8 @@
 """The pack: contexts, replies and results of all steps in one append-only file, addressed by content.
 
 A block is a header (magic, SHA-256 of the content, compressed length, checksum of the header) and the
-compressed content.
-What is put twice is stored once. A torn tail is invisible to readers, and cut by the next writer.
+compressed content. What is put twice is stored once. A torn tail is invisible to readers, and cut by the next
+writer.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from agentforge.core.errors import Unusable
 from agentforge.core.reply import Json
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import disk_errors
+from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _MAGIC = b"AFb1"
 _HEADER = struct.Struct(">4s32sQL")
@@ -150,7 +151,7 @@ class Pack:
     def _open_for_reading(self) -> None:
         if self._fd is None:
             try:
-                self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                self._fd = open_unlinked(self.path, os.O_RDONLY)
             except FileNotFoundError:
                 raise Unusable(f"{self.path} is missing.") from None
 
@@ -158,8 +159,8 @@ class Pack:
         if self._writable:
             return
         self.close()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        make_unlinked(self.path.parent)
+        self._fd = open_unlinked(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._writable = True
         self._scan()
         self._drop_torn_last()

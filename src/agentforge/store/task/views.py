@@ -2,8 +2,6 @@
 time.
 """
 
-import contextlib
-import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +17,8 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import read
 from agentforge.store.task.lines import spell_document
 from agentforge.store.task.times import Times
-from agentforge.system.files import disk_errors
+from agentforge.system.files import disk_errors, write_atomic
+from agentforge.system.unlinked import read_unlinked
 
 Progress = Literal["done", "covered", "under_way", "left"]
 Word = Literal["pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"]
@@ -97,8 +96,11 @@ def dollars(micro_usd: int) -> str:
 def write_views(files: TaskFiles, state: State, head: str, length: int, times: Times) -> None:
     """Bring `state.yaml`, `working_memory.yaml` and the pages of the task's questions up to date."""
     with disk_errors():
-        _replace(files.state, spell_document(state_view(files, state, head, length, times)))
-        _replace(files.working_memory, spell_document(memory_view(state, head, length)))
+        # Without waiting for the disk: what a power loss takes is made again.
+        write_atomic(
+            files.state, spell_document(state_view(files, state, head, length, times)), durable=False
+        )
+        write_atomic(files.working_memory, spell_document(memory_view(state, head, length)), durable=False)
         for escalation in state.escalations:
             _update(
                 files.escalation(escalation.id),
@@ -348,18 +350,5 @@ def _read_specification(files: TaskFiles, ref: ArtifactRef) -> tuple[str, tuple[
 
 
 def _update(path: Path, data: bytes) -> None:
-    if not path.is_file() or path.read_bytes() != data:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, data)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all, but without waiting for the disk: what a power loss takes is made again."""
-    temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+    if not path.is_file() or read_unlinked(path) != data:
+        write_atomic(path, data, durable=False)

@@ -2,8 +2,8 @@
 forgotten.
 
 Two things are read from it. A call that the journal says was allowed is allowed only if this says so too: a
-journal lies in the
-repository, and a repository can bring one along. And after equal ones a grant can be proposed.
+journal lies in the repository, and a repository can bring one along. And after equal ones a grant can be
+proposed.
 """
 
 import json

@@ -2,8 +2,7 @@
 paths, until a time.
 
 The file is the user's own. One that cannot be read, or that others could have written, grants nothing: the
-answer is no grants and one
-sentence that says why.
+answer is no grants and one sentence that says why.
 """
 
 import re

@@ -67,7 +67,7 @@ class Index:
     def update(self, repo: Path, journal: Journal) -> None:
         """Bring a task's row up to date; for the driver, after a step."""
         try:
-            info = journal.files.journal.stat()
+            info = journal.files.journal.lstat()
         except OSError:
             return
         self._save([_row(str(repo), journal.state, journal.times, info)], [])
@@ -175,7 +175,7 @@ def _journals(project: Project) -> Iterator[tuple[TaskFiles, os.stat_result]]:
     for name in names:
         files = TaskFiles(project.tasks / name)
         with contextlib.suppress(OSError):
-            yield files, files.journal.stat()
+            yield files, files.journal.lstat()
 
 
 def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:

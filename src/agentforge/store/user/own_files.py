@@ -54,7 +54,9 @@ def locked(path: Path) -> Iterator[None]:
     """Two commands at once must not lose what one of them wrote."""
     make_own_directory(path.parent)
     with disk_errors():
-        fd = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = os.open(
+            path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield

@@ -1,9 +1,8 @@
 """What a person said when they started a task: what is allowed, how strictly, and with which walls.
 
 It lies in the user's own directory, by repository and task. A repository can bring a journal along, and no
-journal can say what a person
-allowed. Where it is missing nothing is allowed beforehand; where it is damaged, or others could have written
-it, everything is asked.
+journal can say what a person allowed. Where it is missing nothing is allowed beforehand; where it is damaged,
+or others could have written it, everything is asked.
 """
 
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ from agentforge.system import processes
 from agentforge.system.files import disk_trouble
 from agentforge.system.git.objects import Found, Known, Reader, ReaderLost, Start, parse
 from agentforge.system.processes import Completed
+from agentforge.system.programs import search_path
 
 _TIMEOUT_S = 900.0
 _READ = ("cat-file", "--batch")
@@ -46,8 +47,7 @@ _PRIVATE_INDEX = (
     "index.sparse=false",
 )
 
-# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is, and how a
-# partial clone fetches.
+# The caller's GIT_DIR, GIT_INDEX_FILE and their like never reach us. Kept: where configuration is.
 _KEPT = frozenset(
     {
         "GIT_CEILING_DIRECTORIES",
@@ -56,12 +56,6 @@ _KEPT = frozenset(
         "GIT_CONFIG_SYSTEM",
         "GIT_DISCOVERY_ACROSS_FILESYSTEM",
         "GIT_EXEC_PATH",
-        "GIT_SSH",
-        "GIT_SSH_COMMAND",
-        "GIT_SSL_CAINFO",
-        "GIT_SSL_CAPATH",
-        "GIT_SSL_CERT",
-        "GIT_SSL_KEY",
     }
 )
 _ENV = {
@@ -70,6 +64,10 @@ _ENV = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    # What a partial clone lacks, git would fetch by itself, through programs that the repository's settings
+    # name. The second holds for every git, the first says it better where git knows it.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_AUTHOR_NAME": "AgentForge",
     "GIT_AUTHOR_EMAIL": "agentforge@localhost",
     "GIT_COMMITTER_NAME": "AgentForge",
@@ -91,7 +89,7 @@ def invoke(
     completed = processes.run(
         _argv(args, config),
         cwd=cwd,
-        env=_environment(env or {}),
+        env=_environment(env or {}, cwd),
         timeout_s=_TIMEOUT_S,
         input=stdin,
         pass_fds=pass_fds,
@@ -111,11 +109,11 @@ def _argv(args: Sequence[str], config: Sequence[str]) -> list[str]:
     return ["git", *(part for setting in (*_ALWAYS, *config) for part in ("-c", setting)), *args]
 
 
-def _environment(place: Mapping[str, str]) -> dict[str, str]:
+def _environment(place: Mapping[str, str], cwd: Path) -> dict[str, str]:
     inherited = {
         key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT
     }
-    return {**inherited, **_ENV, **place}
+    return {**inherited, **_ENV, "PATH": search_path(cwd), **place}
 
 
 def failure(completed: Completed, args: Sequence[str]) -> Unusable:
@@ -133,8 +131,9 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
     )
     if any("promisor remote" in line for line in lines):
         return Unusable(
-            f"This is a partial clone, and its remote did not send what is missing: {said}.",
-            "Make the remote reachable, and go on.",
+            "This is a partial clone, and AgentForge fetches nothing by itself: the repository's settings say "
+            "which programs would do that.",
+            "Fetch what is missing with `git fetch --refetch --no-filter`, and go on.",
         )
     return Unusable(f"`git {args[0]}` failed: {said}.")
 
@@ -170,7 +169,7 @@ class GitCall:
 
     def _start_reader(self) -> Start:
         place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
-        return Start(_argv(_READ, self.config), self.top, _environment(place))
+        return Start(_argv(_READ, self.config), self.top, _environment(place, self.top))
 
     def run(
         self,

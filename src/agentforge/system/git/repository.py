@@ -113,13 +113,11 @@ class Git(GitCall):
         return tree.oid
 
     def is_dirty(self) -> bool:
-        """Whether the user's checkout differs from its commit, new files included."""
-        return bool(self.run("status", "--porcelain", "-z", "--untracked-files=normal").out)
-
-    def branch_name(self) -> str | None:
-        """The branch that is checked out; None if HEAD is detached."""
-        completed = self.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-        return os.fsdecode(completed.out).strip() if completed.code == 0 else None
+        """Whether the user's checkout differs from its commit, new files included. Of a submodule only the
+        commit is looked at: to look at its files, git would run the filters that its own settings name.
+        """
+        words = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+        return bool(self.run(*words).out)
 
     def commit_tree(
         self, tree: str, parents: Sequence[str], message: str, date: str, author: tuple[str, str]
@@ -141,11 +139,6 @@ class Git(GitCall):
         """Move a ref. With `old` only from there; an empty `old` means that it must not exist yet."""
         expected = () if old is None else (old or "0" * len(new),)
         self._change_ref(ref, "update-ref", "--no-deref", ref, new, *expected)
-
-    def delete_ref(self, ref: str, old: str | None = None) -> None:
-        """Remove a ref; one that is not there is fine."""
-        if self.read_ref(ref) is not None:
-            self._change_ref(ref, "update-ref", "--no-deref", "-d", ref, *(() if old is None else (old,)))
 
     def read_ref(self, ref: str) -> str | None:
         """What a full ref name points to."""
@@ -274,8 +267,8 @@ class Git(GitCall):
         """Record what `work_tree` holds.
 
         New files count unless a `.gitignore` in the worktree names them; no ignore file of the user has a
-        say. Repositories inside
-        of the worktree are no part of it, and submodules keep their commit, checked out or not.
+        say. Repositories inside of the worktree are no part of it, and submodules keep their commit, checked
+        out or not.
         """
         with disk_errors():
             own_index(index)

@@ -2,8 +2,7 @@
 last.
 
 Hashes, ids, versions, names and encoded text are long, too. They are told apart by their alphabet, by how
-often it changes between
-capitals, small letters and digits, and by what they decode to.
+often it changes between capitals, small letters and digits, and by what they decode to.
 """
 
 import base64

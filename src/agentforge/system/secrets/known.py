@@ -2,8 +2,8 @@
 redacted keeps one.
 
 A process has one such set, because a secret is one wherever its text turns up. A key of a few plain letters,
-as servers of one's own are
-often given, is no secret that could be told from ordinary words, and is left alone.
+as servers of one's own are often given, is no secret that could be told from ordinary words, and is left
+alone.
 """
 
 import base64

@@ -2,10 +2,8 @@
 looks, or by sheer chance, goes.
 
 Every pattern begins with one of a few literal texts. Those are searched, which is quick; the pattern is tried
-only where one was found.
-Every pattern is bounded or possessive, so time grows with the length of the text and nothing else. What a
-replacement leaves matches
-no pattern, so a second pass changes nothing.
+only where one was found. Every pattern is bounded or possessive, so time grows with the length of the text
+and nothing else. What a replacement leaves matches no pattern, so a second pass changes nothing.
 """
 
 import re

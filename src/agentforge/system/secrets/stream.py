@@ -1,8 +1,8 @@
 """Redaction of text that comes in pieces, without end: the same filter, in bounded memory.
 
 A piece ends where no secret can go on: after a line that holds nothing long and promises nothing, before
-another such line, and outside of
-a key. What is not yet at such a place is held back; a line without end is cut between words.
+another such line, and outside of a key. What is not yet at such a place is held back; a line without end is
+cut between words.
 """
 
 import re

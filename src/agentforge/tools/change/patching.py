@@ -1,8 +1,7 @@
 """The tool that applies a unified diff over several files: all of it or nothing of it.
 
 First everything is read and worked out, and every path is asked for; then the files change together. A patch
-that fits nowhere, or touches
-one path too many, has changed nothing.
+that fits nowhere, or touches one path too many, has changed nothing.
 """
 
 import stat

@@ -2,8 +2,7 @@
 read.
 
 Git is called with a list of words by the engine. A path stands after `--`, real and literal; a name that git
-could take for an option is
-refused all the same, because not every program behind git reads `--`.
+could take for an option is refused all the same, because not every program behind git reads `--`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,9 +2,8 @@
 only those asked for.
 
 An ignore file speaks of what lies below it, a deeper one before a higher one, `.ignore` before `.gitignore`,
-and in one file the last line
-that fits decides. Patterns come from the repository, so none of them may take long: each name is matched
-without going back.
+and in one file the last line that fits decides. Patterns come from the repository, so none of them may take
+long: each name is matched without going back.
 """
 
 import os
@@ -18,8 +17,8 @@ from pathlib import Path
 from agentforge.core.errors import ModelMistake
 from agentforge.system.beneath import read_beneath
 from agentforge.system.files import relative_to
+from agentforge.system.globs import Glob, glob
 from agentforge.tools.look.source import MAX_FILES, NOISE
-from agentforge.tools.paths import Glob, glob
 
 _FILES = (".rgignore", ".ignore", ".gitignore")
 """Stronger ones first."""

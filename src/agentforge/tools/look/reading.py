@@ -7,6 +7,7 @@ from pathlib import Path
 from agentforge.analysis.symbols import Symbol, find_symbol, outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.system.globs import glob
 from agentforge.tools.base import (
     RESULT_CHARS,
     Opened,
@@ -20,7 +21,6 @@ from agentforge.tools.base import (
     text_of,
 )
 from agentforge.tools.look.source import Source, numbered, open_source, read_source, walk
-from agentforge.tools.paths import glob
 
 MAX_LINES = 400
 """Lines in one `read_file`."""

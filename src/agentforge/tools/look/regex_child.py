@@ -1,12 +1,9 @@
 """Search files for a regular expression, as a program of its own.
 
 Python's `re` cannot be interrupted, and some short patterns run for ever on some lines. In a child the search
-has a limit
-that holds: the parent kills it. Standard library only, because it is started by path, isolated from any
-environment.
-Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits": [[path, line, text, is
-match]…], "total"}`
-or `{"error"}`.
+has a limit that holds: the parent kills it. Standard library only, because it is started by path, isolated
+from any environment. Reads `{"pattern", "ignore_case", "files", "max", "context"}` as JSON; writes `{"hits":
+[[path, line, text, is match]…], "total"}` or `{"error"}`.
 """
 
 import json

@@ -2,8 +2,8 @@
 as commands do.
 
 An argument fills a word, or a place in a word, and nothing else. One that would begin a word with a dash is
-refused, because the program
-would take it for an option, unless the word before it is `--`, after which there are none.
+refused, because the program would take it for an option, unless the word before it is `--`, after which there
+are none.
 """
 
 from collections.abc import Mapping

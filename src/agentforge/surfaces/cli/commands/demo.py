@@ -2,7 +2,6 @@
 rest is real.
 """
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,11 +89,13 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
 
 
 def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> None:
+    from agentforge.system.programs import find_program
+
     screen.line(HONESTLY, "heading")
     screen.line(watch)
     if sandbox == "bubblewrap":
         screen.line("Code runs inside bubblewrap.")
-    elif shutil.which("bwrap") is None:
+    elif find_program("bwrap") is None:
         screen.line(
             f"bubblewrap is not installed here, so the walls around what runs are weaker: {sandbox}.",
             "caught",

@@ -37,7 +37,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.engine import lost_fields
     from agentforge.surfaces.cli.pages.escalation import escalation_fields
     from agentforge.surfaces.cli.printing import print_json
-    from agentforge.system.visible import one_line
+    from agentforge.system.visible import brief
 
     site = Site.open(Path.cwd())
     found = list(list_questions(site, answered=everything))
@@ -50,9 +50,9 @@ def list_(*, everything: bool, as_data: bool) -> int:
     for each in lost.found:
         click.echo(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
     for task, asked in found:
-        answer = "" if asked.answer is None else f"  [answered: {one_line(asked.answer, 40)}]"
+        answer = "" if asked.answer is None else f"  [answered: {brief(asked.answer, 40)}]"
         click.echo(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
-        click.echo(f"    {one_line(asked.question.text, 160)}")
+        click.echo(f"    {brief(asked.question.text, 160)}")
     if not found and not lost.found:
         click.echo("Nothing waits for you.")
     return 0

@@ -34,14 +34,14 @@ def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
     from agentforge.app.catalogues import list_pipelines
     from agentforge.surfaces.cli.printing import print_json, table
-    from agentforge.system.visible import one_line
+    from agentforge.system.visible import brief
 
     found = list_pipelines(_here())
     if as_data:
         print_json([_fields(row) for row in found])
     else:
         rows = [
-            (row.name, ", ".join(row.lanes) or "-", row.origin, one_line(row.wrong or row.description))
+            (row.name, ", ".join(row.lanes) or "-", row.origin, brief(row.wrong or row.description))
             for row in found
         ]
         click.echo(table(("pipeline", "lanes", "from", "what it does"), rows))
@@ -98,8 +98,7 @@ def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
 
     It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses
-    it. What kind of file
-    it is, is told by its folder, or else by what it says.
+    it. What kind of file it is, is told by its folder, or else by what it says.
     """
     from agentforge.app.catalogues import check_file
     from agentforge.surfaces.cli.printing import print_json, print_text

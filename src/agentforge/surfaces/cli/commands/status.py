@@ -79,7 +79,7 @@ def _data(site: "Site", row: "Row") -> "dict[str, Json]":
 
 def _cells(row: "Row") -> tuple[str, ...]:
     from agentforge.surfaces.cli.pages.words import money
-    from agentforge.system.visible import one_line
+    from agentforge.system.visible import brief
 
     counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
     return (
@@ -89,7 +89,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
         row.lane or "-",
         row.stage or "-",
         *counts,
-        one_line(row.request, 60),
+        brief(row.request, 60),
     )
 
 

@@ -27,7 +27,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
-    from agentforge.system.visible import one_line
+    from agentforge.system.visible import brief
 
     task = open_task(Path.cwd(), task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
     with open_screen(json=as_data) as screen:
@@ -48,7 +48,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
         return 1 if wrong else 0
     for finding in findings:
         click.echo(
-            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {one_line(finding.text, 300)}".rstrip()
+            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip()
         )
     if not branched:
         click.echo(nothing_changed(state))

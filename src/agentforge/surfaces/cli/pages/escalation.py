@@ -16,7 +16,7 @@ from agentforge.store.task.views import asking, escalation_view, plan, reports, 
 from agentforge.surfaces.cli.pages.report import answer_command
 from agentforge.surfaces.cli.pages.task import stage_rows
 from agentforge.surfaces.cli.pages.words import allowance, command
-from agentforge.system.visible import harmless, one_line
+from agentforge.system.visible import brief, harmless
 
 _LABEL = 14
 
@@ -69,10 +69,8 @@ def _question(escalation: Escalation) -> Iterator[str]:
 def _tried(state: State, escalation: Escalation) -> Iterator[str]:
     found = reports(state, escalation)
     for failed in found:
-        yield (
-            f"attempt {failed.attempt} of {failed.stage}, step {failed.step}: {one_line(failed.reason, 600)}"
-        )
-        yield from (f"  {one_line(line, 300)}" for line in failed.last)
+        yield (f"attempt {failed.attempt} of {failed.stage}, step {failed.step}: {brief(failed.reason, 600)}")
+        yield from (f"  {brief(line, 300)}" for line in failed.last)
     if not found:
         yield "no attempt at this stage has failed"
     run = asking(state, escalation)
@@ -123,10 +121,10 @@ def _branch(report: TaskReport) -> str:
 
 def _answers(state: State, escalation: Escalation) -> list[str]:
     if escalation.answer is not None:
-        return [f"{one_line(escalation.answer, 600)} (by {escalation.by})"]
+        return [f"{brief(escalation.answer, 600)} (by {escalation.by})"]
     base = ("agentforge", "resolve", escalation.id, "--task", state.task_id)
     options = [
-        command(*base, "--answer", one_line(option))
+        command(*base, "--answer", brief(option))
         for option in escalation.question.options
         if option != "abort"
     ]
@@ -134,4 +132,4 @@ def _answers(state: State, escalation: Escalation) -> list[str]:
 
 
 def _row(label: str, text: str) -> str:
-    return f"{label:<{_LABEL}}{one_line(text, 600)}"
+    return f"{label:<{_LABEL}}{brief(text, 600)}"

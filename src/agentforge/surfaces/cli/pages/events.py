@@ -43,7 +43,7 @@ from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.state import StageRun, State
 from agentforge.core.values import NOT_DONE, ActionDigest
 from agentforge.surfaces.cli.pages.words import count, money, skip_reason
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 REASONS_SHOWN = 3
 CAUGHT = "caught, fed back"
@@ -78,19 +78,17 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 if human_commit
                 else ()
             )
-            return "\n".join(one_line(text, 400) for text in ("the worktree stands", *taken, *notices))
+            return "\n".join(brief(text, 400) for text in ("the worktree stands", *taken, *notices))
         case BaselineTaken(baseline):
             return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
         case StageEntered():
             return _entered(event, state)
         case ContextAssembled(flagged=flagged) if flagged:
-            return "\n".join(
-                f"  reads like an instruction, shown as data: {one_line(flag)}" for flag in flagged
-            )
+            return "\n".join(f"  reads like an instruction, shown as data: {brief(flag)}" for flag in flagged)
         case AskAnswered():
             return _answer(event, state)
         case AskTicketed(_, ticket, seat):
-            return f"  {_whose(seat)}asked in batch {one_line(ticket, 80)}"
+            return f"  {_whose(seat)}asked in batch {brief(ticket, 80)}"
         case AskPromoted(seat=seat):
             return f"  {_whose(seat)}the batch is late, so the call is sent live"
         case AskLost(_, reserved, seat):
@@ -99,17 +97,17 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 f"at most {reserved.tokens:,} tokens"
             )
         case AskFailed(_, kind, message, _, retry, seat):
-            return f"  {_whose(seat)}the model did not answer ({kind}): {one_line(message)}" + (
+            return f"  {_whose(seat)}the model did not answer ({kind}): {brief(message)}" + (
                 "; trying again" if retry else ""
             )
         case ActionsPerformed(results=results, seat=seat):
             return "\n".join(_action(item, seat) for item in results) or None
         case Checked(check):
-            return f"  checks {check.status}: {one_line(check.summary)}"
+            return f"  checks {check.status}: {brief(check.summary)}"
         case StepClosed(_, outcome, feedback, seat=seat) if outcome == "incomplete":
             return (
                 f"  {_whose(seat)}not complete: "
-                f"{one_line(feedback[-1]) if feedback else 'artifacts are missing'}"
+                f"{brief(feedback[-1]) if feedback else 'artifacts are missing'}"
             )
         case GateJudged():
             return _gate(event, state)
@@ -118,9 +116,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case Reverted(tree, reasons):
             return _undone(tree, reasons)
         case LaneRaised(lane, why):
-            return f"the lane rises to {lane}: {one_line(why)}; every accepted artifact is kept"
+            return f"the lane rises to {lane}: {brief(why)}; every accepted artifact is kept"
         case AttemptFailed(report):
-            return f"attempt {report.attempt} of stage {report.stage} failed: {one_line(report.reason, 400)}"
+            return f"attempt {report.attempt} of stage {report.stage} failed: {brief(report.reason, 400)}"
         case RevisionAsked(stage, revision):
             return _revision(stage, revision, state)
         case StageAccepted(stage, _, commit, finals):
@@ -136,16 +134,16 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case Escalated(escalation):
             return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
-            return f"{identity} answered by {by}: {one_line(answer)}"
+            return f"{identity} answered by {by}: {brief(answer)}"
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
         case Resumed(_, by):
             return f"resumed by {by}"
         case TaskAborted(by, reason):
-            return f"aborted by {by}" + (f": {one_line(reason)}" if reason else "")
+            return f"aborted by {by}" + (f": {brief(reason)}" if reason else "")
         case TaskFailed(reason):
-            return f"failed: {one_line(reason, 600)}"
+            return f"failed: {brief(reason, 600)}"
         case (
             Moved()
             | StepOpened()
@@ -251,17 +249,17 @@ def _answer(event: AskAnswered, state: State) -> str:
         f"{used.output_tokens:,} out, {cost}"
     )
     if event.summary:
-        text += f": {one_line(event.summary)}"
-    return f"{text}\n  {CAUGHT}: {_whose(event.seat)}{one_line(event.mistake)}" if event.mistake else text
+        text += f": {brief(event.summary)}"
+    return f"{text}\n  {CAUGHT}: {_whose(event.seat)}{brief(event.mistake)}" if event.mistake else text
 
 
 def _action(item: ActionDigest, seat: str) -> str:
-    name = f"{_whose(seat)}{item.name} {one_line(item.target)}".rstrip()
+    name = f"{_whose(seat)}{item.name} {brief(item.target)}".rstrip()
     if item.ok:
         return f"    {name}"
     if item.mistake in NOT_DONE:
-        return f"    {name}\n    {_whose(seat)}{one_line(item.text)}"
-    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(seat)}{one_line(item.text)}"
+        return f"    {name}\n    {_whose(seat)}{brief(item.text)}"
+    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(seat)}{brief(item.text)}"
 
 
 def _gate(event: GateJudged, state: State) -> str:
@@ -293,7 +291,7 @@ def _approval(stage: Stage, state: State) -> str:
 def _undone(tree: str, reasons: tuple[str, ...]) -> str:
     head = (
         f"  undone, the worktree stands at {tree[:12]} again: "
-        f"{one_line(reasons[0]) if reasons else 'it made something worse'}"
+        f"{brief(reasons[0]) if reasons else 'it made something worse'}"
     )
     return "\n".join([head, *_shown(reasons[1:])])
 
@@ -309,5 +307,5 @@ def _revision(stage: str, revision: int, state: State) -> str:
 
 
 def _shown(reasons: tuple[str, ...]) -> list[str]:
-    shown = [f"    {CAUGHT}: {one_line(reason)}" for reason in reasons[:REASONS_SHOWN]]
+    shown = [f"    {CAUGHT}: {brief(reason)}" for reason in reasons[:REASONS_SHOWN]]
     return shown + ([f"    and {len(reasons) - REASONS_SHOWN} more"] if len(reasons) > REASONS_SHOWN else [])

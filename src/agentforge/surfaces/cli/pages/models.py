@@ -4,7 +4,7 @@ from agentforge.app.model_list import ModelRow
 from agentforge.app.model_trial import ModelTrial
 from agentforge.models.router import Candidate
 from agentforge.surfaces.cli.pages.words import money
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 
 def model_fields(row: ModelRow) -> dict[str, object]:
@@ -31,20 +31,20 @@ def model_cells(row: ModelRow) -> tuple[str, ...]:
         )
     reads = f"{row.window:,}" if row.window is not None else "not known"
     replies = f"{row.usable_replies} of {row.calls}" if row.calls else "no call yet"
-    return row.candidate.spec, one_line(candidate_state(row.candidate), 100), reads, cost, replies
+    return row.candidate.spec, brief(candidate_state(row.candidate), 100), reads, cost, replies
 
 
 def candidate_state(item: Candidate) -> str:
     """Whether it could be asked."""
     if item.skipped:
-        return one_line(f"skipped: {item.skipped}")
-    return one_line(item.note) if item.note else "ready"
+        return brief(f"skipped: {item.skipped}")
+    return brief(item.note) if item.note else "ready"
 
 
 def trial_line(trial: ModelTrial) -> str:
     """How one model did."""
     if not trial.ok:
-        return f"FAILED  {trial.model}: {one_line(trial.sentence, 400)}"
+        return f"FAILED  {trial.model}: {brief(trial.sentence, 400)}"
     if trial.means is None:
         return f"ok      {trial.model}: {trial.sentence}"
     cost = "price not known" if trial.micro_usd is None else money(trial.micro_usd)

@@ -4,7 +4,7 @@ from agentforge.app.settings_file import spell_command
 from agentforge.commands.permissions import Decision
 from agentforge.store.user.grants import Grant
 from agentforge.surfaces.cli.printing import print_text
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 
 def grant_scope(grant: Grant) -> str:
@@ -27,15 +27,13 @@ def print_decision(decision: Decision) -> None:
             else ""
         )
         operator = f"{each.part.before} ".replace("\n", "") if each.part.before else ""
-        print_text(
-            f"{number:>3}  {each.risk:<8}  {operator}{one_line(each.part.text, 120) or '(nothing)'}{via}"
-        )
+        print_text(f"{number:>3}  {each.risk:<8}  {operator}{brief(each.part.text, 120) or '(nothing)'}{via}")
         for reason in each.reasons:
-            print_text(f"               {one_line(reason, 160)}")
+            print_text(f"               {brief(reason, 160)}")
     if assessment.line.problem:
         print_text(f"     not a proper line: {assessment.line.problem}")
     print_text(f"risk      {decision.risk}")
-    print_text(f"decision  {decision.verdict}: {one_line(decision.reason, 300)}")
+    print_text(f"decision  {decision.verdict}: {brief(decision.reason, 300)}")
 
 
 def decision_fields(decision: Decision, mode: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.task.views import north_star_word
 from agentforge.surfaces.cli.pages.words import bill, command, count
-from agentforge.system.visible import harmless, one_line
+from agentforge.system.visible import brief, harmless
 
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8
@@ -53,6 +53,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "commit": report.tip,
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
         "requirements": report.evidence.get("requirements"),
+        "superseded": report.evidence.get("superseded"),
         "review": report.evidence.get("review"),
         "panels": report.evidence.get("panels"),
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
@@ -81,7 +82,7 @@ def as_text(report: TaskReport) -> str:
             parts = [question(state, state.open_escalation), _so_far(report)]
         case "failed":
             parts = [
-                f"Failed: {state.task_id}\n  {one_line(state.failure or 'no reason was recorded', 1000)}",
+                f"Failed: {state.task_id}\n  {brief(state.failure or 'no reason was recorded', 1000)}",
                 _so_far(report),
             ]
         case "cancelled":
@@ -138,7 +139,7 @@ def answer_command(state: State, escalation: Escalation) -> str:
         "--task",
         state.task_id,
         "--answer",
-        one_line(proposed) or "YOUR ANSWER",
+        brief(proposed) or "YOUR ANSWER",
     )
 
 
@@ -148,19 +149,18 @@ def question(state: State, escalation: Escalation) -> str:
         f"{escalation.id} of {state.task_id} waits for you ({escalation.kind}, stage {escalation.stage})",
         *(f"  {line}" for line in harmless(escalation.question.text).splitlines()),
     ]
-    lines += [f"  option      {one_line(option)}" for option in escalation.question.options]
+    lines += [f"  option      {brief(option)}" for option in escalation.question.options]
     if escalation.question.call is not None:
         lines.append(f"  always      grants {offered(escalation.question.call)}")
     if escalation.question.recommendation:
-        lines.append(f"  recommended {one_line(escalation.question.recommendation, 600)}")
+        lines.append(f"  recommended {brief(escalation.question.recommendation, 600)}")
     for failed in escalation.reports:
         lines.append(
-            f"  attempt {failed.attempt} of {failed.stage}, step {failed.step}: "
-            f"{one_line(failed.reason, 400)}"
+            f"  attempt {failed.attempt} of {failed.stage}, step {failed.step}: {brief(failed.reason, 400)}"
         )
-        lines += [f"    {one_line(last)}" for last in failed.last]
+        lines += [f"    {brief(last)}" for last in failed.last]
     if escalation.answer is not None:
-        lines.append(f"  answered by {escalation.by}: {one_line(escalation.answer, 600)}")
+        lines.append(f"  answered by {escalation.by}: {brief(escalation.answer, 600)}")
     return "\n".join(lines)
 
 
@@ -222,7 +222,7 @@ def _proof(report: TaskReport) -> str:
         return "  proof     the evidence cannot be read; `agentforge verify` says more"
     lines = []
     for item in evidence.get("requirements", []):
-        lines.append(f"{item['id']} {one_line(str(item.get('description') or ''), 100)}")
+        lines.append(f"{item['id']} {brief(str(item.get('description') or ''), 100)}")
         tests = item.get("tests", [])
         lines += [
             f"  {test['red']} → {test['green']}  {test['id']}{' (guard)' if test['red'] == 'passed' else ''}"
@@ -230,10 +230,15 @@ def _proof(report: TaskReport) -> str:
         ]
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
+    lines += [
+        f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
+        f"{brief(str(row['reason']), 200)}"
+        for row in evidence.get("superseded") or []
+    ]
     lines += _reviews(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
-    lines += [f"not checked: {one_line(str(item))}" for item in evidence.get("not_checked") or []]
+    lines += [f"not checked: {brief(str(item))}" for item in evidence.get("not_checked") or []]
     return "  proof     " + "\n            ".join(lines)
 
 
@@ -247,14 +252,14 @@ def _reviews(evidence: dict[str, Any]) -> list[str]:
             f"panel on {stage}: {said}"
             + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else "")
         )
-        lines += [f"  dissent: {one_line(str(line))}" for line in panel.get("dissent") or []]
-        lines += [f"  note: {one_line(str(line))}" for line in panel.get("advisory") or []]
+        lines += [f"  dissent: {brief(str(line))}" for line in panel.get("dissent") or []]
+        lines += [f"  note: {brief(str(line))}" for line in panel.get("advisory") or []]
     review = evidence.get("review") or {}
     if review.get("verdict") and not panels:
         findings = len(review.get("findings") or [])
         lines.append(
             f"review: {review['verdict']}, {count(findings, 'finding')}: "
-            f"{one_line(str(review.get('summary') or ''), 200)}"
+            f"{brief(str(review.get('summary') or ''), 200)}"
         )
     return lines
 

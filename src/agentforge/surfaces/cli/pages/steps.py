@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from agentforge.app.steps import Step
 from agentforge.core.reply import Json
 from agentforge.core.values import NOT_DONE
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 
 def step_fields(step: Step) -> dict[str, Json]:
@@ -51,7 +51,7 @@ def step_cells(step: Step) -> tuple[str, ...]:
         f"{step.role} (reads)" if step.seat else step.role,
         *used,
         step.outcome,
-        one_line(done or "-"),
+        brief(done or "-"),
     )
 
 
@@ -64,14 +64,14 @@ def step_headline(step: Step) -> str:
             f"{step.started}"
         ),
         f"  context {step.context_tokens:,} tokens"
-        + (f"; left out: {one_line(', '.join(step.dropped))}" if step.dropped else ""),
+        + (f"; left out: {brief(', '.join(step.dropped))}" if step.dropped else ""),
         f"  reply   {step.usage.input_tokens:,} tokens in, {step.usage.output_tokens:,} out"
-        + (f": {one_line(step.summary)}" if step.summary else ""),
+        + (f": {brief(step.summary)}" if step.summary else ""),
         f"  outcome {step.outcome}",
     ]
-    lines += [f"  flagged {one_line(flag, 400)}" for flag in step.flagged]
-    lines += [f"  mistake {one_line(step.mistake, 600)}"] if step.mistake else []
-    lines += [f"  checks  {one_line(step.check, 600)}"] if step.check else []
+    lines += [f"  flagged {brief(flag, 400)}" for flag in step.flagged]
+    lines += [f"  mistake {brief(step.mistake, 600)}"] if step.mistake else []
+    lines += [f"  checks  {brief(step.check, 600)}"] if step.check else []
     lines += [f"  gates   {', '.join(step.gates)}"] if step.gates else []
     return "\n".join(lines)
 
@@ -81,13 +81,11 @@ def caught(steps: Iterable[Step]) -> list[str]:
     found: list[str] = []
     for step in steps:
         where = f"step {step.number}, {step.stage}" + (f", read by {step.seat}" if step.seat else "")
-        found += (
-            [f"{where}: the reply could not be used: {one_line(step.mistake, 120)}"] if step.mistake else []
-        )
+        found += [f"{where}: the reply could not be used: {brief(step.mistake, 120)}"] if step.mistake else []
         wrong = [item for item in step.actions if not item.ok and item.mistake not in NOT_DONE]
-        found += [f"{where}: {item.name} {item.target}: {one_line(item.text, 120)}" for item in wrong]
+        found += [f"{where}: {item.name} {item.target}: {brief(item.text, 120)}" for item in wrong]
         if step.outcome.startswith(("gate_", "reverted")):
-            found.append(f"{where}: {one_line(' '.join(step.feedback), 160)}")
+            found.append(f"{where}: {brief(' '.join(step.feedback), 160)}")
         if "review blocked" in step.gates:
             found.append(f"{where}: the reviewers sent it back")
     return found

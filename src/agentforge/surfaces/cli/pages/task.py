@@ -10,20 +10,20 @@ from agentforge.store.task.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.events import seat_now
 from agentforge.surfaces.cli.pages.report import next_commands
 from agentforge.surfaces.cli.pages.words import bill, skip_reason
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 
 def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     """The page, as text."""
     state = report.state
-    why = f" ({one_line('; '.join(state.triage), 200)})" if state.triage else ""
+    why = f" ({brief('; '.join(state.triage), 200)})" if state.triage else ""
     mode = state.pipeline.mode + ("" if state.pipeline.writes else ": changes nothing")
     lines = [
         state.task_id,
-        f"  request   {one_line(state.request, 300)}",
+        f"  request   {brief(state.request, 300)}",
         f"  status    {state.status} ({north_star_word(state)}), since {times.updated_at}",
         f"  pipeline  {state.pipeline.name}, lane {state.pipeline.lane}, mode {mode}{why}",
-        *(f"  rose      to {state.pipeline.lane}: {one_line(reason)}" for reason in state.risen),
+        *(f"  rose      to {state.pipeline.lane}: {brief(reason)}" for reason in state.risen),
         f"  base      {state.base_commit[:12]}",
         f"  branch    {_branch(report)}",
         f"  model     {state.model}",
@@ -35,8 +35,8 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
         f"  cost      {bill(state)}",
     ]
     if state.failure:
-        lines.append(f"  failure   {one_line(state.failure, 600)}")
-    lines += [f"  undone    {one_line(reason)}" for reason in state.reverts]
+        lines.append(f"  failure   {brief(state.failure, 600)}")
+    lines += [f"  undone    {brief(reason)}" for reason in state.reverts]
     lines += ["stages", *(f"  {row}" for row in stage_rows(state, plan(state)))]
     finals = [ref for item in state.accepted for ref in item.finals]
     if finals:
@@ -45,8 +45,8 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     if state.escalations:
         lines.append("escalations")
         for item in state.escalations:
-            answer = f"answered: {one_line(item.answer, 60)}" if item.answer is not None else "waits for you"
-            lines.append(f"  {item.id}  {item.kind}  {answer}  {one_line(item.question.text, 100)}")
+            answer = f"answered: {brief(item.answer, 60)}" if item.answer is not None else "waits for you"
+            lines.append(f"  {item.id}  {item.kind}  {answer}  {brief(item.question.text, 100)}")
     return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
 
 

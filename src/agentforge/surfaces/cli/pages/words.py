@@ -4,7 +4,7 @@ import shlex
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
-from agentforge.system.visible import one_line
+from agentforge.system.visible import brief
 
 
 def money(micro_usd: int) -> str:
@@ -54,7 +54,7 @@ _SKIPPED = {
 
 def skip_reason(condition: str) -> str:
     """Why a stage was skipped: the condition that held, in words where it is a single fact."""
-    return _SKIPPED.get(condition, one_line(condition))
+    return _SKIPPED.get(condition, brief(condition))
 
 
 def command(*words: str) -> str:

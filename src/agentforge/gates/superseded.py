@@ -1,0 +1,119 @@
+"""Old tests that a task gives up: each by the exact id that the baseline has, with its reason and requirement.
+
+They are rewritten or removed with the new tests, in RED, and nothing else of the old tests may lose anything.
+"""
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+
+from agentforge.analysis.outcomes import TestRun, covering
+from agentforge.analysis.testguard import source_of_test, weakened
+from agentforge.core.reply import Json
+from agentforge.gates.court import Court, objects, result_of
+
+SETTLED = frozenset({"passed", "missing"})
+"""What a test that was given up may be in the branch: rewritten and true, or gone."""
+
+
+def superseded_ids(suite: Mapping[str, Json]) -> frozenset[str]:
+    """The ids that a suite gives up."""
+    return frozenset(str(item.get("id", "")) for item in objects(suite, "supersedes"))
+
+
+def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
+    """Ids that are no test of the baseline, each with the nearest that is one."""
+    tests = sorted(identity for identity in known if "::" in identity)
+    found = []
+    for identity in sorted(superseded_ids(suite) - set(tests)):
+        within = [test for test in tests if identity in covering(test)]
+        close = difflib.get_close_matches(identity, tests, 1, 0.3)
+        why = "is no test of the baseline" + (f"; the nearest is `{close[0]}`" if close else "")
+        if within:
+            why = f"stands for {len(within)} tests of the baseline; name each by its own id, as `{within[0]}`"
+        found.append(f"supersedes: `{identity}` {why}")
+    return found
+
+
+def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
+    """Tests that are given up and stand as they were: each is to be rewritten or removed."""
+    found = []
+    for identity in sorted(superseded_ids(suite)):
+        path = identity.partition("::")[0]
+        before, after = _text(court, base, path), _text(court, tree, path)
+        old, new = source_of_test(before, identity), source_of_test(after, identity)
+        if (old, before if old is None else "") == (new, after if old is None else ""):
+            found.append(
+                f"`{identity}` is superseded and stands as it was; rewrite it or remove it, with the new tests"
+            )
+    return found
+
+
+def weakened_tests(
+    court: Court, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
+) -> list[str]:
+    """What old tests lost between two trees, but for those that are given up."""
+    git = court.workspace.git
+    cases: dict[str, set[str]] = {}
+    for identity in known:
+        cases.setdefault(_function(identity), set()).add(identity)
+    given_up = superseded_ids(suite)
+    reasons = []
+    for change in git.diff_names(base, tree):
+        if change.status == "A" or not change.path.endswith(".py") or not court.is_test(change.path):
+            continue
+        lines = weakened(_text(court, base, change.path), _text(court, tree, change.path), change.path)
+        for line in lines:
+            name = line.partition(" ")[0]
+            all_cases = cases.get(name, {name})
+            lost_cases = f"{name} lost {len(all_cases & given_up)} of its parametrised cases"
+            if not (all_cases <= given_up or (all_cases & given_up and line == lost_cases)):
+                reasons.append(f"weakened: {line}")
+    return reasons
+
+
+def unsettled(run: TestRun, suite: Mapping[str, Json]) -> list[str]:
+    """Tests that were given up and are neither gone nor passing."""
+    found = []
+    for identity in sorted(superseded_ids(suite)):
+        result = result_of(run, identity)
+        if result.outcome not in SETTLED or identity.partition("::")[0] in run.collect_errors:
+            why = f"{result.exception} {result.message}".strip()
+            found.append(
+                f"{identity} was superseded and rewritten, and is {result.outcome} now: {why}".rstrip(": ")
+            )
+    return found
+
+
+def record_of(run: TestRun, baseline: TestRun, suite: Mapping[str, Json]) -> list[Json]:
+    """What became of each, for the evidence and for whoever reads the change."""
+    rows: list[Json] = []
+    for item in objects(suite, "supersedes"):
+        identity = str(item.get("id", ""))
+        after = result_of(run, identity).outcome
+        rows.append(
+            {
+                "id": identity,
+                "requirement": item.get("requirement_ref"),
+                "reason": item.get("reason"),
+                "before": result_of(baseline, identity).outcome,
+                "after": "removed" if after == "missing" else f"rewritten, {after}",
+            }
+        )
+    return rows
+
+
+def told(rows: object) -> list[str]:
+    """The record in words, a line for each test."""
+    return [
+        f"{row['id']} ({row['after']}), for {row['requirement']}: {row['reason']}"
+        for row in objects({"rows": rows}, "rows")
+    ]
+
+
+def _function(identity: str) -> str:
+    path, separator, name = identity.partition("::")
+    return path + separator + name.partition("[")[0]
+
+
+def _text(court: Court, tree: str, path: str) -> str:
+    return (court.workspace.git.read_blob(tree, path) or b"").decode("utf-8", "replace")

@@ -1,0 +1,88 @@
+"""Names that a change may not take from others."""
+
+import pytest
+
+from agentforge.analysis.outcomes import TestRun
+from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.red import RedCase, prove_red
+from agentforge.gates.shadows import shadowing
+from tests.gates.bench_of_judges import Site, make_site
+from tests.gates.test_gates_green import CLEAN, LINTED, TEST
+
+BASE = {"shop.py": "", "calendar.py": "", "tests/test_old.py": "", "inner/__init__.py": "", "docs/a.txt": ""}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("shadows"), BASE)
+
+
+def refused(site: Site, path: str, request: str = "") -> list[str]:
+    return shadowing(site.court, site.base, site.tree({path: "VALUE = 1\n"}), request)
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("json.py", "`json` of the standard library"),
+        ("hmac.py", "`hmac` of the standard library"),
+        ("queue.pyc", "`queue` of the standard library"),
+        ("secrets.cpython-311-x86_64-linux-gnu.so", "`secrets` of the standard library"),
+        ("json/__init__.py", "`json` of the standard library"),
+        ("pluggy.py", "the installed `pluggy`"),
+        ("_pytest/__init__.py", "the installed `_pytest`"),
+        ("pytest.py", "the installed `pytest`"),
+        ("tests/json.py", "`json` of the standard library"),
+    ],
+)
+def test_a_new_module_that_would_be_imported_in_the_place_of_another_is_refused(
+    site: Site, path: str, other: str
+) -> None:
+    (reason,) = refused(site, path)
+    assert reason.startswith(f"`{path}` would be imported in the place of {other}")
+    assert "give it another name" in reason
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "prices.py",
+        "calendar/__init__.py",
+        "calendar.py",
+        "inner/json.py",
+        "docs/json.py",
+        "tests/__init__.py",
+        "test/__init__.py",
+        "json.txt",
+    ],
+)
+def test_a_name_that_is_free_or_was_the_projects_already_is_not(site: Site, path: str) -> None:
+    assert refused(site, path) == []
+
+
+def test_the_words_of_the_request_allow_exactly_the_file_that_they_name(site: Site) -> None:
+    assert refused(site, "queue.py", "Add queue.py with a class Queue.") == []
+    assert refused(site, "tests/json.py", "Put the helpers into tests/json.py") == []
+    assert refused(site, "json/__init__.py", "Make a package json/ for it") == []
+    assert len(refused(site, "queue.py", "Add a queue; see notqueue.py and queue.pyx")) == 1
+
+
+def test_both_gates_refuse_it(site: Site) -> None:
+    red = site.tree({"tests/test_shop.py": TEST, "tests/json.py": ""})
+    proved = prove_red(site.court, RedCase(site.base, red, {}, {}, same_author=False))
+    assert proved.status == "failed"
+    assert proved.reasons[0].startswith("`tests/json.py` would be imported")
+    tree = site.tree({"hmac.py": ""})
+    case = GreenCase(
+        site.base,
+        tree,
+        {"red_tree": site.base, "locked": {}},
+        {},
+        TestRun((), "ran"),
+        frozenset(),
+        LINTED,
+        LINTED,
+        CLEAN,
+        CLEAN,
+    )
+    assert judge_green(site.court, case).reasons[0].startswith("`hmac.py` would be imported")

@@ -1,0 +1,144 @@
+"""Which old tests may go, and what is said of those that may not."""
+
+import pytest
+
+from agentforge.analysis.outcomes import TestResult, TestRun
+from agentforge.core.reply import Json
+from agentforge.gates.superseded import record_of, told, unknown_ids, unsettled, untouched, weakened_tests
+from tests.gates.bench_of_judges import Site, make_site
+
+FILE = "tests/test_a.py"
+OLD = """\
+import pytest
+
+
+class TestK:
+    def test_m(self):
+        assert 1 == 1
+
+    def test_n(self):
+        assert 2 == 2
+
+
+@pytest.mark.parametrize("v", [1, 2, 3])
+def test_p(v):
+    assert v == abs(v)
+
+
+def test_one():
+    assert 3 == 3
+
+
+def test_one_more():
+    assert 4 == 4
+"""
+IDS = [
+    f"{FILE}::{name}"
+    for name in (
+        "TestK::test_m",
+        "TestK::test_n",
+        "test_p[1]",
+        "test_p[2]",
+        "test_p[3]",
+        "test_one",
+        "test_one_more",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("superseded"), {FILE: OLD})
+
+
+def suite(*names: str) -> dict[str, Json]:
+    return {
+        "supersedes": [
+            {"id": f"{FILE}::{name}" if name else FILE, "reason": "it changes", "requirement_ref": "REQ-001"}
+            for name in names
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", f"`{FILE}` stands for 7 tests of the baseline; name each by its own id, as `{IDS[0]}`"),
+        (
+            "TestK",
+            f"`{FILE}::TestK` stands for 2 tests of the baseline; name each by its own id, as `{IDS[0]}`",
+        ),
+        (
+            "test_p",
+            f"`{FILE}::test_p` stands for 3 tests of the baseline; name each by its own id, as `{IDS[2]}`",
+        ),
+        ("test_on", f"`{FILE}::test_on` is no test of the baseline; the nearest is `{IDS[5]}`"),
+        ("TestK::test_", f"`{FILE}::TestK::test_` is no test of the baseline; the nearest is `{IDS[1]}`"),
+    ],
+)
+def test_only_the_exact_id_of_one_test_of_the_baseline_is_taken(name: str, reason: str) -> None:
+    assert unknown_ids(suite(name), [*IDS, FILE]) == [f"supersedes: {reason}"]
+
+
+def test_an_exact_id_is_taken() -> None:
+    assert unknown_ids(suite("TestK::test_m", "test_p[2]", "test_one"), IDS) == []
+
+
+def lost(site: Site, old: str, new: str, *names: str) -> list[str]:
+    assert old in OLD
+    tree = site.tree({FILE: OLD.replace(old, new)})
+    return weakened_tests(site.court, site.base, tree, suite(*names), IDS)
+
+
+def test_a_test_that_is_given_up_may_go_and_its_namesakes_may_not(site: Site) -> None:
+    one, more = "def test_one():\n    assert 3 == 3\n", "def test_one_more():\n    assert 4 == 4\n"
+    assert lost(site, one, "", "test_one") == []
+    assert lost(site, one, "") == [f"weakened: {FILE}::test_one was deleted"]
+    assert lost(site, more, "", "test_one") == [f"weakened: {FILE}::test_one_more was deleted"]
+    assert lost(site, "assert 1 == 1", "pass", "TestK::test_n") != []
+
+
+def test_of_a_parametrised_test_as_many_cases_may_go_as_are_given_up(site: Site) -> None:
+    assert lost(site, "[1, 2, 3]", "[1, 3]", "test_p[2]") == []
+    assert lost(site, "[1, 2, 3]", "[1]", "test_p[2]") == [
+        f"weakened: {FILE}::test_p lost 2 of its parametrised cases"
+    ]
+    assert lost(site, "assert v == abs(v)", "pass", "test_p[2]") != []
+    assert lost(site, "assert v == abs(v)", "pass", "test_p[1]", "test_p[2]", "test_p[3]") == []
+
+
+def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
+    whole = suite("test_one", "TestK::test_m")
+    (first, second) = untouched(site.court, site.base, site.base, whole)
+    assert (
+        first
+        == f"`{FILE}::TestK::test_m` is superseded and stands as it was; rewrite it or remove it, with the new tests"
+    )
+    assert "test_one" in second
+    changed = site.tree({FILE: OLD.replace("3 == 3", "3 == 30").replace("1 == 1", "1 == 10")})
+    assert untouched(site.court, site.base, changed, whole) == []
+    assert untouched(site.court, site.base, site.tree({FILE: None}), whole) == []
+
+
+def ran(outcome: str, **more: dict[str, str]) -> TestRun:
+    results = {IDS[5]: TestResult(IDS[5], outcome, exception="AssertionError", message="no")}  # type: ignore[arg-type]  # of a table
+    return TestRun((), "ran", results=results if outcome else {}, **more)  # type: ignore[arg-type]  # as above
+
+
+@pytest.mark.parametrize("outcome", ["failed", "error", "skipped", "xfailed"])
+def test_none_of_them_is_left_failing_or_hidden(outcome: str) -> None:
+    assert unsettled(ran(outcome), suite("test_one")) == [
+        f"{IDS[5]} was superseded and rewritten, and is {outcome} now: AssertionError no"
+    ]
+
+
+def test_a_file_that_cannot_be_collected_settles_nothing() -> None:
+    assert unsettled(ran("", collect_errors={FILE: "E"}), suite("test_one")) != []
+
+
+def test_what_became_of_each_is_on_record() -> None:
+    for outcome, word in (("passed", "rewritten, passed"), ("", "removed")):
+        now = ran(outcome)
+        assert unsettled(now, suite("test_one")) == []
+        rows = record_of(now, ran("passed"), suite("test_one"))
+        assert told(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]

@@ -1,0 +1,14 @@
+"""Environments that all tests of a session share: a repository has its own, so each is given the same one."""
+
+import contextlib
+from pathlib import Path
+
+from agentforge.store.layout import Home
+
+
+def share_environments(home: Path, repository: Path) -> None:
+    """Of the cache that homes share, what was built for one repository is there for this one, too."""
+    place = Home(home).environments(repository)
+    (place.parent / "shared").mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        place.symlink_to("shared")
