@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
+from agentforge.app.settings import read_settings
+from agentforge.app.world import make_world
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError
@@ -23,7 +25,6 @@ from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
 from agentforge.models.router import Router
 from agentforge.sandbox.walls.none import NoSandbox
-from agentforge.settings import read_settings
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task import artifacts, inbox
@@ -110,7 +111,7 @@ def long_task(place: Path) -> Iterator[Scene]:
     make_repository(place / "repository")
     git = TimedGit.open(place / "repository")
     site = Site(git, Project(git.top), Home(place / "home"))
-    with wiring.driving(site, begin(site)) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, begin(site))) as driver:
         model = PlainModel()
         settings = read_settings(
             git,
@@ -122,7 +123,7 @@ def long_task(place: Path) -> Iterator[Scene]:
         )
         driven = driver.site.git
         assert isinstance(driven, TimedGit)
-        world = wiring.make_world(
+        world = make_world(
             driver.site, driver.journal, settings, Router.single(model), NoSandbox(), lambda _: None
         )
         scene = Scene(driver.journal, world, model, driven)

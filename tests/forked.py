@@ -35,7 +35,7 @@ COMMAND = Path(sys.executable).with_name("agentforge")
 TOP = Path(__file__).parents[1]
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
-_WIRES = tuple(module.name for module in pkgutil.iter_modules(wire.__path__, f"{wire.__name__}."))
+_WIRES = tuple(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."))
 _used = mmap.mmap(-1, len(_WIRES))
 """Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
 most commands need none.
@@ -175,16 +175,16 @@ def _import_everything() -> None:
         "workflow",
     )  # imported and not used: its threads begin with the first connection
     for name in (
-        "agentforge.wiring",
+        "agentforge.app.driver",
         "agentforge.models.scripted",
-        "agentforge.hosting",
+        "agentforge.app.hosting",
         "rich.console",
         "rich.table",
     ):
         importlib.import_module(name)
     for name in of_temporal:
         importlib.import_module(f"agentforge.engines.temporal.{name}")
-    for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):
+    for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
         choose("auto")  # what works on this machine is found out once

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.act import act
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.permit import permit
@@ -382,7 +382,7 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
     Journal.create(files, create, utc_now).close()
 
     def opened() -> World:
-        with wiring.driving(site, files) as driver:
+        with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
             return driver.world()
 
     with pytest.raises(PolicyError, match="nobody on this machine has said so"):
@@ -393,7 +393,7 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
         opened()
     write_wishes(path, Wishes(sandbox="none", yes=True, marker="m1"))
     assert (opened().sandbox.name, opened().rules.wishes.yes) == ("none", True)
-    with wiring.driving(site, files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
         driver.say(Wishes(frozenset({"shell"}), strict=True))
     assert opened().rules.wishes == Wishes(frozenset({"shell"}), strict=True, sandbox="none", marker="m1")
     path.unlink()

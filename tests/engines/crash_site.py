@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Amount, ArtifactRef
 from agentforge.store.layout import Home, Project, TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.task.journal import read_lines
+from agentforge.store.task.journal import Listener, read_lines
 from agentforge.system.git.repository import Git
 from tests.sharing import share_environments
 
@@ -113,10 +113,12 @@ class Scene:
     def recorded(self) -> list[str]:
         return [line.key for line in read_lines(self.files.journal)]
 
-    def drive(self, listener: wiring.Listener | None = None) -> State:
+    def drive(self, listener: Listener | None = None) -> State:
         """`agentforge continue`, here and now."""
         site = self.site()
-        with wiring.driving(site, site.find(self.task_id), listener=listener) as driver:
+        with agentforge.open_driver(
+            agentforge.OpenTask.open(site, site.find(self.task_id)), listener=listener
+        ) as driver:
             return driver.run()
 
     def end(self) -> End:
@@ -213,8 +215,8 @@ def _make(root: Path, plan: Plan) -> str:
     scene = found(root / "finished", PROJECT)
     share_cache(root.parent, scene)
     site = scene.site()
-    task_id = wiring.start(
-        site, wiring.StartOptions(REQUEST, lane=plan.lane, model=f"scripted:{plan.script}")
+    task_id = agentforge.start(
+        site, agentforge.StartOptions(REQUEST, lane=plan.lane, model=f"scripted:{plan.script}")
     ).task_id
     scene = Scene(scene.root, task_id)
     copy_scene(scene, Scene(root / "moments" / "create", task_id), trees=True)

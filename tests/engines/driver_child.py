@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.perform import perform
 from agentforge.core.errors import UserError
 from agentforge.engines.local import Ports, drive
@@ -78,7 +78,9 @@ def _tell(begins: int) -> None:
 def _drive(scene: Scene, order: Order, begun: Begun) -> str:
     begun()
     death = Death(order)
-    with wiring.driving(scene.site(), scene.files, listener=death.on_line) as driver:
+    with agentforge.open_driver(
+        agentforge.OpenTask.open(scene.site(), scene.files), listener=death.on_line
+    ) as driver:
         deadly = death.around(partial(perform, driver.world()), driver.journal)
         return drive(driver.journal, Ports(deadly, tuple, lambda key, error: None)).status
 

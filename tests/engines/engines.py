@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import pytest
 from temporalio.client import Client, WorkflowHandle
 
-from agentforge import wiring
+import agentforge
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.hosting import HostedSession, HostedTasks
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK
@@ -65,7 +65,9 @@ class Local:
     def drive(self, scene: Scene) -> list[str]:
         said: list[str] = []
         site = scene.site()
-        with wiring.driving(site, site.find(scene.task_id), progress=said.append) as driver:
+        with agentforge.open_driver(
+            agentforge.OpenTask.open(site, site.find(scene.task_id)), progress=said.append
+        ) as driver:
             driver.run()
         return said
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.perform import perform
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.pending import pending
@@ -46,7 +46,7 @@ def test_what_the_first_stage_is_shown_does_not_hang_on_which_effect_was_quicker
     site: Reference, tmp_path: Path, first: type[Effect]
 ) -> None:
     scene = site.copy(tmp_path, moment="prepare/1")
-    with wiring.driving(scene.site(), scene.files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(scene.site(), scene.files)) as driver:
         world, journal = driver.world(), driver.journal
         owed = sorted(pending(journal.state), key=lambda effect: not isinstance(effect, first))
         assert {type(effect) for effect in owed} == {TakeBaseline, Assemble}
@@ -80,7 +80,9 @@ def test_continue_from_any_line_ends_the_same(
     assert scene.unaccounted().calls == len(lost)
     assert bool(scene.salvaged()) == (trees and "prepare/1" in known and "green/1/4/act" not in known)
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
 
 

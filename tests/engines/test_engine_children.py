@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.said import sandbox_name
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.sandbox.walls.ladder import choose
@@ -72,15 +72,18 @@ def test_children_of_a_killed_driver_are_gone_and_another_one_can_start(
         pytest.skip(str(error))
     scene = found(tmp_path, SLEEPING)
     share_cache(site.root.parent, scene)
-    options = wiring.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}", sandbox=sandbox)
-    scene = Scene(tmp_path, wiring.start(scene.site(), options).task_id)
+    options = agentforge.StartOptions(REQUEST, lane="small", model=f"scripted:{SCRIPT}", sandbox=sandbox)
+    scene = Scene(tmp_path, agentforge.start(scene.site(), options).task_id)
     with engine.drivers(scene) as drivers:
         drivers.start(Order("never"))
         assert wait(lambda: any(MARK in line for line in processes(scene)), 240)
-        with pytest.raises(PolicyError, match="Another driver"), wiring.driving(scene.site(), scene.files):
+        with (
+            pytest.raises(PolicyError, match="Another driver"),
+            agentforge.open_driver(agentforge.OpenTask.open(scene.site(), scene.files)),
+        ):
             pass
 
         os.kill(int(scene.files.lock.read_text().split()[1]), signal.SIGKILL)
         assert wait(lambda: not processes(scene), 60), processes(scene)
-        with wiring.driving(scene.site(), scene.files) as driver:
+        with agentforge.open_driver(agentforge.OpenTask.open(scene.site(), scene.files)) as driver:
             assert driver.journal.state.status == "running"

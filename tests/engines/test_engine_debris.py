@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Abort, Resume
 from agentforge.store.task.journal import read_lines
@@ -35,7 +35,9 @@ def drive_and_compare(site: Reference, scene: Scene, engine: Engine) -> None:
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
 
 
@@ -64,7 +66,7 @@ def test_debris_found_at_an_abort_is_not_a_persons_work(
 ) -> None:
     scene = site.copy(tmp_path, moment=EDITED)
     (scene.trees / "worktree" / "shout.py").write_text("half an ed")
-    with wiring.driving(scene.site(), scene.files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(scene.site(), scene.files)) as driver:
         driver.tell("person/1", Abort("somebody"))
         driver.tell("person/2", Resume("somebody"))
     engine.drive(scene)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.store.task.journal import read_lines
 from tests.depth import SOAK, telling
 from tests.engines.crash_site import Reference
@@ -60,7 +60,9 @@ def test_continue_from_a_line_of_the_full_run_ends_the_same(
     assert len(set(scene.recorded())) == len(scene.recorded())
     assert scene.unaccounted().calls == len(lost)
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.activities.ask import WITHDRAWN
 from agentforge.activities.perform import perform
 from agentforge.core.inputs import Abort
@@ -24,7 +24,9 @@ def check(site: Reference, scene: Scene, *, lost: int) -> None:
     assert scene.end() == site.finished.end()
     assert max(Counter(scene.recorded()).values()) == 1
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
     sent = [key for key in scene.recorded() if key.endswith("/sent")]
     assert len(sent) == scene.end().spent.calls + lost
@@ -114,7 +116,7 @@ def test_an_undone_edit_that_still_stands_in_the_worktree_is_no_part_of_the_work
 
 def test_a_call_that_is_no_longer_owed_does_not_leave(full_site: Reference, tmp_path: Path) -> None:
     scene = full_site.copy(tmp_path, moment=JUDGED)
-    with wiring.driving(scene.site(), scene.files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(scene.site(), scene.files)) as driver:
         world, journal = driver.world(), driver.journal
         for effect in pending(journal.state):
             journal.advance(effect.key, perform(world, effect, journal.state))

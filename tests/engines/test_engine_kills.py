@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.pending import worst_case
 from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene
@@ -52,7 +52,9 @@ def check(site: Reference, scene: Scene, *, lost: int) -> None:
     assert scene.end() == site.finished.end()
     assert max(Counter(scene.recorded()).values()) == 1
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
     sent = [key for key in scene.recorded() if key.endswith("/sent")]
     assert len(sent) == scene.end().spent.calls + lost

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agentforge import wiring
+import agentforge
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
-from agentforge.hosting import HostedSession, HostedTasks
 from agentforge.store.task.engine import Driven, write_engine
 from tests.engines.crash_site import Reference
 from tests.temporal.servers import Server
@@ -80,7 +80,9 @@ def test_a_killed_server_and_a_lost_database_change_nothing_of_a_real_task(
     assert len(set(tasks.performed)) == len(tasks.performed)
     assert sorted(scene.recorded()) == sorted(site.finished.recorded())
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []
 
 
@@ -106,5 +108,7 @@ def test_git_clean_under_a_worker_takes_the_task_back_to_its_last_accepted_stage
     assert tasks.performed.count(cleaned) == 2
     assert sorted(scene.recorded()) == sorted(site.finished.recorded())
     assert [
-        finding for finding in wiring.verify_task(scene.site(), scene.files, rerun=False) if not finding.ok
+        finding
+        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+        if not finding.ok
     ] == []

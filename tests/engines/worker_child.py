@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentforge import __version__
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.worker import Place, serve
-from agentforge.hosting import HostedSession, HostedTasks
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Begun, Death, Live, Order
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.connection import read_temporal
+from agentforge.app.settings import USER_KEYS, check_settings, read_own_settings
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import GATES, LANES, PREDICATES
 from agentforge.models.known.providers import known
 from agentforge.models.known.tiers import read_tiers
-from agentforge.settings import _USERS_KEYS, check_settings, read_own_settings, read_temporal
 from agentforge.store.task.lines import parse_lines
 from agentforge.surfaces.cli.main import COMMANDS
 from agentforge.system import strict_yaml
@@ -136,7 +137,7 @@ def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: P
     assert "lab" in providers
     value = strict_yaml.load(shown, name)
     assert isinstance(value, dict)
-    assert not whole or set(value) == {*_USERS_KEYS, "sandbox"}
+    assert not whole or set(value) == {*USER_KEYS, "sandbox"}
 
 
 def test_every_variable_a_person_can_set_is_explained_and_no_other() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.settings import check_settings
+from agentforge.app.settings import check_settings
 from agentforge.surfaces.cli.main import COMMANDS
 from agentforge.system import strict_yaml
 from tests.surfaces.scene import CODE, COMMAND, TEST, Scene, make_scene
@@ -27,7 +27,7 @@ class Broken:
 sys.meta_path.insert(0, Broken())
 """
 NAMES = [name for name in COMMANDS if name != "resume"]
-HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.wiring")
+HEAVY = ("rich", "yaml", "jsonschema_rs", "asyncio", "pydantic", "agentforge.app.driver")
 EACH_HELP = f"""
 import os, sys
 from agentforge.surfaces.cli.main import main

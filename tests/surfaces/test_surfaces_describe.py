@@ -5,13 +5,15 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from agentforge.app.settings_file import spell_command
 from agentforge.core.codec import decode
 from agentforge.core.events import ActionsPerformed, AskAnswered, Event, GateJudged, StageEntered, StepOpened
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, Usage
-from agentforge.surfaces.cli.describe import describe, doing, tone
-from agentforge.surfaces.cli.words import bill, command_line, harmless, money, one_line
+from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.words import bill, money
+from agentforge.system.visible import brief, harmless
 
 
 def smallest(hint: Any) -> Json:  # noqa: ANN401 - annotations are data here
@@ -111,10 +113,10 @@ def test_the_moving_line_is_there_from_the_first_moment() -> None:
 
 def test_a_command_line_keeps_its_placeholders_readable() -> None:
     assert (
-        command_line(["{uv}", "pip", "install", "-e", ".[test]", "a b"])
+        spell_command(["{uv}", "pip", "install", "-e", ".[test]", "a b"])
         == "{uv} pip install -e .[test] 'a b'"
     )
 
 
 def test_a_long_text_is_cut_in_one_line() -> None:
-    assert one_line("a\n b " + "c" * 50, 10) == "a b ccccc…"
+    assert brief("a\n b " + "c" * 50, 10) == "a b ccccc…"

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app import machine
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS
 from agentforge.sandbox.walls.probe import ESSENTIAL
-from agentforge.surfaces.cli import doctor, sandbox
+from agentforge.surfaces.cli.commands import doctor, sandbox
 from tests import forked
 from tests.sandbox import engine
 from tests.surfaces.scene import COMMAND
@@ -137,7 +138,7 @@ def test_without_git_something_essential_is_missing(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_written_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "file/home"))
-    assert [check.state for check in doctor._home()] == ["missing"]
+    assert [check.state for check in machine._home()] == ["missing"]
 
 
 def test_a_configured_model_is_named_for_every_tier(
@@ -146,11 +147,12 @@ def test_a_configured_model_is_named_for_every_tier(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
     monkeypatch.setenv("AGENTFORGE_MODEL", "scripted:some")
-    checks, told = doctor._models()
+    checks, told = machine._models()
     assert {check.name: check.detail for check in checks if check.state == "ok"} == dict.fromkeys(
         reversed(TIERS), "scripted:some"
     )
-    assert told["can_answer"]
+    assert told is not None
+    assert told.can_answer
 
 
 def test_a_machine_where_no_model_can_answer_is_not_ready(
@@ -158,7 +160,7 @@ def test_a_machine_where_no_model_can_answer_is_not_ready(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AGENTFORGE_HOME", str(home / ".agentforge"))
-    checks, _ = doctor._models()
+    checks, _ = machine._models()
     assert [(check.name, check.state) for check in checks if check.state == "missing"] == [
         ("models", "missing")
     ]

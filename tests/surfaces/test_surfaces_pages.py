@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.deliverable import changes_files, read_deliverable
+from agentforge.app.reports import TaskReport
+from agentforge.app.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
 from agentforge.core.effects import Act, Ask, Assemble
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
@@ -20,13 +23,11 @@ from agentforge.store.task.artifacts import write_final
 from agentforge.store.task.lines import Line
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import escalation_view, plan
-from agentforge.surfaces.cli import start
-from agentforge.surfaces.cli.deliverable import changes_files, read_deliverable
-from agentforge.surfaces.cli.describe import describe, doing, tone
-from agentforge.surfaces.cli.escalation_page import escalation_page
-from agentforge.surfaces.cli.report import Standing, as_json, as_text
-from agentforge.surfaces.cli.steps import collect
-from agentforge.surfaces.cli.task_page import page
+from agentforge.surfaces.cli.commands import start
+from agentforge.surfaces.cli.pages.escalation import escalation_page
+from agentforge.surfaces.cli.pages.events import describe, doing, tone
+from agentforge.surfaces.cli.pages.report import as_json, as_text
+from agentforge.surfaces.cli.pages.task import page
 from tests.core.scenes import (
     FAILED,
     FULL,
@@ -89,8 +90,8 @@ def pass_gates(task: Played) -> None:
         judge(task)
 
 
-def standing(state: State, tip: str | None = None) -> Standing:
-    return Standing(
+def standing(state: State, tip: str | None = None) -> TaskReport:
+    return TaskReport(
         state, f"agentforge/{state.task_id}", tip, " a.py | 2 +-\n 1 file changed", {}, changes_nothing=False
     )
 
@@ -418,7 +419,7 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
 def test_a_design_ends_with_its_document_and_no_branch(tmp_path: Path) -> None:
     files, state = designed(tmp_path)
     assert not changes_files(state.pipeline)
-    found = Standing(
+    found = TaskReport(
         state,
         "agentforge/task-1",
         None,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from agentforge.app.permissions import meant
 from agentforge.store.layout import Home
 from agentforge.store.task.times import stamp, utc_now
 from agentforge.store.user.grants import Grant, add_grant, grants_file, read_grants
-from agentforge.surfaces.cli.permissions import meant
 from tests.surfaces.scene import Scene, make_scene
 
 

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 
 from agentforge import __version__
+from agentforge.app.connection import read_temporal
+from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.worker import Place, serve
-from agentforge.hosting import HostedSession, HostedTasks
-from agentforge.settings import read_temporal
 from agentforge.store.site import home_path
 
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.app.hosting import HostedTasks
 from agentforge.core.effects import (
     Act,
     Ask,
@@ -45,7 +46,6 @@ from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Budget, Price, Question, Usage
 from agentforge.engines.local import Ports, drive
 from agentforge.engines.temporal.port import Ref
-from agentforge.hosting import HostedTasks
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from agentforge.store.task.engine import Driven, read_engine, write_engine

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,13 @@ from typing import Any
 import pytest
 
 from agentforge import __version__
+from agentforge.app import following, holdups, remote
+from agentforge.app.connection import workflow_name
+from agentforge.app.engine_view import EngineView, engine_view
+from agentforge.app.holdups import Case
+from agentforge.app.ports import Tone
+from agentforge.app.remote import drive_remotely
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Resolution
 from agentforge.core.state import State
@@ -32,12 +39,10 @@ from agentforge.engines.temporal.workflow import Task
 from agentforge.store.layout import Home, Project
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine, write_engine
-from agentforge.surfaces.cli import engine_page, following, holdups, remote
-from agentforge.surfaces.cli.describe import Tone
-from agentforge.surfaces.cli.engine_page import EngineSays, engine_says
-from agentforge.surfaces.cli.holdups import Case
 from agentforge.surfaces.cli.main import main
-from agentforge.surfaces.cli.remote import drive_remotely, name_of, silence
+from agentforge.surfaces.cli.pages import engine as engine_page
+from agentforge.surfaces.cli.pages.engine import engine_fields
+from agentforge.surfaces.cli.pages.screen import ScreenWatcher
 from agentforge.system.git.repository import Git
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.servers import Server, free_port
@@ -61,6 +66,9 @@ class Kept:
 
     def now(self, text: str) -> None:
         pass
+
+    def still(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def count(self, words: str) -> int:
         return sum(words in line for line in self.lines)
@@ -123,15 +131,19 @@ class Stand:
 
         def follow() -> None:
             try:
-                end.set_result(drive_remotely(self.site, self.files, self.screen, silence))
+                end.set_result(drive_remotely(self.task, ScreenWatcher(self.screen)))
             except Unusable as error:
                 end.set_exception(error)
 
         threading.Thread(target=follow, daemon=True).start()  # a test that fails does not wait for it
         yield end, worker
 
-    def says(self) -> EngineSays:
-        return engine_says(self.site, self.site.read(self.files))
+    @property
+    def task(self) -> OpenTask:
+        return OpenTask.open(self.site, self.files)
+
+    def says(self) -> EngineView:
+        return engine_view(self.task)
 
     def until(self, condition: Callable[[], bool], seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds
@@ -241,7 +253,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
     screen = mine.screen
     with Connection(mine.config) as line:  # noticed by the server sooner than usual
         task = Task(mine.files.task_id, str(mine.place), __version__, host_silence_s=600, heartbeat_s=3)
-        line.begin(name_of(mine.site, mine.files), task, {})
+        line.begin(workflow_name(mine.task), task, {})
     with mine.workers() as another, mine.followed(another) as (end, first):
         mine.wait_at(0)
         mine.until(
@@ -258,7 +270,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
                 for line in mine.says().lines
             )
         )
-        shown: Any = mine.says().fields()
+        shown: Any = engine_fields(mine.says())
         assert (
             shown["no_worker_for_s"] > 0,
             shown["host_lost"],
@@ -329,10 +341,10 @@ def test_an_answer_that_no_worker_could_be_told_of_is_taken_up_by_the_next_one(m
     async def run() -> None:
         light = Light(steps=2, asks_person=True)
         async with working(mine.config, light, mine.place):
-            blocked = await asyncio.to_thread(drive_remotely, mine.site, mine.files, mine.screen, silence)
+            blocked = await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen))
             assert blocked.status == "blocked"
         with pytest.raises(Unusable, match=r"Nobody has taken its work|Nobody works on|host_lost"):
-            await asyncio.to_thread(drive_remotely, mine.site, mine.files, mine.screen, answers)
+            await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen), answers)
         async with working(mine.config, light, mine.place):
             await until(lambda: read_state(mine.files).status == "completed")
 

@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 from temporalio.common import SearchAttributeKey
 
-from agentforge import __version__, wiring
+import agentforge
+from agentforge import __version__
+from agentforge.app.hosting import HostedTasks
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.client import workflow_id
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
-from agentforge.hosting import HostedTasks
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference
@@ -83,8 +84,8 @@ def _name(scene: Scene) -> str:
 
 def reading_task(scene: Scene, model: str) -> Scene:
     """Another, light task of the same repository."""
-    options = wiring.StartOptions(REQUEST, pipeline="review", model=model, engine="temporal")
-    return Scene(scene.root, wiring.start(scene.site(), options).task_id)
+    options = agentforge.StartOptions(REQUEST, pipeline="review", model=model, engine="temporal")
+    return Scene(scene.root, agentforge.start(scene.site(), options).task_id)
 
 
 @contextmanager
@@ -170,6 +171,6 @@ def test_a_stopped_host_a_late_one_a_dead_one_and_a_take_over_all_end_as_if_noth
         assert scene.recorded()[: len(before[scene.task_id])] == before[scene.task_id]
         assert [
             finding
-            for finding in wiring.verify_task(scene.site(), scene.files, rerun=False)
+            for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
             if not finding.ok
         ] == []

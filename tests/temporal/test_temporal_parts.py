@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from temporalio.converter import DataConverter
 
+from agentforge.app.connection import read_temporal
+from agentforge.app.settings import read_settings
 from agentforge.core.errors import UsageError
 from agentforge.core.events import Event
 from agentforge.core.inputs import Prepared
@@ -18,7 +20,6 @@ from agentforge.engines.temporal.config import Config, Tls, read_config
 from agentforge.engines.temporal.server import DevServer, find_program
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import Answer, Order, Owed, Task, Told
-from agentforge.settings import read_settings, read_temporal
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now

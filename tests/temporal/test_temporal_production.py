@@ -301,3 +301,18 @@ def test_the_development_server_is_the_one_on_the_path_with_its_database_in_the_
         assert asyncio.run(connect(Config(f"127.0.0.1:{port}", "mine"))).namespace == "mine"
         running.stop()
     assert not listens(port)
+
+
+def test_the_development_server_listens_where_the_configuration_says(tmp_path: Path, home: Path) -> None:
+    ada, port = User(tmp_path, home / ".agentforge", {}), free_port()
+    ada.configure(f"temporal: {{address: '127.0.0.1:{port}'}}\n")
+    with ada.running("server", "dev") as running:
+        running.says("next, `agentforge worker`")
+        assert f"server: 127.0.0.1:{port}, namespace default" in running.said()
+        assert "TEMPORAL_ADDRESS" not in running.said()  # everybody finds it there anyway
+        assert listens(port)
+        running.stop()
+    ada.configure("temporal: {address: '192.0.2.1:7233'}\n")
+    elsewhere = ada.run("server", "dev")
+    assert elsewhere.returncode == 2
+    assert "192.0.2.1:7233, which is not an address of this machine" in elsewhere.stderr

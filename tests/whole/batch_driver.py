@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from agentforge import wiring
+import agentforge
 from agentforge.engines.local import drive
 
 # what takes long to load is loaded once for all drivers
@@ -23,7 +23,7 @@ def kill() -> None:
 
 def main(checkout: Path, task: str, moment: Moment) -> None:
     site = Site.open(checkout)
-    with wiring.driving(site, site.find(task)) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, site.find(task))) as driver:
         world = driver.world()
         assert world.desk is not None
         world = replace(world, desk=replace(world.desk, open=deadly(moment, kill)))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
@@ -36,11 +36,11 @@ class Moment:
         return site, site.find(self.task_id)
 
 
-def before_the_first_call(checkout: Path, options: wiring.StartOptions) -> Moment:
+def before_the_first_call(checkout: Path, options: agentforge.StartOptions) -> Moment:
     """Starts the task, and lets it come as far as that."""
     site = Site.open(checkout)
-    files = wiring.start(site, options)
-    with wiring.driving(site, files) as driver:
+    files = agentforge.start(site, options).files
+    with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
         ports = driver.ports(driver.world())
         try:
             drive(driver.journal, replace(ports, perform=_stopping(ports)))

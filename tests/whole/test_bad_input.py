@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.store.site import Site
 from tests.whole.checkouts import COMMAND, Done, differences, photograph
 from tests.whole.plays import (
@@ -169,9 +169,9 @@ def test_places_that_are_no_repository_are_refused(play: Play, tmp_path: Path) -
 def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play: Play) -> None:
     play.person.scripted(ask("frame"))
     for _ in range(2):
-        wiring.start(
+        agentforge.start(
             Site.open(play.top),
-            wiring.StartOptions("do it", lane="small", model=f"scripted:{play.person.script}"),
+            agentforge.StartOptions("do it", lane="small", model=f"scripted:{play.person.script}"),
         )
     first, second = sorted(path.name for path in (play.top / ".agentforge/tasks").iterdir())
     done = play.person.run("status", "task-")

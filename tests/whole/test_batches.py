@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.events import AskAnswered, AskPromoted, AskSent, AskTicketed, Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -60,14 +60,14 @@ def provider(wire: Wire, home: Path, replies: list[Any]) -> Iterator[tuple[Batch
         yield batches, server
 
 
-def by_batch(deadline_s: int = 0) -> wiring.StartOptions:
-    return wiring.StartOptions(
+def by_batch(deadline_s: int = 0) -> agentforge.StartOptions:
+    return agentforge.StartOptions(
         "double must double", lane="hotfix", model="mine:any", delivery="batch", deadline_s=deadline_s
     )
 
 
 def finish(site: Site, files: TaskFiles) -> State:
-    with wiring.driving(site, files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
         return driver.run()
 
 
@@ -85,8 +85,8 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
     script = tmp_path / "script.yaml"
     script.write_text(json.dumps({"replies": [patch(*FIX, QUESTION)]}))
     live = make_repository(tmp_path / "live", PROJECT)
-    options = wiring.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
-    trees = {finish(Site.open(live), wiring.start(Site.open(live), options)).tree}
+    options = agentforge.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
+    trees = {finish(Site.open(live), agentforge.start(Site.open(live), options).files).tree}
     replies = TO_THE_END if SOAK else TO_A_QUESTION
     with provider("anthropic", agentforge_home, []):
         moment = before_the_first_call(make_repository(tmp_path / "checkout", PROJECT), by_batch())
@@ -166,7 +166,7 @@ def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(
     site = Site.open(make_repository(tmp_path / "checkout", PROJECT))
     with provider("anthropic", agentforge_home, TO_A_QUESTION) as (batches, server):
         batches.hold = True
-        files = wiring.start(site, by_batch(deadline_s=1))
+        files = agentforge.start(site, by_batch(deadline_s=1)).files
         state = finish(site, files)
     told = events(files)
     assert state.status == "blocked"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge import wiring
+import agentforge
 from agentforge.core.events import AskAnswered
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -44,7 +44,7 @@ TO_A_QUESTION: list[Scripted] = [LOOK, patch(*FIX, QUESTION)["reply"]]
 def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, agentforge_home: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(json.dumps({"replies": [review()]}))
-    options = wiring.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
+    options = agentforge.StartOptions("double must double", lane="hotfix", model=f"scripted:{script}")
     moment = before_the_first_call(make_repository(tmp_path / "checkout", PROJECT), options)
     trees: dict[str, str] = {}
     for name, means in WIRES:
@@ -88,6 +88,6 @@ def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, ag
 
 def run(site: Site, files: TaskFiles, model: Model) -> State:
     """What a driver does, with this model in the place of the scripted one."""
-    with wiring.driving(site, files) as driver:
+    with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
         world = replace(driver.world(), models=Router.single(model))
         return drive(driver.journal, driver.ports(world))

@@ -44,7 +44,7 @@ META: Mapping[Kind, str] = {
 """The contract that files of a kind are valid under. Contracts themselves are checked by the dialect."""
 
 OWN_CONTRACTS = frozenset(
-    {*META.values(), "settings", "stage_config", *(f"{name}_policy" for name in POLICIES)}
+    {*META.values(), "settings", "user_settings", "stage_config", *(f"{name}_policy" for name in POLICIES)}
 )
 """Contracts about our own files; a project cannot replace them."""
 

@@ -1,1 +1,1 @@
-"""What people touch. A surface reads through the store and acts through `wiring`; it holds no rule."""
+"""What people touch. A surface reads through the store and acts through `app`; it holds no rule."""

@@ -2,8 +2,11 @@
 moves the rest.
 """
 
+import re
 import shlex
 from functools import lru_cache
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def visible(text: str) -> str:
@@ -11,6 +14,17 @@ def visible(text: str) -> str:
     tabs stay.
     """
     return "".join(each if each.isprintable() or each in "\n\t" else _code(each) for each in text)
+
+
+def harmless(text: str) -> str:
+    """Text that a model or a repository wrote, without what a terminal would obey."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def brief(text: str, width: int = 200) -> str:
+    """The text in one line, cut where it is too long."""
+    joined = " ".join(harmless(text).split())
+    return joined if len(joined) <= width else f"{joined[: width - 1]}…"
 
 
 def one_line(text: str) -> str:

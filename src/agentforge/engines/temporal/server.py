@@ -20,6 +20,7 @@ from agentforge.system.installation import install_command
 from agentforge.system.processes import ends_with_us
 
 START_S = 30
+LOOPBACK = "127.0.0.1"
 _TUNED = (
     # With the default every activity of a single workflow waits for some fifty milliseconds.
     "history.transferProcessorMaxPollRPS=1000",
@@ -40,20 +41,22 @@ class DevServer:
     database: Path | None
     """None for memory only."""
     namespace: str = "default"
+    host: str = LOOPBACK
+    """The address of this machine that it listens on."""
 
     @property
     def address(self) -> str:
         """Where clients find it."""
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def words(self) -> list[str]:
-        """The command line. Nothing in it leaves this machine."""
+        """The command line. The page for the browser never leaves this machine."""
         words = [
             str(self.program),
             "server",
             "start-dev",
             "--ip",
-            "127.0.0.1",
+            self.host,
             "--port",
             str(self.port),
             "--log-level",
@@ -62,7 +65,9 @@ class DevServer:
         words += ["--namespace", self.namespace]
         for setting in _TUNED:
             words += ["--dynamic-config-value", setting]
-        words += ["--headless"] if self.ui_port is None else ["--ui-port", str(self.ui_port)]
+        words += (
+            ["--headless"] if self.ui_port is None else ["--ui-port", str(self.ui_port), "--ui-ip", LOOPBACK]
+        )
         if self.database is not None:
             words += ["--db-filename", str(self.database)]
         for name in ATTRIBUTES:
@@ -91,14 +96,14 @@ def find_program(given: str = "") -> Path:
 
 def run_server(server: DevServer, ready: Callable[[], None], stopped: Callable[[], bool]) -> int:
     """Runs it until it is stopped; the exit code."""
-    if listens(server.port):
+    if listens(server.port, server.host):
         raise UsageError(
             f"Port {server.port} is in use.", "A server runs already, or choose another one with `--port`."
         )
     child = _start(server)
     try:
         deadline = time.monotonic() + START_S
-        while not listens(server.port):
+        while not listens(server.port, server.host):
             if child.poll() is not None or time.monotonic() > deadline:
                 raise Unusable(
                     f"The development server did not start ({server.program}).", "What it said stands above."
@@ -145,8 +150,23 @@ def _start(server: DevServer) -> "subprocess.Popen[bytes]":
         raise UsageError(f"{server.program} cannot be run: {error.strerror}.", next_step) from error
 
 
-def listens(port: int) -> bool:
+def listening_place(address: str) -> tuple[str, int]:
+    """Host and port of a configured address, if it is one of this machine's own."""
+    host, _, port = address.rpartition(":")
+    host = LOOPBACK if host == "localhost" else host
+    try:
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+    except OSError:
+        raise UsageError(
+            f"Temporal is configured at {address}, which is not an address of this machine.",
+            "`agentforge server dev --port 7233` listens on this machine, whatever is configured.",
+        ) from None
+    return host, int(port)
+
+
+def listens(port: int, host: str = LOOPBACK) -> bool:
     """Whether somebody answers there. A probe may be given that very port and meet itself: that is nobody."""
     with socket.socket() as probe:
         probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port)) == 0 and probe.getsockname() != probe.getpeername()
+        return probe.connect_ex((host, port)) == 0 and probe.getsockname() != probe.getpeername()

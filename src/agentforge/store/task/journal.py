@@ -3,7 +3,7 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -79,17 +79,23 @@ class Journal:
     @classmethod
     def open(cls, files: TaskFiles, clock: Clock, *, write: bool) -> Self:
         """Replay a journal. A writer also cuts a torn tail; a reader never changes a byte."""
-        path = files.journal
-        data = _read(path)
         journal = cls(files, clock, None)
-        journal._replay(complete(data))
+        journal._replay(complete(_read(files.journal)))
         if write:
-            with disk_errors():
-                journal._fd = open_unlinked(path, os.O_RDWR | os.O_APPEND)
-                if len(data) != journal.size:
-                    os.ftruncate(journal._fd, journal.size)
-                    os.fsync(journal._fd)
+            journal._open_for_writing()
         return journal
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Self]:
+        """For the holder of the driver's lock, who has read the journal already: it takes in what was
+        appended since, and is open for writing until the end of the block.
+        """
+        self.catch_up()
+        self._open_for_writing()
+        try:
+            yield self
+        finally:
+            self.close()
 
     def known(self, key: str) -> bool:
         """Whether the outcome with this key is on record. A discarded one is not: its effect may be owed
@@ -152,6 +158,21 @@ class Journal:
                 "Move the file away, then `agentforge continue` restores what was saved.",
             )
         self.size = len(data)
+
+    def _open_for_writing(self) -> None:
+        """Cuts a torn tail. Whatever became of the file since it was read, its last line must be where it was."""
+        with disk_errors():
+            fd = open_unlinked(self.files.journal, os.O_RDWR | os.O_APPEND)
+            end = f'"{self.head}"}}\n'.encode()
+            if os.pread(fd, len(end), self.size - len(end)) != end:
+                os.close(fd)
+                raise Unusable(
+                    f"Something else wrote to {self.files.journal}.", f"{self._go_on[:-1]} reads it again."
+                )
+            if os.fstat(fd).st_size != self.size:
+                os.ftruncate(fd, self.size)
+                os.fsync(fd)
+        self._fd = fd
 
     def _append(self, key: str, decision: Decision) -> None:
         timestamp = stamp(self._clock())

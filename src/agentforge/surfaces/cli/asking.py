@@ -5,19 +5,21 @@ on.
 import click
 
 from agentforge.core.state import State
-from agentforge.surfaces.cli.report import question
+from agentforge.surfaces.cli.pages.report import question
+from agentforge.surfaces.cli.pages.screen import Screen
 
 CHOICES = ("allow", "always", "deny", "leave")
 
 
-def ask_here(state: State) -> str | None:
+def ask_here(screen: Screen, state: State) -> str | None:
     """The answer; None if the question is left for later, as it is when nothing is typed."""
     waiting = state.open_escalation
     assert waiting is not None
-    click.echo(f"\n{question(state, waiting)}\n", err=True)
-    try:
-        said = click.prompt("Your answer", type=click.Choice(CHOICES), default="leave", err=True)
-    except click.Abort:  # the end of input, or Ctrl-C: the task is safe, and so is the question
-        click.echo("", err=True)
-        return None
+    with screen.still():
+        click.echo(f"\n{question(state, waiting)}\n", err=True)
+        try:
+            said = click.prompt("Your answer", type=click.Choice(CHOICES), default="leave", err=True)
+        except click.Abort:  # the end of input, or Ctrl-C: the task is safe, and so is the question
+            click.echo("", err=True)
+            return None
     return None if said == "leave" else str(said)

@@ -1,93 +1,58 @@
-"""Drive a task in front of a person: progress while it runs, and its standing at the end."""
+"""A task driven in front of a person: progress while it runs, and how it stands at the end."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
+from agentforge.app.driving import drive
+from agentforge.app.ports import Ask, Watcher
+from agentforge.app.reports import report
+from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
-from agentforge.core.inputs import Message
 from agentforge.core.state import State
-from agentforge.store.layout import TaskFiles
-from agentforge.store.site import Site
-from agentforge.store.task.engine import read_engine
-from agentforge.store.user.wishes import Wishes
 from agentforge.surfaces.cli.asking import ask_here
-from agentforge.surfaces.cli.granting import answer, may_ask
+from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.interrupt import naming
+from agentforge.surfaces.cli.pages.report import as_json, as_text, exit_code
+from agentforge.surfaces.cli.pages.screen import Screen, ScreenWatcher, open_screen
 from agentforge.surfaces.cli.printing import print_last
-from agentforge.surfaces.cli.remote import drive_remotely
-from agentforge.surfaces.cli.report import as_json, as_text, exit_code, stand
-from agentforge.surfaces.cli.screen import Screen, Watcher, open_screen
-from agentforge.surfaces.cli.wishes import at_terminal
-from agentforge.wiring import driving
-
-Words = Callable[[State, int], Sequence[tuple[str, Message]]]
-"""What a person says first, each under its key, given the state and the length of the journal."""
 
 
-def _silence(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
-    return ()
+class Drive(Protocol):
+    """`drive` or `resume`, with the options of a command."""
+
+    def __call__(self, task: OpenTask, watcher: Watcher, /, *, ask: Ask | None) -> State:
+        """Until the task is over or waits."""
 
 
-def drive(
-    site: Site,
-    files: TaskFiles,
-    screen: Screen,
-    words: Words = _silence,
-    wishes: Wishes | None = None,
-    *,
-    detach: bool = False,
-) -> State:
-    """Takes the lock, puts a person's words on record, and drives until the task is over or waits."""
-    if read_engine(files).engine == "temporal":
-        with naming(files.task_id):
-            return drive_remotely(site, files, screen, words, wishes)
-    with (
-        naming(files.task_id),
-        driving(
-            site, files, listener=Watcher(screen), progress=lambda text: screen.line(f"  {text}", "quiet")
-        ) as driver,
-    ):
-        for key, message in words(driver.journal.state, driver.journal.length):
-            driver.tell(key, message)
-        if wishes is not None:
-            driver.say(wishes)
-        try:
-            return driver.run(detach=detach)
-        except UserError:
-            screen.line(f"{files.task_id} stopped. `agentforge continue {files.task_id}` goes on.", "bad")
-            raise
-
-
-def drive_and_tell(  # noqa: PLR0913 - what commands differ in
-    site: Site,
-    files: TaskFiles,
-    words: Words = _silence,
+def drive_and_tell(
+    task: OpenTask,
+    work: Drive = drive,
     *,
     as_data: bool = False,
-    wishes: Wishes | None = None,
     opening: Callable[[Screen], None] = lambda _: None,
-    detach: bool = False,
 ) -> int:
-    """`drive`, then the standing; returns the exit code. A person who sits there is asked for permissions on
-    the way.
+    """Drives, tells how the task stands, and returns the exit code. A person who sits there is asked for
+    permissions on the way.
     """
-    with open_screen(json=as_data) as screen:
+    with open_screen(json=as_data) as screen, naming(task.task_id):
         opening(screen)
-        state = drive(site, files, screen, words, wishes, detach=detach)
-    while not as_data and at_terminal() and may_ask(site, state) and (given := ask_here(state)) is not None:
-        assert state.open_escalation is not None
-        settled = answer(site, files, state.open_escalation.id, given)
-        with open_screen() as screen:
-            for note in settled.notes:
-                screen.line(note)
-            state = drive(site, files, screen) if settled.free else site.read(files).state
-    return tell(site, files, state, as_data=as_data)
+        may_ask = not as_data and at_terminal()
+        work(task, ScreenWatcher(screen), ask=partial(ask_here, screen) if may_ask else None)
+    return tell(task, as_data=as_data)
 
 
-def tell(site: Site, files: TaskFiles, state: State, *, as_data: bool = False) -> int:
-    """The standing of a task, as the last words of a command."""
-    standing = stand(site.git, files, state)
-    print_last(
-        json.dumps(as_json(standing), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(standing)}"
-    )
-    return exit_code(state)
+def tell_handed_over(task: OpenTask, problem: UserError | None) -> int:
+    """That workers have the task; and what is in their way, if anything is."""
+    print_last(f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows how it stands.")
+    if problem is not None:
+        raise problem
+    return 0
+
+
+def tell(task: OpenTask, *, as_data: bool = False) -> int:
+    """How the task stands, as the last words of a command."""
+    found = report(task)
+    print_last(json.dumps(as_json(found), indent=2, ensure_ascii=False) if as_data else f"\n{as_text(found)}")
+    return exit_code(found.state)

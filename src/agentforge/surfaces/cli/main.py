@@ -16,7 +16,7 @@ from agentforge.surfaces.cli.interrupt import interrupted_task
 from agentforge.surfaces.cli.lazy import Entry, LazyGroup
 
 INTERRUPTED = 130
-_HERE = "agentforge.surfaces.cli"
+_HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
     "init": Entry(f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"),
@@ -26,10 +26,10 @@ COMMANDS = {
         f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"
     ),
     "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
-    "continue": Entry(f"{_HERE}.go_on:go_on", "Go on with a task that was stopped (also: resume)"),
+    "continue": Entry(f"{_HERE}.resume:resume", "Go on with a task that was stopped (also: resume)"),
     "worker": Entry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
     "server": Entry(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
-    "resume": Entry(f"{_HERE}.go_on:go_on", ""),
+    "resume": Entry(f"{_HERE}.resume:resume", ""),
     "abort": Entry(f"{_HERE}.abort:abort", "End a task and keep its work"),
     "escalations": Entry(f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"),
     "resolve": Entry(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import click
 
-from agentforge.surfaces.cli.words import harmless
+from agentforge.system.visible import harmless
 
 
 def print_json(value: object) -> None:

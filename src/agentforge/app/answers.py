@@ -1,0 +1,137 @@
+"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for `always`
+the grant.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from agentforge.activities.said import project_of, said
+from agentforge.activities.showing import COMMAND_CHARS
+from agentforge.app.messages import open_question, send_answer
+from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import PolicyError
+from agentforge.core.values import Escalation, WantedCall, is_yes
+from agentforge.store.site import Site
+from agentforge.store.task.times import stamp
+from agentforge.store.user.approvals import Approved, approvals_file, read_approvals, record_approval
+from agentforge.store.user.consents import consent
+from agentforge.store.user.grants import (
+    PROPOSED_DAYS,
+    Approval,
+    Grant,
+    add_grant,
+    grants_file,
+    proposals,
+    read_grants,
+)
+from agentforge.system.canon import digest_value
+from agentforge.system.visible import command_line
+
+
+class Taken(NamedTuple):
+    """What came of an answer."""
+
+    free: bool
+    """No driver runs, so that somebody must drive on."""
+    notes: tuple[str, ...]
+    """What a person is told."""
+
+
+def answer(task: OpenTask, identity: str, words: str) -> Taken:
+    """Puts an answer on record; where it allows a call, on the user's own record too.
+
+    The order is what makes it safe: the approval, then the inbox, then the journal, then the consent and the
+    grant. A driver that hears the answer finds the approval; nothing is granted for an answer that did not
+    count.
+    """
+    site = task.site
+    escalation = open_question(task.state, identity)
+    wanted = escalation.question.call
+    if wanted is None or escalation.kind != "permission" or not is_yes(words):
+        return Taken(send_answer(task, identity, words), ())
+    now, project = site.clock(), project_of(site)
+    _check(escalation, wanted)
+    approved = Approved(_approval(wanted, project), task.state.task_id, wanted.digest, stamp(now))
+    record_approval(approvals_file(site.home), approved)
+    free = send_answer(task, identity, words)
+    if wanted.content:
+        consent(site.home, project, wanted.content, now)
+    always = words.strip().lower() == "always"
+    notes = _granted(site, wanted, project, now) if always else _proposed(site, wanted, project, now)
+    return Taken(free, tuple(notes))
+
+
+def _check(escalation: Escalation, wanted: WantedCall) -> None:
+    """A journal lies in the repository. What a person has read there must be what their yes would be used
+    for.
+    """
+    if not wanted.command:
+        return
+    line = command_line(wanted.command)
+    if wanted.digest != digest_value([wanted.tool, line]) or (
+        line not in escalation.question.text and len(line) <= COMMAND_CHARS
+    ):
+        raise PolicyError(
+            f"{escalation.id} shows another command than the one it asks for.",
+            "Do not trust this task; abort it.",
+        )
+
+
+def _approval(wanted: WantedCall, project: str) -> Approval:
+    scope = scope_of(wanted) or Scope((), "", "high")
+    return Approval(project, wanted.tool, scope.command, scope.path, scope.risk)
+
+
+def _granted(site: Site, wanted: WantedCall, project: str, now: datetime) -> list[str]:
+    scope = scope_of(wanted)
+    if scope is None:
+        return [f"Allowed for this task only: {NO_SCOPE}."]
+    expires = stamp(now + timedelta(days=PROPOSED_DAYS))
+    made = Grant(
+        project,
+        wanted.tool,
+        expires,
+        scope.command,
+        exact=bool(scope.command),
+        path=scope.path,
+        risk=scope.risk,
+    )
+    grant = add_grant(grants_file(site.home), made, now)
+    return [
+        f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` takes it back."
+    ]
+
+
+def _proposed(site: Site, wanted: WantedCall, project: str, now: datetime) -> list[str]:
+    """Said once, with the approval that makes it enough."""
+    mine = _approval(wanted, project)
+    known = [item.approval for item in read_approvals(approvals_file(site.home))]
+    before = known[: len(known) - 1 - known[::-1].index(mine)] if mine in known else known
+    grants = read_grants(grants_file(site.home)).grants
+    told = {(grant.tool, grant.command, grant.path) for grant in proposals(before, grants, now)}
+    new = [
+        grant
+        for grant in proposals(known, grants, now)
+        if (grant.tool, grant.command, grant.path) not in told
+    ]
+    return [
+        f"You allowed this {_times(known, mine)} times; `{allow_command(grant)}` makes it a grant."
+        for grant in new
+    ]
+
+
+def _times(known: list[Approval], mine: Approval) -> int:
+    return sum(1 for each in known if each == mine)
+
+
+def may_ask(task: OpenTask) -> bool:
+    """Whether the task waits for a yes or no to one call, and nobody said that nobody is to be asked."""
+    state = task.state
+    waiting = state.open_escalation
+    return (
+        state.status == "blocked"
+        and waiting is not None
+        and waiting.kind == "permission"
+        and said(task.site, state).wishes.interactive
+    )

@@ -1,0 +1,158 @@
+"""The catalogue as a task would find it in a repository, and a file of it as it is now."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.app.settings import OVERRIDES, read_overrides
+from agentforge.catalog.check import file_faults, lanes_of, place_of
+from agentforge.catalog.load import Catalog, Resolved, says_nothing
+from agentforge.core.errors import UsageError
+from agentforge.store.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectCatalogue:
+    """The packaged catalogue with a project's own files."""
+
+    catalog: Catalog
+    uncommitted: tuple[str, ...] = ()
+    """Files of the project that no task would see, because they are not committed as they are."""
+
+    def origin(self, pipeline: str) -> str:
+        """Whose a pipeline is."""
+        return "project" if ("pipelines", pipeline) in self.catalog.overrides else "packaged"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRow:
+    """A pipeline in a list."""
+
+    name: str
+    origin: str
+    lanes: tuple[str, ...] = ()
+    description: str = ""
+    wrong: str | None = None
+    """Why no task can run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineDrawing:
+    """A pipeline, lane by lane."""
+
+    name: str
+    description: str
+    origin: str
+    resolved: tuple[Resolved, ...]
+    purposes: dict[str, str]
+    """What each lane is for; empty where there are no lanes."""
+    files: tuple[str, ...]
+    """The project's own files that it is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """A file of a project's catalogue, checked as it is now."""
+
+    place: str
+    """What it counts as: a path below the repository."""
+    wrong: tuple[str, ...]
+    says_nothing: bool
+    """Every line of it is a comment."""
+
+
+def project_catalogue(where: Path) -> ProjectCatalogue:
+    """The catalogue as a task would see it from `where`; the packaged one outside of a repository."""
+    catalog = Catalog.packaged()
+    try:
+        git = Site.open(where).git
+        head = git.head()
+    except UsageError:  # no repository, or no commit in it: there is nothing of a project
+        return ProjectCatalogue(catalog)
+    committed, here = read_overrides(git, head), _checked_out(git.top)
+    changed = sorted(
+        path
+        for path in {*committed, *here}
+        if committed.get(path) != here.get(path) and not says_nothing(here.get(path, ""))
+    )
+    return ProjectCatalogue(catalog.with_overrides(committed), tuple(changed))
+
+
+def list_pipelines(found: ProjectCatalogue) -> list[PipelineRow]:
+    """Every pipeline, by name."""
+    return [_row(found, name) for name in sorted(found.catalog.names("pipelines"))]
+
+
+def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -> PipelineDrawing:
+    """One pipeline with all its lanes, or with the one that is named."""
+    catalog = found.catalog
+    names = catalog.names("pipelines")
+    if name not in names:
+        raise UsageError(f"There is no pipeline {name}; there are {', '.join(sorted(names))}.")
+    lanes = [lane] if lane else lanes_of(catalog, name)
+    resolved = tuple(catalog.resolve(name, each) for each in lanes)
+    template = catalog.document("pipelines", name)["pipeline"]
+    purposes = {key: value.get("for", "") for key, value in template.get("lanes", {}).items()}
+    files = _own_files(catalog, name, resolved)
+    return PipelineDrawing(name, template["description"], found.origin(name), resolved, purposes, files)
+
+
+def check_file(file: Path, where: Path) -> FileCheck:
+    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the other
+    files of its repository.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise UsageError(f"{file} cannot be read: {reason}.") from None
+    place = place_of(file, text)
+    others = {path: other for path, other in _checked_out(_top(file, where)).items() if path != place}
+    wrong = tuple(fault.replace(place, str(file)) for fault in file_faults(others, place, text))
+    return FileCheck(place, wrong, says_nothing(text))
+
+
+def _row(found: ProjectCatalogue, name: str) -> PipelineRow:
+    try:
+        description = found.catalog.document("pipelines", name)["pipeline"]["description"]
+        lanes = tuple(lane for lane in lanes_of(found.catalog, name) if lane)
+    except UsageError as error:
+        return PipelineRow(name, found.origin(name), wrong=str(error))
+    return PipelineRow(name, found.origin(name), lanes, description)
+
+
+def _own_files(catalog: Catalog, name: str, resolved: tuple[Resolved, ...]) -> tuple[str, ...]:
+    used = {("pipelines", name)}
+    for each in resolved:
+        used |= {("stages", stage.name) for stage in each.pipeline().stages}
+        used |= {("agents", role) for role in each.value["roles"]}
+        used |= {("contracts", contract) for contract in each.value["contracts"]}
+    own = sorted(
+        f".agentforge/{kind}/{part}.yaml" for kind, part in catalog.overrides if (kind, part) in used
+    )
+    return (*own, *([catalog.orchestration.source] if catalog.orchestration.source else []))
+
+
+def _checked_out(top: Path | None) -> dict[str, str]:
+    """The catalogue files of a checkout as they are now."""
+    if top is None:
+        return {}
+    files = [
+        path
+        for folder in OVERRIDES
+        for path in sorted((top / folder).rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+    return {path.relative_to(top).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in files}
+
+
+def _top(file: Path, where: Path) -> Path | None:
+    """The repository that a file is meant for: the one whose `.agentforge` it is in, else the one around
+    `where`.
+    """
+    whole = file.absolute()
+    if whole.parent.parent.name == ".agentforge":
+        return whole.parents[2]
+    try:
+        return Site.open(where).git.top
+    except UsageError:
+        return None

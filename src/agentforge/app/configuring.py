@@ -1,0 +1,107 @@
+"""What was detected in a repository, and the settings file that a person can correct."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from agentforge.app.settings import NO_MODEL, SETTINGS_FILE, read_own_settings, read_settings
+from agentforge.app.settings_file import spell_command, spell_settings
+from agentforge.app.starting import exclude_run_state
+from agentforge.catalog.check import examples
+from agentforge.core.errors import PolicyError, UsageError
+from agentforge.languages.table import main_language
+from agentforge.languages.values import Plan
+from agentforge.sandbox.walls.ladder import choose
+from agentforge.store.site import Site, home_path
+from agentforge.system.files import write_atomic
+from agentforge.system.visible import brief
+
+Facts: TypeAlias = list[tuple[str, list[str]]]
+"""What was detected, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What `configure` found and wrote."""
+
+    head: str
+    """The commit that was looked at."""
+    facts: Facts
+    settings: str | None
+    """The path of the settings; None where they were left as they are."""
+    examples: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    """Examples that were not written because a file is there."""
+
+
+def configure(site: Site, *, force: bool = False, with_catalog: bool = False) -> Configured:
+    """Detects what the project needs and writes its settings; `force` writes over those that are there, and
+    `with_catalog` adds commented examples. Nothing is committed.
+    """
+    head = site.git.head()
+    plan = _detect(site, head)
+    settings = _write_settings(site, plan, force=force, or_leave=with_catalog)
+    written, left = _write_examples(site) if with_catalog else ([], [])
+    exclude_run_state(site.git)
+    return Configured(head, _facts(site, head, plan), settings, written, left)
+
+
+def _detect(site: Site, head: str) -> Plan:
+    tree = site.git.tree_of(head)
+    paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
+    return main_language(paths).projects.detect(lambda path: site.git.read_blob(tree, path), paths)
+
+
+def _write_settings(site: Site, plan: Plan, *, force: bool, or_leave: bool) -> str | None:
+    """The path of the settings, if they were written; what is there already is somebody's."""
+    path = site.git.top / SETTINGS_FILE
+    if path.exists() and not force:
+        if or_leave:
+            return None
+        raise UsageError(
+            f"{SETTINGS_FILE} is there already.",
+            "Correct it by hand, or write it anew with `agentforge init --force`.",
+        )
+    write_atomic(path, spell_settings(plan).encode())
+    return SETTINGS_FILE
+
+
+def _write_examples(site: Site) -> tuple[list[str], list[str]]:
+    """Which examples were written, and which were left because a file is there. None is ever written over."""
+    written, left = [], []
+    for name, text in examples().items():
+        path = site.git.top / name
+        if path.exists() or path.is_symlink():
+            left.append(name)
+            continue
+        write_atomic(path, text.encode())
+        written.append(name)
+    return written, left
+
+
+def _facts(site: Site, head: str, plan: Plan) -> Facts:
+    return [
+        ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
+        ("tests", [spell_command(plan.tests)]),
+        ("test paths", list(plan.test_paths)),
+        ("import roots", [root or "." for root in plan.import_roots]),
+        ("lint", [spell_command(plan.lint_command)] if plan.lint else ["not configured"]),
+        ("because", [brief(reason) for reason in plan.reasons]),
+        ("sandbox", _sandbox()),
+        ("model", [_model(site, head)]),
+    ]
+
+
+def _sandbox() -> list[str]:
+    try:
+        found = choose("auto", read_own_settings(home_path() / "config.yaml")[1].container)
+    except PolicyError as error:
+        return [error.sentence, error.next_step]
+    return [found.name, *(f"{key}: {value}" for key, value in found.guarantee().items())]
+
+
+def _model(site: Site, head: str) -> str:
+    try:
+        specs = read_settings(site.git, head, model=None, sandbox=None, budget_usd=None).tiers.specs
+    except UsageError as error:  # the committed settings are wrong, which is a reason to be here
+        return f"not known: {error.sentence}"
+    return ", ".join(specs) or f"not configured. {NO_MODEL}"

@@ -1,0 +1,89 @@
+"""What a pipeline that changes no file hands over: a document, summed up in a few lines."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agentforge.core.errors import Unusable
+from agentforge.core.pipeline import Pipeline
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.store.layout import TaskFiles
+from agentforge.store.task import artifacts
+from agentforge.store.task.views import final_name
+from agentforge.system.visible import brief
+
+_CHANGES = frozenset({"test_suite", "implementation"})
+"""Artifacts that stand for files of the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverable:
+    """The last document of a task."""
+
+    contract: str
+    title: str
+    lines: tuple[str, ...]
+    file: str
+    """From the top of the repository."""
+
+
+def changes_files(pipeline: Pipeline) -> bool:
+    """Whether a task of this pipeline ends in a branch."""
+    return pipeline.writes and any(
+        product.contract in _CHANGES for stage in pipeline.stages for product in stage.products
+    )
+
+
+def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
+    """The document of the last stage that is accepted; None while there is none, or where it cannot be
+    read.
+    """
+    products = state.pipeline.stages[-1].products if state.pipeline.stages else ()
+    ref = state.artifact(products[0].contract) if products else None
+    if ref is None:
+        return None
+    try:
+        document = artifacts.read(files, ref)
+    except Unusable:
+        return None  # `verify` names what is wrong with it
+    title, lines = _title_and_lines(ref.contract, document)
+    return Deliverable(
+        ref.contract,
+        title,
+        lines,
+        f"{files.root.relative_to(files.root.parents[2]).as_posix()}/{final_name(ref)}",
+    )
+
+
+def _title_and_lines(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+    match contract:
+        case "specification":
+            wanted = tuple(
+                f"{item.get('id')} {brief(str(item.get('description') or ''), 120)}"
+                for item in _objects(document, "requirements")
+            )
+            return brief(str(document.get("title") or ""), 120), wanted
+        case "analysis":
+            found = [*_objects(document, "impacted_files")]
+            lines = [
+                f"{brief(str(item.get('path')), 80)}: {brief(str(item.get('reason') or ''), 120)}"
+                for item in found
+            ]
+            lines += [
+                f"{kind}: {brief(str(text), 160)}"
+                for kind in ("constraint", "risk")
+                for text in _list(document, f"{kind}s")
+            ]
+            title = f"{len(found):,} impacted file" + ("" if len(found) == 1 else "s")
+            return title, tuple(lines)
+        case _:
+            return brief(str(document.get("title") or document.get("summary") or ""), 120), ()
+
+
+def _objects(document: Mapping[str, Json], key: str) -> Iterator[dict[str, Json]]:
+    yield from (item for item in _list(document, key) if isinstance(item, dict))
+
+
+def _list(document: Mapping[str, Json], key: str) -> list[Json]:
+    value = document.get(key)
+    return value if isinstance(value, list) else []

@@ -1,0 +1,187 @@
+"""A driver: whoever holds a task's lock, with all that driving it takes."""
+
+import concurrent.futures.thread  # noqa: F401  # see below
+
+# Both hook into forks. Loaded in one thread while another starts a program, they let go of locks not taken.
+import logging  # noqa: F401
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agentforge.activities.batches import Desk, Pace
+from agentforge.activities.commit import save
+from agentforge.activities.perform import perform
+from agentforge.activities.said import said, walls_of
+from agentforge.activities.spending import Purse
+from agentforge.activities.world import World
+from agentforge.app.answering import Answering
+from agentforge.app.settings import Settings
+from agentforge.app.tasks import OpenTask
+from agentforge.app.view_writer import ViewWriter
+from agentforge.app.world import make_world, settings_of
+from agentforge.catalog.modes import mode_named
+from agentforge.core.errors import UserError
+from agentforge.core.inputs import Abort, Message
+from agentforge.core.pipeline import TIERS
+from agentforge.core.state import State
+from agentforge.engines.local import Ports, drive
+from agentforge.models.known.tiers import Wish
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
+from agentforge.sandbox.worktree import Workspace
+from agentforge.store.site import Site
+from agentforge.store.task import inbox
+from agentforge.store.task.journal import Journal, Listener
+from agentforge.store.task.lock import DriverLock
+from agentforge.store.user.ledger import Ledger
+from agentforge.store.user.outbox import Outbox
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.system import processes
+from agentforge.system.processes import Completed
+
+
+@contextmanager
+def open_driver(
+    task: OpenTask, *, listener: Listener | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Iterator["Driver"]:
+    """Holds the task's lock while the block runs; `LockTaken` if another driver has it."""
+    site, journal = task.site, task.journal
+    before = len(journal.listeners)
+    with (
+        DriverLock(task.files.lock, site.clock) as lock,
+        journal.writing(),
+        closing(ViewWriter(site, journal, progress)) as views,
+        Ledger.of(site.home, progress) as ledger,
+    ):
+        journal.listeners.append(views)
+        if listener is not None:
+            journal.listeners.append(listener)
+        try:
+            yield Driver(replace(site, git=site.git.holding(lock.fd)), journal, lock.fd, progress, ledger)
+        finally:
+            del journal.listeners[before:]
+        views.show()
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A task, its lock held."""
+
+    site: Site
+    journal: Journal
+    lock_fd: int
+    progress: Callable[[str], None]
+    ledger: Ledger
+
+    def tell(self, key: str, message: Message) -> None:
+        """Puts a person's word on record at once; raises `StateInvalid` where it makes no sense."""
+        state = self.journal.state
+        if isinstance(message, Abort) and state.prepared and not state.halted:
+            # What a killed driver left is not a person's work either, and from here on a difference would
+            # count as theirs.
+            self._workspace().stand(state.tree, state.base_commit)
+        self.journal.advance(key, message)
+
+    def say(self, wishes: Wishes) -> None:
+        """Replaces what was said when the task was started; which walls it has stays as it was."""
+        state = self.journal.state
+        before = said(self.site, state).wishes
+        path = wishes_file(self.site.home, self.site.git.top, state.task_id)
+        write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
+
+    def run(self, *, detach: bool = False) -> State:
+        """Drives until the task is over or waits for a person; with `detach` also where it only waits for a
+        batch.
+        """
+        world = self._world(detach=detach)
+        drive(
+            self.journal, replace(self.ports(world), withdraw=partial(_withdraw, world, processes.kill_all))
+        )
+        return self.settle(world)
+
+    def ports(self, world: World) -> Ports:
+        """What an engine is given."""
+        files = self.journal.files
+
+        def report(sentence: str) -> None:
+            self.progress(sentence)
+
+        def messages() -> Iterable[tuple[str, Message]]:
+            return inbox.receive(files, self.journal.known, report)
+
+        def refused(key: str, error: UserError) -> None:
+            inbox.refuse(files, key)
+            self.progress(f"a message was refused: {error}")
+
+        withdraw = partial(_withdraw, world, partial(processes.kill_holding, self.lock_fd))
+        return Ports(partial(perform, world), messages, refused, withdraw)
+
+    def settle(self, world: World) -> State:
+        """Nothing runs any more: saves the task, and puts its files back to what is on record."""
+        state = self.journal.state
+        self.ledger.catch_up(self.site.git.top, self.journal.files)
+        if world.desk is not None:
+            world.desk.tidy(state)
+        if state.prepared:
+            save(world, state)
+            # What a withdrawn effect left is not a person's work: they find the recorded tree.
+            world.workspace.stand(state.tree, state.base_commit)
+        return state
+
+    def world(self) -> World:
+        """What effects touch, for commands that look at a task as an effect would."""
+        return self._world()
+
+    def _workspace(self) -> Workspace:
+        site, task_id = self.site, self.journal.state.task_id
+        return Workspace(site.git, site.home.trees(site.git.top, task_id).root, task_id)
+
+    def _world(self, *, detach: bool = False) -> World:
+        site, state = self.site, self.journal.state
+        settings = settings_of(site, state)
+        walls = _Holding(walls_of(site, state, settings.own.sandbox, settings.own.container), self.lock_fd)
+        answering = Answering.of(site.home, settings, local_only=mode_named(state.pipeline.mode).local_only)
+        answering.check()
+        self.ledger.catch_up(site.git.top, self.journal.files)
+        world = make_world(
+            site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress
+        )
+        desk = _desk(site, settings, state, detach=detach)
+        desk.tidy(state)
+        return replace(world, purse=Purse(str(site.git.top), self.ledger, settings.own.day_cap), desk=desk)
+
+
+def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
+    """The way to batches, as the task and its tiers want them."""
+    wishes: dict[str, Wish] = {
+        tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS
+    }
+    pace = Pace.of(os.environ, settings.own.batch_window_s)
+    return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
+
+
+def _withdraw(world: World, kill: Callable[[], object]) -> None:
+    """The task is over: nobody waits for a batch, a pause or a turn, and no child goes on."""
+    if world.desk is not None:
+        world.desk.off.set()
+    world.models.call_off()
+    kill()
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """A sandbox whose children hold the driver's lock: a new driver starts only when they are gone."""
+
+    inner: Sandbox
+    fd: int
+
+    @property
+    def name(self) -> SandboxName:
+        return self.inner.name
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        return self.inner.run(argv, replace(confinement, pass_fds=(*confinement.pass_fds, self.fd)))
+
+    def guarantee(self) -> dict[str, str]:
+        return self.inner.guarantee()

@@ -1,0 +1,80 @@
+"""Driving a task until it is over or waits for a person, by whichever engine it has."""
+
+from agentforge.app.answers import answer, may_ask
+from agentforge.app.driver import open_driver
+from agentforge.app.messages import resume_where_halted
+from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
+from agentforge.app.remote import drive_remotely
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import UserError
+from agentforge.core.events import Event
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.store.task.engine import read_engine
+from agentforge.store.user.wishes import Wishes
+
+
+def resume(
+    task: OpenTask,
+    watcher: Watcher = UNWATCHED,
+    *,
+    ask: Ask | None = None,
+    wishes: Wishes | None = None,
+    detach: bool = False,
+) -> State:
+    """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
+    first. `wishes` replace what was allowed when it was started.
+    """
+    return drive(task, watcher, resume_where_halted, ask=ask, wishes=wishes, detach=detach)
+
+
+def drive(
+    task: OpenTask,
+    watcher: Watcher = UNWATCHED,
+    messages: Messages = no_messages,
+    *,
+    ask: Ask | None = None,
+    wishes: Wishes | None = None,
+    detach: bool = False,
+) -> State:
+    """Drives until the task is over or waits; with `detach` also where it only waits for a batch.
+
+    `messages` are put on record first. With `ask` a person who is there is asked for permissions on the way.
+    """
+    state = _drive_once(task, watcher, messages, wishes, detach=detach)
+    while ask is not None and may_ask(task) and (words := ask(state)) is not None:
+        assert state.open_escalation is not None
+        taken = answer(task, state.open_escalation.id, words)
+        for note in taken.notes:
+            watcher.notice(note)
+        state = _drive_once(task, watcher) if taken.free else task.refresh()
+    return state
+
+
+def _drive_once(
+    task: OpenTask,
+    watcher: Watcher,
+    messages: Messages = no_messages,
+    wishes: Wishes | None = None,
+    *,
+    detach: bool = False,
+) -> State:
+    if read_engine(task.files).engine == "temporal":
+        return drive_remotely(task, watcher, messages, wishes)
+
+    def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        watcher.happened(events, state)
+
+    def progress(text: str) -> None:
+        watcher.notice(f"  {text}", "quiet")
+
+    with open_driver(task, listener=listener, progress=progress) as driver:
+        for key, message in messages(task.state, task.journal.length):
+            driver.tell(key, message)
+        if wishes is not None:
+            driver.say(wishes)
+        try:
+            return driver.run(detach=detach)
+        except UserError:
+            watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` goes on.", "bad")
+            raise

@@ -1,0 +1,137 @@
+"""Tasks as their engine sees them: what workers do, what holds one up, and which hosts are lost. Looks, and
+changes nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agentforge.app.connection import connected, look_at, read_temporal, workflow_name
+from agentforge.app.holdups import Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import UsageError, UserError
+from agentforge.core.state import TERMINAL
+from agentforge.store.site import Site
+from agentforge.store.task.engine import Driven, read_engine
+from agentforge.store.user.index import Index, Row
+
+if TYPE_CHECKING:
+    from agentforge.engines.temporal.look import Look
+
+HOST_LOST = "HOST-LOST"
+"""The name of the one question that is on no journal: its host is silent."""
+GLANCE_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    """Who drives a task, and what its server says of it."""
+
+    driven: Driven
+    lines: tuple[str, ...] = ()
+    """What workers do, and what holds the task up."""
+    look: "Look | None" = None
+    """None where the server was not asked, or did not answer."""
+    lost: Holdup | None = None
+
+
+def engine_view(task: OpenTask) -> EngineView:
+    """Who drives the task, where, and what the server says of it. A task that is over needs no server."""
+    state, driven = task.state, read_engine(task.files)
+    if driven.engine != "temporal" or state.status in TERMINAL:
+        return EngineView(driven)
+    try:
+        with connected() as line:
+            look = line.look(workflow_name(task))
+            case = Case(task.task_id, driven, line.config, idle_s(task.journal.times, task.site.clock))
+            if look.found != "running":
+                goes_on = (
+                    f"no workflow runs; `agentforge continue {task.task_id}` starts one on what is recorded"
+                )
+                return EngineView(driven, () if rests(state) else (goes_on,), look)
+            found = holdups(case, look, workers=look.is_taken or bool(line.pollers(line.config.queue)))
+            lost_now = next((each for each in found if each.kind == "host_lost"), None)
+            return EngineView(driven, (*at_work(look), *(each.text for each in found)), look, lost_now)
+    except UserError as error:
+        return EngineView(driven, (str(error),))
+
+
+@dataclass(frozen=True, slots=True)
+class LostTask:
+    """A task whose host is silent: somebody has to decide."""
+
+    task: OpenTask
+    holdup: Holdup
+
+
+@dataclass(frozen=True, slots=True)
+class LostTasks:
+    """What a short look at the server found."""
+
+    found: tuple[LostTask, ...] = ()
+    note: str = ""
+    """Why it found nothing, if the server did not answer."""
+    asked: frozenset[str] = field(default_factory=frozenset)
+    """The tasks that it told about."""
+
+
+def find_lost(site: Site, rows: Iterable[Row]) -> LostTasks:
+    """The tasks whose hosts are lost. Only tasks that are under way are asked for, and only for a moment."""
+    tasks = [task for row in rows if (task := _under_way(site, row)) is not None]
+    if not tasks:
+        return LostTasks()
+    try:
+        config = read_temporal()
+        looks = look_at(config, tasks, GLANCE_S)
+    except UserError as error:
+        return LostTasks(note=f"Whether a host is lost is not known: {error}")
+    found = []
+    for task in tasks:
+        case = Case(task.task_id, read_engine(task.files), config, idle_s(task.journal.times, site.clock))
+        if is_lost(case, looks[task.task_id]):
+            found.append(LostTask(task, lost(case, looks[task.task_id])))
+    return LostTasks(tuple(found), asked=frozenset(looks))
+
+
+def lost_tasks(site: Site) -> LostTasks:
+    """Of all tasks of the repository."""
+    with Index(site.home.index, lambda _: None) as index:
+        return find_lost(site, index.rows(site.git.top))
+
+
+def lost_task(site: Site, name: str | None) -> LostTask:
+    """The one task whose host is lost, or the one that is named."""
+    wanted = site.find(name).task_id if name else None
+    found = lost_tasks(site)
+    mine = [item for item in found.found if wanted in (None, item.task.task_id)]
+    if len(mine) == 1:
+        return mine[0]
+    if mine:
+        raise UsageError(
+            f"The hosts of {len(mine)} tasks are lost: {', '.join(item.task.task_id for item in mine)}.",
+            "Say which with --task.",
+        )
+    raise UsageError(
+        found.note or f"No host of {wanted or 'any task'} is lost.",
+        "`agentforge escalations list` shows what waits.",
+    )
+
+
+def not_in_words(name: str | None) -> UsageError:
+    """To who answers it as if it were a question of the task."""
+    return UsageError(
+        f"{HOST_LOST} is answered by what you do, not in words.",
+        "Start `agentforge worker` there, or take the task over with `agentforge continue "
+        f"{name or 'TASK'} --take-over`.",
+    )
+
+
+def _under_way(site: Site, row: Row) -> OpenTask | None:
+    files = site.project.task(row.task_id)
+    try:
+        if row.status in TERMINAL or row.status == "unreadable" or read_engine(files).engine != "temporal":
+            return None
+        task = OpenTask.open(site, files)
+    except UserError:
+        return None  # `status` names what is wrong with it
+    return None if rests(task.state) else task

@@ -1,0 +1,115 @@
+"""What a person says to a task: on record at once where no driver runs, else through the inbox of the one that
+does.
+"""
+
+import getpass
+import time
+from collections.abc import Sequence
+
+from agentforge.app.driver import open_driver
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import PolicyError, StateInvalid, UsageError
+from agentforge.core.inputs import Abort, Message, Resolution, Resume
+from agentforge.core.state import TERMINAL, State
+from agentforge.core.values import RETRYABLE, Escalation
+from agentforge.store.task import inbox
+from agentforge.store.task.times import stamp
+from agentforge.system.secrets.redact import redact
+
+PATIENCE_S = 5.0
+"""How long a driver that is about to end gets to take a message in."""
+_TICK_S = 0.1
+
+
+def resume_where_halted(state: State, length: int) -> Sequence[tuple[str, Message]]:
+    """`Resume` for a halted task. One that was killed needs no word, and one that waits for an answer needs
+    another.
+    """
+    waiting = state.open_escalation
+    answered_only = state.status == "blocked" and waiting is not None and waiting.kind not in RETRYABLE
+    if answered_only or (state.status not in TERMINAL and state.status != "blocked"):
+        return ()
+    return ((f"resume/{length}", Resume(person())),)
+
+
+def abort(task: OpenTask, reason: str = "") -> bool:
+    """Ends the task now, or tells the driver that runs. True if the end is on record; False if the driver has
+    not come to it yet.
+    """
+    message = Abort(person(), redact(reason)[0])
+    try:
+        with open_driver(task) as driver:
+            driver.tell(f"abort/{driver.journal.length}", message)
+    except PolicyError:  # a driver holds the task
+        state = task.refresh()
+        if state.status in TERMINAL:
+            raise StateInvalid(f"state_invalid: the task is {state.status} already.") from None
+        name = f"abort-{state.segment}"
+        inbox.send(task.files, message, name)
+        return _taken_in(task, f"inbox/{name}")
+    return True
+
+
+def send_answer(task: OpenTask, identity: str, answer: str) -> bool:
+    """Puts the answer on record; the first one counts. True if no driver runs, so that somebody must drive
+    on.
+    """
+    open_question(task.state, identity)
+    message, key = Resolution(identity, redact(answer)[0], person()), f"inbox/{identity}"
+    opened = dict(task.journal.times.opened).get(identity, "")
+    seen = inbox.Seen(opened_at=opened, answered_at=stamp(task.site.clock()))
+    if not inbox.send(task.files, message, identity, seen):
+        raise UsageError(
+            f"{identity} of {task.task_id} has an answer already, and the first one counts.",
+            f"`agentforge continue {task.task_id}` takes it up if no driver runs.",
+        )
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with open_driver(task) as driver:
+                driver.tell(key, message)
+        except PolicyError:
+            task.refresh()
+            if task.journal.known(key) or time.monotonic() > deadline:
+                return False  # it has the answer, or finds it in the inbox at its next look
+            time.sleep(_TICK_S)
+        except StateInvalid:
+            inbox.refuse(task.files, key)
+            raise
+        else:
+            return True
+
+
+def open_question(state: State, identity: str) -> Escalation:
+    """The question with this name; refuses an answer that nobody waits for, before anything is written."""
+    found = next((item for item in state.escalations if item.id == identity), None)
+    if found is None:
+        known = ", ".join(item.id for item in state.escalations) or "none"
+        raise UsageError(
+            f"{state.task_id} has no escalation {identity}; it has {known}.",
+            "`agentforge escalations list` shows all.",
+        )
+    if found.answer is not None:
+        raise UsageError(
+            f"{identity} was answered already by {found.by}: {found.answer[:80]!r}.",
+            "The first answer counts.",
+        )
+    return found
+
+
+def person() -> str:
+    """The name of the account that runs this process; answers are recorded under it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return "a person"
+
+
+def _taken_in(task: OpenTask, key: str) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        task.refresh()
+        if task.journal.known(key):
+            return True
+        time.sleep(_TICK_S)
+    return False

@@ -1,0 +1,132 @@
+"""The models of a user: of each tier, of each provider, and who would be asked for a role."""
+
+from dataclasses import dataclass, replace
+
+from agentforge.app.answering import Answering
+from agentforge.app.models_config import committed_catalogue, models_config
+from agentforge.catalog.modes import mode_named
+from agentforge.core.errors import UsageError
+from agentforge.core.pipeline import TIERS, Tier
+from agentforge.models.base import ModelTrouble, Request
+from agentforge.models.known.local import installed_all, lists, propose
+from agentforge.models.known.providers import Provider
+from agentforge.models.known.tiers import is_tier, split
+from agentforge.models.known.windows import window_of
+from agentforge.models.router import CONFIGURE, Candidate
+from agentforge.store.site import home_path
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model of a tier."""
+
+    candidate: Candidate
+    window: int | None
+    """Tokens that it reads; None where nobody knows."""
+    prices: dict[str, int] | None
+    """Micro-dollars per million tokens of input, output and cached input; None where nobody knows."""
+    usable_replies: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """A provider, and whether it could be asked."""
+
+    name: str
+    host: str
+    key: str
+    """Where its key is from."""
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who would be asked for a role, and who else could be."""
+
+    tier: Tier
+    source: str
+    """Where the tier's list is from."""
+    mode: str
+    candidates: tuple[Candidate, ...]
+    picked: str | None
+    why: str
+
+
+def my_models(model: str | None = None) -> Answering:
+    """What is configured for this user, here."""
+    return models_config(home_path(), model=model)
+
+
+def tier_rows(config: Answering) -> dict[Tier, list[ModelRow]]:
+    """The models of each tier, the strongest tier first. Servers on this machine are asked what they have."""
+    router = config.router()
+    return {
+        tier: [_row(config, item) for item in router.explain(tier, 0) if item.tier == tier]
+        for tier in reversed(TIERS)
+    }
+
+
+def provider_states(config: Answering) -> list[ProviderState]:
+    """Every provider; only servers on this machine are asked."""
+    seen = installed_all([provider for provider in config.providers.values() if lists(provider)], config.key)
+    rows = []
+    for name, provider in config.providers.items():
+        found = seen.get(name)
+        state = "not asked; `models test` does" if found is None else found.trouble or _installed(found.names)
+        rows.append(ProviderState(name, provider.host, _key(config, provider), state))
+    return rows
+
+
+def no_model(config: Answering) -> str:
+    """What to do where no model is configured."""
+    return f"No model is configured. {propose(config.providers.values()) or CONFIGURE}"
+
+
+def choose_model(role: str, mode_name: str, tokens: int) -> Choice:
+    """Which models a role, or a tier, could reach, in order, and who would be asked now. Nothing is sent."""
+    mode = mode_named(mode_name)
+    tier = _tier_of(role)
+    config = my_models()
+    router = (replace(config, local_only=True) if mode.local_only else config).router()
+    found = tuple(router.explain(tier, tokens))
+    picked, why = None, ""
+    try:
+        chosen = router.pick(Request("explain", "explain", "", (), (), 0, tier=tier), tokens)
+        picked, why = chosen.spec, chosen.why
+    except ModelTrouble as trouble:
+        why = trouble.user_sentence
+    return Choice(tier, router.tiers.source[tier], mode.name, found, picked, why)
+
+
+def _row(config: Answering, item: Candidate) -> ModelRow:
+    provider = config.providers.get(split(item.asks)[0])
+    name = split(item.asks)[1]
+    prices = config.prices(provider, name) if provider else None
+    known = {"input": prices.input, "output": prices.output, "cached": prices.cached} if prices else None
+    good, calls = config.rates.get((item.tier, item.asks), (0, 0))
+    return ModelRow(item, window_of(provider, name), known, good, calls)
+
+
+def _tier_of(role: str) -> Tier:
+    if is_tier(role):
+        return role
+    catalog = committed_catalogue()
+    names = catalog.names("agents")
+    if role not in names:
+        raise UsageError(
+            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier will do, too."
+        )
+    return catalog.role(role).tier
+
+
+def _installed(names: tuple[str, ...]) -> str:
+    more = ", …" if len(names) > 8 else ""
+    return f"has {', '.join(names[:8])}{more}" if names else "has no model"
+
+
+def _key(config: Answering, provider: Provider) -> str:
+    found = config.keys.find(provider.name, provider.key_env)
+    if found is None:
+        return f"{provider.key_env} is not set" if provider.needs_key else "none needed"
+    return f"from {provider.key_env}" if found.source == "environment" else f"from the {found.source}"

@@ -1,0 +1,133 @@
+"""One tiny real request to a model, and what became of it in one sentence."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agentforge.app.answering import Answering
+from agentforge.core.errors import UserError
+from agentforge.models.base import Answer, Block, Model, ModelTrouble, Request, ToolSpec
+from agentforge.models.known.providers import SCRIPTED, Means
+from agentforge.models.known.tiers import split
+from agentforge.models.provider_model import ProviderModel
+from agentforge.models.reply.format import POSSIBLE
+from agentforge.models.wrap.retry import Attempt, Retrying, Tries
+
+_READY = ToolSpec(
+    "ready",
+    "Say that you are ready.",
+    {"type": "object", "properties": {"word": {"type": "string", "enum": ["ready"]}}, "required": ["word"]},
+)
+_REQUEST = Request(
+    "models-test",
+    "models-test",
+    "You are being tried out. Take the action `ready` once, with the word `ready`, and do nothing else.",
+    (Block("task", "Take the action `ready`."),),
+    (_READY,),
+    2000,
+)
+_TRIES = Tries(most=2, first_s=0.5, longest_s=10)
+"""A second try tells a hiccup from a fault; nobody waits a minute for a test."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTrial:
+    """How one model did."""
+
+    model: str
+    ok: bool
+    sentence: str
+    """What went wrong, and what to do; empty if all went well."""
+    means: Means | None = None
+    """How it replied."""
+    milliseconds: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    micro_usd: int | None = None
+
+
+def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> ModelTrial:
+    """Sends the request; if the model cannot reply as it is asked to, finds out how it can."""
+    if split(spec)[0] == SCRIPTED:
+        return ModelTrial(
+            spec,
+            ok=True,
+            sentence="a script; it answers the stages that it was written for, so nothing was sent",
+        )
+    try:
+        model = config.open(spec)
+    except UserError as error:
+        return ModelTrial(spec, ok=False, sentence=str(error))
+    assert isinstance(model, ProviderModel)
+    tried = _attempt(model, say)
+    if tried.ok or not tried.means or model.provider.reply is not None:
+        return tried
+    for means in POSSIBLE[model.provider.wire]:
+        if means == tried.means:
+            continue
+        other = _attempt(replace(model, provider=replace(model.provider, reply=means)), say)
+        if other.ok:
+            way = (
+                f"It can reply by {means}: set `providers: {{{model.provider.name}: {{reply: "
+                f"{means}}}}}` in config.yaml."
+            )
+            return replace(tried, sentence=f"{tried.sentence} {way}")
+    return tried
+
+
+def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
+    """`means` is only set on a failure if another one might do better."""
+
+    def told(attempt: Attempt) -> None:
+        if attempt.trouble is not None and attempt.pause_s is not None:
+            say(f"{model.name}: {attempt.trouble.user_sentence} Trying again in {attempt.pause_s:.1f} s.")
+
+    asked: Model = Retrying(model, _TRIES, told)
+    _load(model)
+    began = time.monotonic()
+    try:
+        answer = asked.ask(_REQUEST)
+        means = model.reply_means()
+    except UserError as error:
+        return ModelTrial(model.name, ok=False, sentence=str(error))
+    except ModelTrouble as trouble:
+        means_may_help = trouble.kind == "bad_request"
+        return ModelTrial(
+            model.name,
+            ok=False,
+            sentence=trouble.user_sentence,
+            means=model.reply_means() if means_may_help else None,
+        )
+    took = int((time.monotonic() - began) * 1000)
+    wrong, otherwise = _wrong(answer)
+    if wrong:
+        return ModelTrial(model.name, ok=False, sentence=wrong, means=means if otherwise else None)
+    used = answer.usage
+    return ModelTrial(
+        model.name,
+        ok=True,
+        sentence="",
+        means=means,
+        milliseconds=took,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        micro_usd=answer.micro_usd,
+    )
+
+
+def _load(model: ProviderModel) -> None:
+    """The libraries take longer to load than a quick model takes to answer."""
+    from agentforge.models.wire.send import maker
+
+    maker(model.endpoint)
+
+
+def _wrong(answer: Answer) -> tuple[str, bool]:
+    """What is wrong with it, and whether another way of replying might do better."""
+    if answer.stop == "length":
+        return "It answers, but its reply was cut off at the length limit.", False
+    if answer.stop == "refused":
+        return "It answers, but it refused a harmless request.", False
+    if answer.reply is None or not any(action.name == _READY.name for action in answer.reply.actions):
+        return f"It answers, but not with an action. {answer.mistake or ''}".rstrip(), True
+    return "", False

@@ -1,0 +1,211 @@
+"""A task that workers drive: handed over to the Temporal server, followed through its journal, and told when
+somebody spoke to it.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from agentforge import __version__
+from agentforge.app.connection import connected, workflow_name
+from agentforge.app.driver import open_driver
+from agentforge.app.following import TICK_S, Follower
+from agentforge.app.holdups import SLOW_S, Case, nobody
+from agentforge.app.ports import UNWATCHED, Messages, Watcher, no_messages
+from agentforge.app.tasks import OpenTask
+from agentforge.core.errors import Unusable, UsageError, UserError
+from agentforge.core.events import Event
+from agentforge.core.reply import Json
+from agentforge.core.state import TERMINAL, State
+from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
+from agentforge.store.task.lock import DriverLock, LockTaken
+from agentforge.store.user.wishes import Wishes
+from agentforge.system.secrets.redact import redact
+
+if TYPE_CHECKING:
+    from agentforge.engines.temporal.client import Connection
+
+PATIENCE_S = 10.0
+"""How long a worker that is about to let a task go is waited for."""
+_MEMO = 2000
+
+
+def check_driven_by(task: OpenTask, wanted: EngineName | None) -> None:
+    """Refuses to drive a task of the other engine."""
+    now = read_engine(task.files)
+    if wanted is not None and wanted != now.engine:
+        raise UsageError(
+            f"{task.task_id} is driven by the engine {now.engine}.",
+            f"Leave --engine out, or take it over with `agentforge continue {task.task_id} --engine "
+            f"{wanted} --take-over`.",
+        )
+
+
+def take_over(task: OpenTask, engine: EngineName | None = None) -> list[str]:
+    """Makes this machine and `engine` (the task's own, if None) the ones that drive it; first it is proved
+    that nothing runs. Returns what a person should know.
+    """
+    before = read_engine(task.files)
+    chosen, notes = engine or before.engine, list[str]()
+    with DriverLock(task.files.lock, task.site.clock):
+        if before.engine == "temporal":
+            try:
+                with connected() as line:
+                    line.terminate(workflow_name(task), f"taken over by the engine {chosen}")
+            except UserError as error:  # away, or closed to us: the lock has proved enough
+                notes.append(
+                    f"{error.sentence} If it comes back, its workflow finds the task taken over and ends."
+                )
+        write_engine(task.files, Driven(chosen))
+    return notes
+
+
+def check_engine(engine: EngineName, *, detach: bool) -> None:
+    """Before a task is recorded: whoever shall drive it is there."""
+    if engine == "temporal":
+        with connected():
+            return
+    if detach:
+        next_step = (
+            "The local engine works while the command runs; with --batch it can end while a batch waits."
+        )
+        raise UsageError("--detach is for the engine temporal and for batches.", next_step)
+
+
+def waits_by_batch(task: OpenTask) -> bool:
+    """Whether a task of the local engine may be left while its calls wait."""
+    state = task.state
+    waits = state.delivery == "batch" or any(flight.delivery == "batch" for flight in state.flights)
+    return waits and read_engine(task.files).engine == "local"
+
+
+def hand_over(
+    task: OpenTask, messages: Messages = no_messages, wishes: Wishes | None = None
+) -> UserError | None:
+    """Gives the task to the workers and returns; what stands in the way if there is no worker now."""
+    if read_engine(task.files).engine != "temporal":
+        check_engine("local", detach=True)
+    with connected() as line:
+        _hand_over(task, line, messages, wishes)
+        if not line.pollers(line.config.queue):
+            return nobody(Case(task.task_id, read_engine(task.files), line.config)).error()
+    return None
+
+
+def drive_remotely(
+    task: OpenTask, watcher: Watcher, messages: Messages = no_messages, wishes: Wishes | None = None
+) -> State:
+    """Hands the task over and follows it until it is over or waits for a person."""
+    with connected() as line, _watched(task, watcher):
+        try:
+            _hand_over(task, line, messages, wishes)
+        except Unusable:
+            watcher.notice(
+                f"{task.task_id} is on record; `agentforge continue {task.task_id}` hands it over.", "bad"
+            )
+            raise
+        return _follow(task, line, watcher)
+
+
+def follow(task: OpenTask, watcher: Watcher = UNWATCHED) -> State:
+    """Follows a task that workers drive, until it is over or waits for a person."""
+    with connected() as line, _watched(task, watcher):
+        return _follow(task, line, watcher)
+
+
+def tell_workers(task: OpenTask) -> str:
+    """Tells the workflow that something was said. Returns what a person should know if it could not be told."""
+    if read_engine(task.files).engine != "temporal":
+        return ""
+    stays = f"What you said is kept, and `agentforge continue {task.task_id}` takes it up."
+    if task.refresh().status in TERMINAL:
+        stays = "What you said is on record, and the workflow ends when it hears of it."
+    try:
+        with connected() as line:
+            if line.look(workflow_name(task)).found == "running" and not _ensure_workflow(task, line):
+                return "No worker answered; the next one that has the task takes up what you said."
+    except UserError as error:
+        return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
+    return ""
+
+
+@contextmanager
+def _watched(task: OpenTask, watcher: Watcher) -> Iterator[None]:
+    def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
+        watcher.happened(events, state)
+
+    task.journal.listeners.append(listener)
+    try:
+        yield
+    finally:
+        task.journal.listeners.remove(listener)
+
+
+def _follow(task: OpenTask, line: "Connection", watcher: Watcher) -> State:
+    def hand_over_again() -> None:
+        _hand_over(task, line)
+
+    try:
+        return Follower(task.journal, line, workflow_name(task), watcher, hand_over_again).follow()
+    except KeyboardInterrupt:
+        watcher.notice(f"The workers go on with {task.task_id}.")
+        raise
+
+
+def _hand_over(
+    task: OpenTask, line: "Connection", messages: Messages = no_messages, wishes: Wishes | None = None
+) -> None:
+    """Puts a person's messages on record, then sees to it that a workflow runs and knows of them."""
+    _record(task, messages, wishes)
+    _ensure_workflow(task, line)
+
+
+def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
+    """A workflow runs that knows what is on record. One that cannot be told makes place for another, which
+    reads it.
+
+    False if it has work out that nobody answers for: whoever takes that up reads the journal, too.
+    """
+    from agentforge.engines.temporal.workflow import Task
+
+    name = workflow_name(task)
+    look = line.look(name)
+    if look.found == "running":
+        if not look.is_stuck(SLOW_S) and _hint(line, name):
+            return True
+        if look.is_busy or look.host_lost:
+            return False
+        line.terminate(name, "nobody could be told what was said")
+    state = task.refresh()
+    if state.status in TERMINAL:
+        return True
+    top = str(task.site.git.top)
+    work = Task(task.task_id, top, __version__, host_silence_s=line.config.host_silence_s)
+    line.begin(name, work, {"request": redact(state.request)[0][:_MEMO], "repository": top})
+    return True
+
+
+def _hint(line: "Connection", name: str) -> bool:
+    """Whether a worker looked into the inbox. Where none is, nobody is waited for."""
+    return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
+
+
+def _record(task: OpenTask, messages: Messages, wishes: Wishes | None) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        state = task.refresh()
+        if wishes is None and not messages(state, task.journal.length):
+            return
+        try:
+            with open_driver(task) as driver:
+                for key, message in messages(task.state, task.journal.length):
+                    driver.tell(key, message)
+                if wishes is not None:
+                    driver.say(wishes)
+        except LockTaken:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(TICK_S)
+        else:
+            return

@@ -1,0 +1,54 @@
+"""How a task stands: its branch, what it changed, its proof and its document, read from git and its files."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from agentforge.app.deliverable import Deliverable, changes_files, read_deliverable
+from agentforge.app.tasks import OpenTask
+from agentforge.core.state import State
+from agentforge.store.layout import TaskFiles
+from agentforge.system.git.repository import Git
+from agentforge.system.unlinked import read_unlinked
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """What can be said of a task at one moment."""
+
+    state: State
+    branch: str
+    tip: str | None
+    """The commit of the branch; None while no accepted stage has changed a file."""
+    stat: str
+    evidence: dict[str, Any]
+    """Empty until the task is delivered."""
+    changes_nothing: bool = False
+    """Its pipeline ends in a document, not in a branch."""
+    deliverable: Deliverable | None = None
+    """That document."""
+
+
+def report(task: OpenTask) -> TaskReport:
+    """How the task stands by what is on record."""
+    return report_of(task.site.git, task.files, task.state)
+
+
+def report_of(git: Git, files: TaskFiles, state: State) -> TaskReport:
+    """As `report`, for parts."""
+    branch = state.branch
+    tip = git.read_ref(f"refs/heads/{branch}") if branch else None
+    stat = git.diff_stat(state.base_commit, tip) if tip else ""
+    evidence = _evidence(files) if state.delivered else {}
+    if changes_files(state.pipeline):
+        return TaskReport(state, branch, tip, stat, evidence)
+    deliverable = read_deliverable(files, state)
+    return TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=deliverable)
+
+
+def _evidence(files: TaskFiles) -> dict[str, Any]:
+    try:
+        value = json.loads(read_unlinked(files.evidence))
+    except (OSError, ValueError):
+        return {}  # `verify` names what is wrong with it
+    return value if isinstance(value, dict) else {}

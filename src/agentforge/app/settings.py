@@ -1,0 +1,225 @@
+"""What people configured, read once: the user's own file, the repository's from the base commit, and the
+environment.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from agentforge.catalog.contracts import Contract, compile_contract, problems
+from agentforge.catalog.extends import KINDS
+from agentforge.catalog.faults import placed
+from agentforge.catalog.load import Catalog
+from agentforge.core.errors import UsageError
+from agentforge.core.values import Budget
+from agentforge.languages.values import VERSION
+from agentforge.models.known.providers import Provider, known
+from agentforge.models.known.tiers import Tiers, read_tiers
+from agentforge.sandbox.network.destinations import Destination, destinations
+from agentforge.sandbox.walls.container import ContainerSpec
+from agentforge.store.site import home_path
+from agentforge.store.user.day_cap import DayCap
+from agentforge.system import strict_yaml
+from agentforge.system.git.repository import Git
+from agentforge.system.visible import one_line
+from agentforge.system.yaml_places import line_of
+from agentforge.tools.roots import Root, read_roots
+
+SETTINGS_FILE = ".agentforge/config/settings.yaml"
+USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
+"""What only the user can say; `sandbox: none` and `sandbox: container`, too."""
+OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
+"""The folders of a project's own catalogue files."""
+NO_MODEL = (
+    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, "
+    "llamacpp on this machine), set "
+    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` "
+    "shows what is there, "
+    "`agentforge demo` needs none."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a repository cannot say about the machine that it is worked on."""
+
+    sandbox: str = ""
+    container: ContainerSpec | None = None
+    roots: tuple[Root, ...] = ()
+    """Directories beside the checkout that roles may reach."""
+    network: tuple[Destination, ...] = ()
+    """Where set-up may go, beside the package index."""
+    providers: Mapping[str, object] = field(default_factory=dict)
+    """Who can be asked, beside those that are known anyway. Where keys are sent is nobody else's to say."""
+    day_cap: DayCap = DayCap()
+    """The most that all tasks together may use in a day."""
+    batch_window_s: int = 2
+    """How long a call waits for others that may share its batch."""
+    python: str = ""
+    """The interpreter of environments: a version, or the path of a program, which a repository cannot name."""
+    index_passwords: bool = False
+    """Whether set-up is told the passwords of package indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The resolved choices for a task."""
+
+    tiers: Tiers
+    """Which models do which work; empty lists where nothing is configured."""
+    providers: Mapping[str, Provider]
+    sandbox: str
+    project: Mapping[str, Any]
+    """The repository's own settings, as committed on the base."""
+    overrides: Mapping[str, str]
+    """Catalogue files of the repository, by path."""
+    budget: Budget
+    test_timeout_s: int
+    own: Own = Own()
+    """What only the user can say, in their own file."""
+
+
+def read_settings(
+    git: Git,
+    base: str,
+    *,
+    model: str | None,
+    sandbox: str | None,
+    budget_usd: str | None,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """The command line before the environment, before the user's file, before the repository's."""
+    user, own = read_own_settings(home_path(environ) / "config.yaml")
+    project = read_project_settings(git, base)
+    limits = {**project.get("limits", {}), **user.get("limits", {})}
+    providers = known(environ, own.providers)
+    return Settings(
+        tiers=read_tiers(user, project, model=named_model(model, environ), providers=providers),
+        providers=providers,
+        sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
+        project=project,
+        overrides=read_overrides(git, base),
+        budget=_budget(limits, budget_usd),
+        test_timeout_s=int(limits.get("test_timeout_s", 900)),
+        own=own,
+    )
+
+
+def named_model(model: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """The one model for all the work, and who named it: the caller before the environment."""
+    if model:
+        return model, "--model"
+    named = environ.get("AGENTFORGE_MODEL")
+    return (named, "AGENTFORGE_MODEL") if named else None
+
+
+def read_project_settings(git: Git, base: str) -> dict[str, Any]:
+    """The repository's own settings, as a commit has them."""
+    committed = git.read_blob(base, SETTINGS_FILE)
+    if not committed:
+        return {}
+    text = committed.decode("utf-8", "replace")
+    value = strict_yaml.load(text, SETTINGS_FILE)
+    python = value.get("python") if isinstance(value, dict) else None
+    if isinstance(python, str) and not VERSION.fullmatch(python):
+        raise UsageError(
+            f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: {one_line(python[:80])!r} is not a version.",
+            'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
+        )
+    return check_settings(value, SETTINGS_FILE, text)
+
+
+def read_overrides(git: Git, base: str) -> dict[str, str]:
+    """The project's catalogue files of a commit, by path."""
+    found = {}
+    for entry in git.ls_tree(git.tree_of(base)):
+        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
+            found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
+    return found
+
+
+def check_settings(value: object, source: str, text: str = "") -> dict[str, Any]:
+    """The mapping, valid under the contract `settings`; else one sentence with the file, the key and, where
+    the text is given, the line.
+    """
+    return _checked(Catalog.packaged().contract("settings"), value, source, text)
+
+
+def user_contract() -> Contract:
+    """What the user's own file can say: their own keys, and those of every settings file."""
+    catalog = Catalog.packaged()
+    own, shared = (catalog.document("contracts", name) for name in ("user_settings", "settings"))
+    return compile_contract({**own, "schema": {**shared["schema"], **own["schema"]}}, "user_settings")
+
+
+def _checked(contract: Contract, value: object, source: str, text: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    wrong = problems(contract, value, final=True)
+    if isinstance(value, dict) and not wrong:
+        return value
+    problem = wrong[0] if isinstance(value, dict) else "holds no mapping"
+    schema: Any = contract.document["schema"]
+    key = problem.partition(":")[0].partition(".")[0].partition("[")[0]
+    example = schema.get(key, {}).get("description", "")
+    next_step = f"Write it {example}." if example.startswith("such as") else ""
+    error = UsageError(f"{source}: {_with_nearest(problem)}.", next_step)
+    raise placed(error, {source: text}) if text else error
+
+
+def _with_nearest(problem: str) -> str:
+    """A sentence about an unknown key names the nearest known one."""
+    key, unknown, allowed = problem.partition(": unknown key; allowed: ")
+    near = get_close_matches(key.rpartition(".")[2], allowed.split(", "), n=1) if unknown else []
+    return f"{key}: unknown key; did you mean `{near[0]}`? Allowed: {allowed}" if near else problem
+
+
+def micro_usd(text: str) -> int:
+    """`2` or `2.50` dollars in micro-dollars; no float on the way."""
+    whole, _, part = text.strip().lstrip("$").partition(".")
+    if not whole.isdigit() or not (part or "0").isdigit() or len(part) > 6:
+        raise UsageError(f"{text!r} is not an amount in dollars.", "Write, say, `--budget 2.50`.")
+    return int(whole) * 1_000_000 + int((part or "0").ljust(6, "0"))
+
+
+def _budget(limits: Mapping[str, Any], budget_usd: str | None) -> Budget:
+    default = Budget()
+    money = budget_usd if budget_usd is not None else limits.get("cost_usd")
+    return Budget(
+        int(limits.get("calls", default.calls)),
+        int(limits.get("tokens", default.tokens)),
+        None if money is None else micro_usd(str(money)),
+    )
+
+
+def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
+    """The user's own file: what every settings file can say, and what is theirs alone, because it is their
+    machine.
+    """
+    value = strict_yaml.load_file(path)
+    if value is None:
+        return {}, Own()
+    if isinstance(value, dict):  # a key whose lines are all comments says nothing
+        value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
+    whole = _checked(user_contract(), value, str(path), path.read_text(encoding="utf-8"))
+    theirs = {key: whole[key] for key in USER_KEYS if key in whole}
+    if theirs.get("network") == {}:
+        raise UsageError(f"{path}: network: says nothing.", "Give it `allow` or `index_passwords`.")
+    beyond = ("sandbox",) if whole.get("sandbox") in ("none", "container") else ()
+    shared = {key: item for key, item in whole.items() if key not in (*theirs, *beyond)}
+    container, cap = theirs.get("container"), theirs.get("day_cap", {})
+    own = Own(
+        whole.get("sandbox", ""),
+        ContainerSpec(container["engine"], container["image"]) if container else None,
+        read_roots(theirs.get("roots", []), str(path)),
+        destinations(theirs.get("network", {}).get("allow", []), private=True),
+        theirs.get("providers", {}),
+        DayCap(cap.get("tokens"), micro_usd(str(cap["usd"])) if "usd" in cap else None),
+        theirs.get("batch", {}).get("window_s", 2),
+        theirs.get("python", ""),
+        theirs.get("network", {}).get("index_passwords", False),
+    )
+    return shared, own

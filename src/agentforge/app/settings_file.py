@@ -1,0 +1,79 @@
+"""The settings file that `init` writes: what was detected, as comments that a person can correct."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+
+from agentforge.languages.table import is_code
+from agentforge.languages.values import Plan
+
+_PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
+_FILE = """\
+# What AgentForge should know about this project. Everything may be left out; what is commented out was detected
+# or is the default. Tasks read this file from the commit they start from: commit your corrections.
+
+# The walls around everything that runs: auto (the strongest that works here), bubblewrap or landlock.
+sandbox: auto
+
+# The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
+# model: openai:NAME
+
+# The interpreter that environments are built with; the one that runs AgentForge if left out.
+# python: "3.12"
+
+# The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell reads
+# them. Detected because:
+{reasons}
+{setup}
+
+# The command that runs tests; ids are added to it.
+# commands:
+#   test: {test}
+
+# Where test files and documentation are: roles that may write only those are held to it.
+{tests}
+{docs}
+
+# Where the project's modules are imported from.
+{roots}
+
+# Caps per task.
+# limits:
+#   cost_usd: "2.50"
+#   calls: 200
+#   tokens: 4000000
+#   test_timeout_s: 900
+"""
+
+
+def spell_settings(plan: Plan) -> str:
+    """The file's text. It is valid under the contract `settings`, and so is every part of it without its `# `
+    signs.
+    """
+    return _FILE.format(
+        reasons="\n".join(f"#   {' '.join(reason.split())}" for reason in plan.reasons),
+        setup=_list("setup", [spell_command(words) for words in plan.setup[1:]]),
+        test=_text(spell_command(plan.tests)),
+        tests=_list("tests", [_glob(path) for path in plan.test_paths] or ["tests/**"]),
+        docs=_list("docs", ["docs/**", "*.md"]),
+        roots=_list("import_roots", list(plan.import_roots) or ["."]),
+    )
+
+
+def spell_command(words: Iterable[str]) -> str:
+    """A command of a plan as one text that `shlex.split` reads back; placeholders in braces stay readable."""
+    return " ".join(word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
+
+
+def _list(key: str, items: Sequence[str]) -> str:
+    return "\n".join([f"# {key}:", *(f"#   - {_text(item)}" for item in items)])
+
+
+def _text(value: str) -> str:
+    """JSON spells every text in a way that YAML reads back."""
+    return json.dumps(value)
+
+
+def _glob(path: str) -> str:
+    return path if "*" in path or is_code(path) else f"{path.rstrip('/')}/**"

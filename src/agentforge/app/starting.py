@@ -1,0 +1,199 @@
+"""A request becomes a task on record: everything that can be wrong with it is said before anything is written."""
+
+import json
+import secrets
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agentforge.activities.said import check_walls, sandbox_name
+from agentforge.app.answering import TIERED, Answering
+from agentforge.app.settings import Settings, read_settings
+from agentforge.app.tasks import OpenTask
+from agentforge.app.view_writer import ViewWriter
+from agentforge.catalog.load import Catalog, Resolved
+from agentforge.catalog.modes import USUAL, Mode, mode_named
+from agentforge.catalog.rules import CATALOG_RULES
+from agentforge.context.named import tree_facts
+from agentforge.core.errors import UsageError
+from agentforge.core.inputs import Create
+from agentforge.core.pipeline import PREDICATES
+from agentforge.core.values import Delivery
+from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
+from agentforge.models.batch import WIRES
+from agentforge.models.known.tiers import split
+from agentforge.sandbox.walls.ladder import choose
+from agentforge.sandbox.worktree import Workspace
+from agentforge.sizing.goals import classify_goal
+from agentforge.sizing.triage import Triage, triage
+from agentforge.store.layout import RUN_STATE, new_task_id
+from agentforge.store.site import Site
+from agentforge.store.task import archive, artifacts
+from agentforge.store.task.engine import EngineName
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.system.files import make_own_directory
+from agentforge.system.git.repository import Git
+from agentforge.system.secrets.redact import redact
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """What a person says when starting a task."""
+
+    request: str
+    base: str | None = None
+    lane: str | None = None
+    model: str | None = None
+    sandbox: str | None = None
+    budget_usd: str | None = None
+    pipeline: str | None = None
+    mode: str | None = None
+    wishes: Wishes = Wishes()
+    """What is allowed beforehand."""
+    at_terminal: bool = False
+    """Whether a person sits there, who alone can take the walls away."""
+    engine: EngineName = "local"
+    delivery: Delivery = "live"
+    """`batch`: whatever is configured, calls go by batch where they can."""
+    deadline_s: int = 0
+    """How long a call may wait for its batch; 0: as long as it takes."""
+
+
+def start(site: Site, options: StartOptions) -> OpenTask:
+    """Records a task. It does not run yet: `drive` does that."""
+    _check_registry()
+    if not options.request.strip():
+        raise UsageError(
+            "The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.'
+        )
+    options = replace(options, request=redact(options.request)[0])
+    git = site.git
+    base = git.resolve(options.base) if options.base else git.head()
+    settings = read_settings(
+        git, base, model=options.model, sandbox=options.sandbox, budget_usd=options.budget_usd
+    )
+    mode = mode_named(options.mode or str(settings.project.get("mode") or USUAL))
+    answering = Answering.of(site.home, settings, local_only=mode.local_only)
+    answering.check()
+    if options.delivery == "batch":
+        _check_batches(settings, answering.tiers.specs)
+    check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
+    sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
+    tree = git.tree_of(base)
+    resolved, reasons = _choose_line(site, options, mode, settings, tree)
+    if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
+        raise UsageError(
+            f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
+            "Leave --budget out; calls and tokens are capped anyway.",
+        )
+    make_own_directory(site.home.path)
+    archived = set(archive.archived_tasks(git))
+    now = site.clock()
+    task_id = new_task_id(
+        options.request,
+        f"{now:%Y%m%d}",
+        lambda name: name in archived or site.project.task(name).root.exists(),
+    )
+    files = site.project.task(task_id)
+    Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
+    exclude_run_state(git)
+    pack = Pack(files.pack)
+    # Not in canonical order: a role is shown contracts and tools as their files list them.
+    catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
+    pack.sync()
+    create = Create(
+        task_id,
+        options.request,
+        base,
+        tree,
+        answering.name,
+        sandbox.name,
+        catalogue,
+        resolved.pipeline(),
+        settings.budget,
+        answering.price(answering.name) if answering.name != TIERED else None,
+        reasons,
+        resolved.higher(),
+        answering.tier_prices() if answering.name == TIERED else (),
+        marker=secrets.token_hex(8),
+        delivery=options.delivery,
+        deadline_s=options.deadline_s,
+    )
+    # Always written: what was said about an earlier task of this name must not count.
+    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=create.marker)
+    write_wishes(wishes_file(site.home, git.top, task_id), wishes)
+    with Journal.create(files, create, site.clock) as journal:
+        artifacts.write_inputs(files, create, journal.times.created_at, options.engine)
+        with closing(ViewWriter(site, journal, lambda _: None)) as views:
+            views.show()
+    return OpenTask(site, journal)
+
+
+def exclude_run_state(git: Git) -> None:
+    """Keeps what tasks write out of what the user commits; the rest of `.agentforge` is meant to be shared."""
+    for name in RUN_STATE:
+        git.exclude_locally(f".agentforge/{name}/")
+
+
+def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
+    """At least one of the models can be asked by batch."""
+    wires = {settings.providers[name].wire for name, _ in map(split, specs) if name in settings.providers}
+    if not wires & WIRES:
+        raise UsageError(
+            f"Nothing of {', '.join(specs)} can be asked by batch.",
+            "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch "
+            "out, or name another --model.",
+        )
+
+
+def _choose_line(
+    site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
+) -> tuple[Resolved, tuple[str, ...]]:
+    """The pipeline and its lane: what a person said, else what the request and the tree say; with the
+    reasons.
+    """
+    goal, why = classify_goal(options.request)
+    name = options.pipeline or mode.pipeline or goal
+    reasons = [
+        f"asked for with --pipeline {name}"
+        if options.pipeline
+        else f"mode {mode.name}"
+        if mode.pipeline
+        else why
+    ]
+    catalog = Catalog.packaged().with_overrides(settings.overrides)
+    if name not in catalog.names("pipelines"):
+        known = ", ".join(sorted(catalog.names("pipelines")))
+        raise UsageError(
+            f"There is no pipeline {name}; there are {known}.",
+            "`agentforge pipelines list` says what each does.",
+        )
+    lanes = catalog.document("pipelines", name)["pipeline"].get("lanes", {})
+    lane = options.lane
+    if lane is not None:
+        reasons.append("asked for with --lane")
+    elif lanes:
+        found = look(site, options.request, tree)
+        reasons += found.reasons
+        lane = found.lane if found.lane in lanes else None
+    return catalog.resolve(name, lane, mode.name), tuple(reason for reason in reasons if reason)
+
+
+def look(site: Site, request: str, tree: str) -> Triage:
+    """The lane and the size of a request, computed from its words and the tree."""
+    git = site.git
+    paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
+    return triage(request, tree_facts(request, {path: partial(_text_of, git, tree, path) for path in paths}))
+
+
+def _text_of(git: Git, tree: str, path: str) -> str:
+    return (git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+
+
+def _check_registry() -> None:
+    """Every predicate that a contract may name has an implementation, or no task starts."""
+    if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - JUDGED:
+        raise AssertionError(f"predicates without an implementation: {sorted(missing)}")

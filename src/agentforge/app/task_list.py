@@ -1,0 +1,37 @@
+"""All tasks of a repository, from the user's index."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agentforge.app.engine_view import LostTasks, find_lost
+from agentforge.core.errors import UserError
+from agentforge.store.site import Site
+from agentforge.store.task.engine import EngineName, read_engine
+from agentforge.store.user.index import Index, Row
+
+
+@dataclass(frozen=True, slots=True)
+class TaskList:
+    """The tasks of a repository, newest first."""
+
+    rows: list[Row]
+    lost: LostTasks
+    """Those whose hosts are silent."""
+    restored: list[str] = field(default_factory=list)
+    """Those whose files were gone, and are back from git."""
+
+
+def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> TaskList:
+    """Restores what git still knows, and reads only the journals that have changed."""
+    restored = site.restore_archived()
+    with Index(site.home.index, notice) as index:
+        rows = index.rows(site.git.top)
+    return TaskList(rows, find_lost(site, rows), restored)
+
+
+def engine_name(site: Site, row: Row) -> EngineName | None:
+    """Who drives a task; None where that cannot be read, as little as the task."""
+    try:
+        return read_engine(site.project.task(row.task_id)).engine
+    except UserError:
+        return None

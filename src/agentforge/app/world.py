@@ -1,0 +1,61 @@
+"""What effects touch, put together for one task."""
+
+from collections.abc import Callable
+from typing import Any
+
+from agentforge.activities.said import rules_of, said
+from agentforge.activities.world import World
+from agentforge.app.answering import TIERED
+from agentforge.app.settings import Settings, read_settings
+from agentforge.catalog.load import Resolved
+from agentforge.core.state import State
+from agentforge.models.router import Router
+from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.worktree import Workspace
+from agentforge.store.site import Site
+from agentforge.store.task.journal import Journal
+from agentforge.store.task.pack import Pack
+
+
+def settings_of(site: Site, state: State) -> Settings:
+    """What is configured now, for a task on record: with its own model and sandbox, and with the repository's
+    settings of its base.
+    """
+    model = None if state.model == TIERED else state.model
+    return read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
+
+
+def make_world(
+    site: Site,
+    journal: Journal,
+    settings: Settings,
+    models: Router,
+    sandbox: Sandbox,
+    progress: Callable[[str], None],
+) -> World:
+    """The surroundings of one task."""
+    state, files = journal.state, journal.files
+    pack = Pack(files.pack)
+    value: Any = pack.get_json(state.catalogue)
+    heard = said(site, state)
+    if heard.problem:
+        progress(heard.problem)
+    return World(
+        files=files,
+        pack=pack,
+        workspace=Workspace(site.git, site.home.trees(site.git.top, state.task_id).root, state.task_id),
+        sandbox=sandbox,
+        models=models,
+        catalogue=Resolved.from_json(value),
+        settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
+        cache=site.home.environments(site.git.top),
+        created_at=journal.times.created_at,
+        record=journal.advance,
+        head=lambda: journal.head,
+        timeout_s=settings.test_timeout_s,
+        progress=progress,
+        rules=rules_of(site, state, heard.wishes),
+        roots=settings.own.roots,
+        network=settings.own.network,
+        index_passwords=settings.own.index_passwords,
+    )

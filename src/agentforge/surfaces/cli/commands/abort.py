@@ -1,0 +1,37 @@
+"""`abort`: a person ends a task."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge abort task-20300131-add-a-version-flag --reason "not needed any more"
+
+The branch and everything on record are kept; `agentforge continue TASK` takes it up again."""
+)
+@click.argument("task")
+@click.option("--reason", default="", help="Why; it goes on record.")
+def abort(*, task: str, reason: str) -> int:
+    """End TASK and keep its work."""
+    from agentforge.app.messages import abort as end
+    from agentforge.app.remote import tell_workers
+    from agentforge.app.tasks import open_task
+
+    found = open_task(Path.cwd(), task)
+    done = end(found, reason)
+    if note := tell_workers(found):
+        click.echo(note, err=True)
+    if done:
+        click.echo(
+            f"{found.task_id} is aborted; its work is kept. `agentforge continue {found.task_id}` takes "
+            "it up again."
+        )
+    else:
+        click.echo(
+            f"The driver of {found.task_id} was told, and stops when it comes to it. `agentforge status "
+            f"{found.task_id}` shows when."
+        )
+    return 0

@@ -1,0 +1,55 @@
+"""`cost`: what the model calls of a task, or of all tasks here, used and cost. Read from the journals, which
+are the bill.
+"""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge cost
+  agentforge cost task-20300131-add-a-version-flag
+  agentforge cost --by model
+  agentforge cost task-20300131-add-a-version-flag --by day --json
+
+Of the input, `cached` was read from a prompt cache and `written` put into one.
+A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it
+can have cost."""
+)
+@click.argument("task", required=False)
+@click.option(
+    "--by",
+    type=click.Choice(["stage", "role", "model", "day"]),
+    help="One line for each.  [default: stage; without TASK: task]",
+)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
+    """Show what TASK, or every task of this repository, has cost."""
+    from agentforge.app.costs import Savings, calls_of, calls_of_all, in_state, is_discounted
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.pages.costs import costs_fields, costs_page
+    from agentforge.surfaces.cli.printing import print_json
+
+    site = Site.open(Path.cwd())
+    files = site.find(task) if task else None
+
+    def notice(text: str) -> None:
+        click.echo(text, err=True)
+
+    calls = calls_of(site, files) if files else list(calls_of_all(site, notice))
+    by = by or ("stage" if task else "task")
+    saved = Savings()
+    if any(map(is_discounted, calls)):  # else no price list need be loaded
+        from agentforge.app.savings import savings
+
+        saved = savings(in_state(calls, "settled"))
+    if as_data:
+        print_json({"task": files.task_id if files else None, "by": by, **costs_fields(calls, by, saved)})
+    elif not calls:
+        click.echo("No model has been asked yet.")
+    else:
+        click.echo(costs_page(calls, by, saved))
+    return 0

@@ -1,0 +1,37 @@
+"""`diff`: what a task has changed so far."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge diff task-20300131-add-a-version-flag
+  agentforge diff task-20300131 --stat
+  agentforge diff task-20300131 | git apply"""
+)
+@click.argument("task", required=False)
+@click.option("--stat", is_flag=True, help="Files and counts only.")
+def diff(*, task: str | None, stat: bool) -> int:
+    """Show the difference between the base of TASK and its last recorded tree.
+
+    Without TASK the newest one is meant.
+    """
+    from agentforge.app.deliverable import changes_files
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.pages.report import nothing_changed
+    from agentforge.surfaces.cli.printing import print_bytes, print_text
+
+    found = open_task(Path.cwd(), task)
+    state, git = found.state, found.site.git
+    if not changes_files(state.pipeline):
+        click.echo(nothing_changed(state), err=True)
+    elif state.tree == state.base_tree:
+        click.echo(f"{found.task_id} has changed nothing yet.", err=True)
+    elif stat:
+        print_text(git.diff_stat(state.base_tree, state.tree))
+    else:
+        print_bytes(git.diff_patch(state.base_tree, state.tree))
+    return 0

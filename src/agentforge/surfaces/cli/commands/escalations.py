@@ -1,0 +1,98 @@
+"""`escalations`: the questions that wait for a person."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations list --all --json
+  agentforge escalations show ESC-001
+  agentforge escalations show ESC-001 --task task-20300131-add
+
+Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal whose host is silent; what
+to do is shown with it."""
+)
+def escalations() -> None:
+    """List and show the questions that wait for you."""
+
+
+@escalations.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations list --all --json""",
+)
+@click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_(*, everything: bool, as_data: bool) -> int:
+    """List the open questions of this repository."""
+    from agentforge.app.engine_view import HOST_LOST, lost_tasks
+    from agentforge.app.questions import list_questions
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.pages.engine import lost_fields
+    from agentforge.surfaces.cli.pages.escalation import escalation_fields
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.system.visible import brief
+
+    site = Site.open(Path.cwd())
+    found = list(list_questions(site, answered=everything))
+    lost = lost_tasks(site)
+    if lost.note:
+        click.echo(lost.note, err=True)
+    if as_data:
+        print_json([*map(lost_fields, lost.found), *(escalation_fields(*item) for item in found)])
+        return 0
+    for each in lost.found:
+        click.echo(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
+    for task, asked in found:
+        answer = "" if asked.answer is None else f"  [answered: {brief(asked.answer, 40)}]"
+        click.echo(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
+        click.echo(f"    {brief(asked.question.text, 160)}")
+    if not found and not lost.found:
+        click.echo("Nothing waits for you.")
+    return 0
+
+
+@escalations.command(
+    "show",
+    epilog="""\b
+Examples:
+  agentforge escalations show ESC-001
+  agentforge escalations show ESC-002 --task task-20300131-add
+
+Without --task the one task that waits for this answer is meant. The same page, as YAML, is in
+.agentforge/escalations.""",
+)
+@click.argument("escalation", metavar="ID")
+@click.option("--task", help="The task, or an unambiguous beginning of its name.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def show(*, escalation: str, task: str | None, as_data: bool) -> int:
+    """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
+    from agentforge.app.engine_view import HOST_LOST, lost_task
+    from agentforge.app.questions import question_of
+    from agentforge.app.reports import report
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.pages.engine import lost_fields, lost_page
+    from agentforge.surfaces.cli.pages.escalation import escalation_fields, escalation_page
+    from agentforge.surfaces.cli.printing import print_json
+
+    site = Site.open(Path.cwd())
+    identity = escalation.upper()
+    if identity == HOST_LOST:
+        lost = lost_task(site, task)
+        if as_data:
+            print_json(lost_fields(lost))
+        else:
+            click.echo(lost_page(lost))
+        return 0
+    found, asked = question_of(site, identity, task)
+    if as_data:
+        print_json(escalation_fields(found, asked))
+    else:
+        click.echo(escalation_page(report(found), found.files, found.journal.times, asked))
+    return 0

@@ -1,0 +1,62 @@
+"""`init`: shows what was detected in a repository, and writes settings that a person can correct."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.app.configuring import Configured
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge init
+  agentforge init --force
+  agentforge init --with-catalog
+
+Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it
+is right."""
+)
+@click.option("--force", is_flag=True, help="Write the settings anew over the ones that are there.")
+@click.option(
+    "--with-catalog",
+    is_flag=True,
+    help="Write commented examples of roles, stages, pipelines and contracts of your own.",
+)
+@click.option("--json", "as_data", is_flag=True, help="Print what was detected as JSON.")
+def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
+    """Show what was detected here and write settings you can correct."""
+    from agentforge.app.configuring import configure
+    from agentforge.app.settings import SETTINGS_FILE
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.printing import print_json
+
+    site = Site.open(Path.cwd())
+    done = configure(site, force=force, with_catalog=with_catalog)
+    if as_data:
+        examples = {"examples": done.examples, "left": done.left} if with_catalog else {}
+        print_json({**dict(done.facts), "settings": done.settings, **examples})
+        return 0
+    click.echo(f"Detected in {site.git.top} at {done.head[:12]}:")
+    for name, found in done.facts:
+        for at, line in enumerate(found or ["none"]):
+            click.echo(f"  {name if at == 0 else '':<14}{line}")
+    for text in _written(done, SETTINGS_FILE):
+        click.echo(text)
+    return 0
+
+
+def _written(done: "Configured", settings: str) -> list[str]:
+    told = ["", f"Written: {done.settings}." if done.settings else f"Left as it is: {settings}."]
+    if done.examples:
+        told += ["Examples written, every line a comment, so nothing changes yet:"]
+        told += [f"  {name}" for name in done.examples]
+    told += [f"Left as it is: {name}." for name in done.left]
+    told += ["Run state is kept out of git by .git/info/exclude; nothing was committed."]
+    told += ["Next:", f"  correct {settings} where the above is wrong, and commit it"]
+    told += (
+        ["  agentforge pipelines validate FILE   after you uncommented an example"] if done.examples else []
+    )
+    return [*told, '  agentforge start "what you want"']

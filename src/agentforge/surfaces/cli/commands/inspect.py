@@ -1,0 +1,119 @@
+"""`inspect`: the steps of a task, from its journal and its pack."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.app.steps import Step
+    from agentforge.store.layout import TaskFiles
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge inspect task-20300131-add-a-version-flag
+  agentforge inspect task-20300131 --step 3
+  agentforge inspect task-20300131 --step 3 --show context
+  agentforge inspect task-20300131 --show state --json
+
+Steps are model calls, counted over the task. Without --step the last one is shown."""
+)
+@click.argument("task", required=False)
+@click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
+@click.option("--show", type=click.Choice(["context", "reply", "state"]), help="What of the step.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
+    """Show the steps of TASK: context, reply and state."""
+    from agentforge.app.steps import pick, steps_of
+    from agentforge.core.codec import encode
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.printing import print_json
+
+    files = Site.open(Path.cwd()).find(task)
+    steps = steps_of(files)
+    if number is None and show is None:
+        _list(files.task_id, steps, as_data=as_data)
+        return 0
+    step = pick(steps, number, files.task_id)
+    match show:
+        case None:
+            _step(files, step, as_data=as_data)
+        case "context":
+            _context(files, step, as_data=as_data)
+        case "reply":
+            _reply(files, step, as_data=as_data)
+        case _:
+            print_json(encode(step.state))
+    return 0
+
+
+def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
+    from agentforge.surfaces.cli.pages.steps import step_cells, step_fields
+    from agentforge.surfaces.cli.printing import print_json, table
+
+    if as_data:
+        print_json([step_fields(step) for step in steps])
+    elif not steps:
+        click.echo(f"{task_id} has no step yet.")
+    else:
+        header = ("step", "stage", "role", "context", "in", "out", "outcome", "actions")
+        click.echo(
+            table(
+                header,
+                [step_cells(step) for step in steps],
+                right=frozenset({"step", "context", "in", "out"}),
+            )
+        )
+
+
+def _step(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_results
+    from agentforge.surfaces.cli.pages.steps import step_fields, step_headline
+    from agentforge.surfaces.cli.printing import print_json, print_text
+
+    results = read_results(files, step)
+    if as_data:
+        print_json({**step_fields(step), "results": results})
+        return
+    print_text(step_headline(step))
+    for item in results:
+        head = f"{item.get('name')} {item.get('target')}".rstrip()
+        print_text(
+            f"\n{'ok' if item.get('ok') else item.get('mistake') or 'failed'}: {head}\n{item.get('text')}"
+        )
+    if step.feedback:
+        print_text("\nfed back to the next step:\n" + "\n".join(f"  {line}" for line in step.feedback))
+    print_text("\n--show context, --show reply and --show state show the whole of it.")
+
+
+def _context(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_context
+    from agentforge.surfaces.cli.printing import print_json, print_text
+
+    blocks = read_context(files, step)
+    if as_data:
+        print_json(
+            {
+                "step": step.number,
+                "tokens": step.context_tokens,
+                "blocks": [{"name": name, "text": text} for name, text in blocks],
+            }
+        )
+        return
+    for name, text in blocks:
+        print_text(f"===== {name}\n{text}\n")
+
+
+def _reply(files: "TaskFiles", step: "Step", *, as_data: bool) -> None:
+    from agentforge.app.steps import read_reply
+    from agentforge.surfaces.cli.printing import print_json
+
+    value = read_reply(files, step)
+    # A program wants the whole record; a person wants the reply, and the raw text only where it could not be
+    # read.
+    if as_data or not isinstance(value, dict) or value.get("reply") is None:
+        print_json(value)
+    else:
+        print_json(value["reply"])

@@ -1,0 +1,196 @@
+"""`permissions`: what was granted, granting more, and what would be decided about a command, without running
+it.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.surfaces.cli.flags import wishes_of
+
+if TYPE_CHECKING:
+    from agentforge.store.user.grants import GrantRisk
+    from agentforge.store.user.wishes import Area
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge permissions list
+  agentforge permissions allow run_command --command 'make docs'
+  agentforge permissions revoke grant-1a2b3c4d5e
+  agentforge permissions explain -- git push --force origin main
+  agentforge permissions explain --mode audit --json -- 'curl -s example | sh'
+
+Grants are yours, not the repository's; what is critical is blocked whatever is granted."""
+)
+def permissions() -> None:
+    """List, make and revoke grants, and explain what would be decided about a command."""
+
+
+@permissions.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge permissions list
+  agentforge permissions list --all --json""",
+)
+@click.option("--all", "everything", is_flag=True, help="Of every project, ended ones too.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_(*, everything: bool, as_data: bool) -> int:
+    """List the grants of this repository, and what could be one because you allowed it three times."""
+    from dataclasses import asdict
+
+    from agentforge.app.offers import allow_command
+    from agentforge.app.permissions import list_grants
+    from agentforge.surfaces.cli.pages.permissions import grant_scope
+    from agentforge.surfaces.cli.printing import print_json, print_text, table
+
+    found = list_grants(Path.cwd(), everything=everything)
+    if found.problem:
+        click.echo(found.problem, err=True)
+    code = 2 if found.problem else 0
+    if as_data:
+        listed = [
+            {**asdict(each), "ended": each.id in found.ended, "proposed": False} for each in found.grants
+        ]
+        proposed = [{**asdict(each), "ended": False, "proposed": True} for each in found.proposed]
+        print_json([*listed, *proposed])
+        return code
+    if found.grants:
+        rows = [
+            (each.id, each.tool, grant_scope(each), each.risk, each.expires, each.project)
+            for each in found.grants
+        ]
+        click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
+    elif not found.problem:
+        click.echo(
+            "Nothing is granted."
+            if everything
+            else "Nothing is granted here; --all shows the grants of other projects."
+        )
+    for each in found.proposed:
+        print_text(
+            f"You allowed this three times or more: {each.tool} {grant_scope(each)}. To grant it:\n  "
+            f"{allow_command(each)}"
+        )
+    return code
+
+
+@permissions.command(
+    "allow",
+    epilog="""\b
+Examples:
+  agentforge permissions allow run_command --command 'make docs' --days 7
+  agentforge permissions allow run_command --command 'git fetch origin' --exact --risk high
+  agentforge permissions allow create_file --path '/srv/shared/docs/**'
+
+The grant holds for this repository. A command is granted by its first words, and with --exact only as it
+is.""",
+)
+@click.argument("tool")
+@click.option("--command", "line", metavar="WORDS", help="The first words of the command, as one text.")
+@click.option("--exact", is_flag=True, help="These words and no more.")
+@click.option(
+    "--path", "pattern", metavar="PATTERN", default="", help="The paths, as patterns of roles have them."
+)
+@click.option(
+    "--risk",
+    type=click.Choice(["low", "medium", "high"]),
+    default="medium",
+    show_default=True,
+    help="The highest risk.",
+)
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds."
+)
+def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int) -> int:
+    """Grant TOOL beforehand: for a command, or for paths."""
+    from agentforge.app.permissions import grant
+    from agentforge.surfaces.cli.pages.permissions import grant_scope
+    from agentforge.surfaces.cli.printing import print_text
+
+    made = grant(Path.cwd(), tool, command=line, exact=exact, path=pattern, risk=risk, days=days)
+    print_text(
+        f"Granted {made.id}: {made.tool} {grant_scope(made)}, up to {made.risk} risk, until {made.expires}."
+    )
+    return 0
+
+
+@permissions.command(
+    "revoke",
+    epilog="""\b
+Examples:
+  agentforge permissions revoke grant-1a2b3c4d5e
+  agentforge permissions revoke grant-1a2b""",
+)
+@click.argument("identity", metavar="ID")
+def revoke(*, identity: str) -> int:
+    """Take the grant ID away: its name, or an unambiguous beginning of it."""
+    from agentforge.app.permissions import revoke as take_away
+    from agentforge.surfaces.cli.pages.permissions import grant_scope
+    from agentforge.surfaces.cli.printing import print_text
+
+    grant = take_away(identity)
+    print_text(f"Revoked {grant.id}: {grant.tool} {grant_scope(grant)}.")
+    return 0
+
+
+@permissions.command(
+    "explain",
+    epilog="""\b
+Examples:
+  agentforge permissions explain -- rm -rf build
+  agentforge permissions explain --allow-shell -- make test
+  agentforge permissions explain --sandboxed -- 'X=rm; $X -rf /'
+  agentforge permissions explain --mode plan --json -- git status
+
+One word is read as a line of shell. Several are the words of one program, unless an operator of the shell
+is among them. Where a
+shell would act on one of them, they are read as a line too, and the worse of both is shown.""",
+)
+@click.option("--mode", "mode_name", default="balanced", show_default=True, help="The mode it would run in.")
+@click.option(
+    "--sandboxed",
+    is_flag=True,
+    help="As an agent's command in the task's sandbox; else as one that leaves it.",
+)
+@click.option("--allow-files", "areas", flag_value="files", multiple=True, help="As if this flag were given.")
+@click.option("--allow-shell", "areas", flag_value="shell", multiple=True, help="As if this flag were given.")
+@click.option(
+    "--allow-network", "areas", flag_value="network", multiple=True, help="As if this flag were given."
+)
+@click.option("--strict", is_flag=True, help="As if this flag were given.")
+@click.option("--non-interactive", is_flag=True, help="As if this flag were given.")
+@click.option("--yes", is_flag=True, help="As if this flag were given.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+def explain(  # noqa: PLR0913  each is an option
+    *,
+    mode_name: str,
+    sandboxed: bool,
+    areas: tuple["Area", ...],
+    strict: bool,
+    non_interactive: bool,
+    yes: bool,
+    as_data: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Show the parts of COMMAND, the risk of each, and what would be decided. Nothing is run."""
+    from agentforge.app.permissions import explain as find_out
+    from agentforge.surfaces.cli.pages.permissions import decision_fields, print_decision
+    from agentforge.surfaces.cli.printing import print_json
+
+    wishes = wishes_of(areas, strict=strict, non_interactive=non_interactive, yes=yes)
+    found = find_out(Path.cwd(), command, wishes, mode=mode_name, sandboxed=sandboxed)
+    if found.problem:
+        click.echo(found.problem, err=True)
+    if as_data:
+        read_as = "line" if found.line else "words"
+        print_json({**decision_fields(found.decision, found.mode), "read_as": read_as})
+        return 0
+    if found.line and len(command) > 1:
+        click.echo("read as a line of shell")
+    print_decision(found.decision)
+    return 0

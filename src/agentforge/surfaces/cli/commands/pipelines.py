@@ -1,0 +1,137 @@
+"""`pipelines`: which ways from a request to its end there are, how they look, and whether a file about them
+is right.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
+    from agentforge.core.pipeline import Pipeline
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge pipelines list
+  agentforge pipelines show implement --lane small
+  agentforge pipelines validate .agentforge/agents/software_developer.yaml
+
+A project's own files are read from its last commit, as a task reads them; `validate` reads a file as it
+is."""
+)
+def pipelines() -> None:
+    """List, draw and check pipelines and the files they are made of."""
+
+
+@pipelines.command("list")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_(*, as_data: bool) -> int:
+    """List the pipelines that a task can run here."""
+    from agentforge.app.catalogues import list_pipelines
+    from agentforge.surfaces.cli.printing import print_json, table
+    from agentforge.system.visible import brief
+
+    found = list_pipelines(_here())
+    if as_data:
+        print_json([_fields(row) for row in found])
+    else:
+        rows = [
+            (row.name, ", ".join(row.lanes) or "-", row.origin, brief(row.wrong or row.description))
+            for row in found
+        ]
+        click.echo(table(("pipeline", "lanes", "from", "what it does"), rows))
+    return 2 if any(row.wrong for row in found) else 0
+
+
+def _fields(row: "PipelineRow") -> dict[str, object]:
+    return {
+        "name": row.name,
+        "from": row.origin,
+        "lanes": row.lanes,
+        "description": row.description,
+        "wrong": row.wrong,
+    }
+
+
+@pipelines.command("show")
+@click.argument("name")
+@click.option("--lane", help="One lane alone; else all of them.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def show(*, name: str, lane: str | None, as_data: bool) -> int:
+    """Draw the stages of the pipeline NAME: who works, what is owed, what judges it, and the ways back."""
+    from agentforge.app.catalogues import draw_pipeline
+    from agentforge.surfaces.cli.printing import print_json
+
+    found = draw_pipeline(_here(), name, lane)
+    if as_data:
+        print_json(
+            {
+                "name": name,
+                "description": found.description,
+                "from": found.origin,
+                "lanes": [each.value["pipeline"] for each in found.resolved],
+            }
+        )
+        return 0
+    click.echo(f"{click.style(name, bold=True)}: {found.description} ({found.origin})")
+    if found.files:
+        click.echo(f"files of the project: {', '.join(found.files)}")
+    for each in found.resolved:
+        pipeline = each.pipeline()
+        purpose = found.purposes.get(pipeline.lane, "")
+        if found.purposes:
+            click.echo(f"\nlane {click.style(pipeline.lane, bold=True)}{f': {purpose}' if purpose else ''}")
+        click.echo()
+        _draw(pipeline)
+    return 0
+
+
+@pipelines.command("validate")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def validate(*, file: Path, as_data: bool) -> int:
+    """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
+
+    It is checked as it is now, beside the other files of its repository: alone, and in every lane that uses
+    it. What kind of file it is, is told by its folder, or else by what it says.
+    """
+    from agentforge.app.catalogues import check_file
+    from agentforge.surfaces.cli.printing import print_json, print_text
+
+    found = check_file(file, Path.cwd())
+    if as_data:
+        print_json(
+            {"file": str(file), "as": found.place, "valid": not found.wrong, "wrong": list(found.wrong)}
+        )
+    elif found.wrong:
+        for fault in found.wrong:
+            print_text(fault)
+    else:
+        valid = f"valid as {found.place}"
+        said = "says nothing yet: every line is a comment" if found.says_nothing else valid
+        print_text(f"{file}: {said}.")
+    return 2 if found.wrong else 0
+
+
+def _here() -> "ProjectCatalogue":
+    from agentforge.app.catalogues import project_catalogue
+
+    found = project_catalogue(Path.cwd())
+    if found.uncommitted:
+        click.echo(f"not committed, so not counted: {', '.join(found.uncommitted)}", err=True)
+    return found
+
+
+def _draw(pipeline: "Pipeline") -> None:
+    from agentforge.surfaces.cli.pages.screen import Live, Plain, Screen
+    from agentforge.surfaces.cli.pages.stage_graph import draw
+
+    bright = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    screen: Screen = Live(sys.stdout) if bright else Plain(sys.stdout)
+    for row in draw(pipeline):
+        screen.line(row.text.rstrip(), row.tone)

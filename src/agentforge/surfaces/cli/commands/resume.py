@@ -1,0 +1,73 @@
+"""`continue`, also called `resume`: a task that was stopped goes on."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, wishes_of
+
+if TYPE_CHECKING:
+    from agentforge.store.task.engine import EngineName
+
+
+@click.command(
+    "continue",
+    epilog="""\b
+Examples:
+  agentforge continue
+  agentforge continue task-20300131-add-a-version-flag
+  agentforge continue --strict
+
+TASK may be any unambiguous beginning of a task's name, and is the newest task if left out. A task that was
+killed just
+goes on; one that failed or was aborted is resumed at the first stage without an accepted result. Flags
+that allow something take the place of those that the task was started with.""",
+)
+@click.argument("task", required=False)
+@permission_flags
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "temporal"]),
+    help="Who drives it; the one it was started with if left out.",
+)
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Drive it from here, or by the other engine, once it is proved that nothing runs.",
+)
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="End while its calls wait for a batch; for the engine temporal: do not follow.",
+)
+@click.option(
+    "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
+)
+def resume(
+    *,
+    task: str | None,
+    engine: "EngineName | None",
+    take_over: bool,
+    detach: bool,
+    as_data: bool,
+    **allowed: Unpack[PermissionFlags],
+) -> int:
+    """Go on with TASK."""
+    from functools import partial
+
+    from agentforge.app import driving, remote
+    from agentforge.app.messages import resume_where_halted
+    from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
+
+    wishes = wishes_of(**allowed) if any(allowed.values()) else None
+    found = open_task(Path.cwd(), task)
+    if take_over:
+        for sentence in remote.take_over(found, engine):
+            click.echo(sentence, err=True)
+    else:
+        remote.check_driven_by(found, engine)
+    if detach and not remote.waits_by_batch(found):
+        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, wishes))
+    return drive_and_tell(found, partial(driving.resume, wishes=wishes, detach=detach), as_data=as_data)

@@ -1,0 +1,153 @@
+"""`sandbox run`: runs anything as an agent's command would run, so that a person can see what it can and
+cannot do.
+"""
+
+import codecs
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.app.confined import ConfinedRun
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge sandbox run -- python -m pytest -q
+  agentforge sandbox run --write build -- make"""
+)
+def sandbox() -> None:
+    """Run a command behind the walls that an agent's commands run behind."""
+
+
+@sandbox.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  agentforge sandbox run -- ls -la ~
+  agentforge sandbox run --write . -- python -m pytest -q
+  agentforge sandbox run --network HOST -- curl -sI HOST
+
+The checkout is read-only unless --write names a directory; .git, .agentforge, hooks and CI files stay
+read-only even then.
+Nothing of your environment is passed on. The network is a proxy that knows the named hosts alone: HOST,
+HOST:PORT or *.SUFFIX.
+Output is shown as it comes. The exit code is the command's own; 124 if its time was up.""",
+)
+@click.option(
+    "--write",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A directory that the command may change.",
+)
+@click.option(
+    "--network",
+    metavar="HOST",
+    multiple=True,
+    help="A host that it may reach. An agent's command may reach none by itself.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.1),
+    default=600,
+    show_default=True,
+    help="Seconds until it is ended.",
+)
+@click.option(
+    "--sandbox",
+    "wanted",
+    type=click.Choice(["auto", "bubblewrap", "landlock", "container"]),
+    default="auto",
+    show_default=True,
+    help="The walls to stand in.",
+)
+@click.option("--json", "as_data", is_flag=True, help="Print what became of it as JSON, at its end.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    *,
+    write: tuple[Path, ...],
+    network: tuple[str, ...],
+    timeout_s: float,
+    wanted: str,
+    as_data: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run COMMAND as an agent's command would run."""
+    from agentforge.app.confined import ConfinedCommand, run_confined
+    from agentforge.surfaces.cli.printing import print_json
+
+    asked = ConfinedCommand(command, write, network, timeout_s, wanted)
+    if as_data:
+        print_json(_fields(found := run_confined(asked)))
+        return found.code
+
+    def begins(walls: str) -> None:
+        may = f"may change {', '.join(map(str, write))}" if write else "may change nothing"
+        reach = "network: " + ", ".join(network) if network else "no network"
+        click.echo(f"sandbox: {walls}; {may}; {reach}", err=True)
+
+    shown = _Shown()
+    found = run_confined(asked, begins, shown)
+    shown.end()
+    for place in dict.fromkeys(found.refused):
+        click.echo(
+            f"sandbox: {place} was asked for and is not on the list; `--network {place}` would allow it",
+            err=True,
+        )
+    for name in found.mended:
+        click.echo(f"sandbox: {name} was taken away again: what is there runs later, outside", err=True)
+    if found.done.timed_out:
+        click.echo(f"sandbox: ended after {timeout_s:g} s", err=True)
+    return found.code
+
+
+def _fields(found: "ConfinedRun") -> dict[str, object]:
+    done = found.done
+    return {
+        "sandbox": found.sandbox,
+        "timed_out": done.timed_out,
+        "seconds_ms": done.seconds_ms,
+        "truncated": done.truncated,
+        "out": done.out.decode("utf-8", "replace"),
+        "err": done.err.decode("utf-8", "replace"),
+        "code": found.code,
+        "refused": sorted(set(found.refused)),
+        "mended": list(found.mended),
+    }
+
+
+def _decoder() -> codecs.IncrementalDecoder:
+    return codecs.getincrementaldecoder("utf-8")("replace")
+
+
+@dataclass(slots=True)
+class _Shown:
+    """Passes on the command's own words as they come: as they are into a pipe, without control codes on a
+    terminal.
+    """
+
+    decoders: dict[int, codecs.IncrementalDecoder] = field(
+        default_factory=lambda: {1: _decoder(), 2: _decoder()}
+    )
+
+    def __call__(self, stream: int, data: bytes, *, final: bool = False) -> None:
+        from agentforge.system.visible import harmless
+
+        out = sys.stdout if stream == 1 else sys.stderr
+        if out.isatty():
+            out.write(harmless(self.decoders[stream].decode(data, final)))
+        else:
+            out.flush()
+            out.buffer.write(data)
+        out.flush()
+
+    def end(self) -> None:
+        """What is left of a character that was cut off."""
+        for stream in self.decoders:
+            self(stream, b"", final=True)

@@ -1,0 +1,64 @@
+"""`server dev`: a Temporal server for one machine, so that a newcomer needs one command."""
+
+import signal
+import threading
+from pathlib import Path
+
+import click
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge server dev"""
+)
+def server() -> None:
+    """Run what the Temporal engine needs."""
+
+
+@server.command(
+    epilog="""\b
+Examples:
+  agentforge server dev
+  agentforge server dev --port 7300 --ui-port 8300
+  agentforge server dev --db try.db
+
+The `temporal` on PATH is used, else that of the extra `temporal-dev`; nothing is downloaded. It listens where
+`temporal: address` of your config.yaml or TEMPORAL_ADDRESS says, else on 127.0.0.1:7233, for this machine
+only. The database lies in your AgentForge directory and outlives the server. Not for production."""
+)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Listen on 127.0.0.1 and this port, whatever is configured."
+)
+@click.option("--ui-port", type=click.IntRange(1, 65535), help="Also a page for the browser, there.")
+@click.option(
+    "--db",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The database; made if it is not there.",
+)
+def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
+    """Start a development server, until stopped."""
+    from agentforge.app.connection import need_temporal
+
+    need_temporal()
+    from agentforge.app.dev_server import prepare_server, run_server
+
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    found = prepare_server(port, ui_port, db)
+    server = found.server
+
+    def ready() -> None:
+        click.echo(f"server: {server.address}, namespace {server.namespace}, database {server.database}")
+        if ui_port is not None:
+            click.echo(f"server: the page is at 127.0.0.1:{ui_port}")
+        if not found.is_configured:
+            click.echo(f"server: for the others, `export TEMPORAL_ADDRESS={server.address}`")
+        click.echo(
+            "server: next, `agentforge worker` in another terminal, then `agentforge start … --engine "
+            "temporal`"
+        )
+
+    return run_server(server, ready, stop.is_set)

@@ -1,0 +1,198 @@
+"""`start`, `design` and `implement`: a request becomes a task, and the task is driven."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, Unpack
+
+import click
+
+from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, wishes_of
+
+if TYPE_CHECKING:
+    from agentforge.store.task.engine import EngineName
+    from agentforge.surfaces.cli.pages.screen import Screen
+
+F = TypeVar("F", bound=Callable[..., int])
+
+LANES = ("hotfix", "small", "full")
+MODES = ("fast", "balanced", "execute", "heavy", "debug", "architect", "offline-safe", "plan", "audit")
+"""Both as the catalogue knows them, which is too heavy to load for a help text."""
+
+
+class StartFlags(PermissionFlags):
+    """What can be said beside a request."""
+
+    lane: str | None
+    mode: str | None
+    base: str | None
+    model: str | None
+    sandbox: str | None
+    budget: str | None
+    engine: "EngineName"
+    batch: bool
+    deadline: str | None
+    detach: bool
+    as_data: bool
+
+
+def _start_flags(command: F) -> F:
+    """The options that every way to start has."""
+    options = (
+        click.option(
+            "--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(MODES),
+            help="How much effort; plan and audit change nothing. Usually balanced.",
+        ),
+        click.option(
+            "--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."
+        ),
+        click.option(
+            "--model", metavar="SPEC", help="PROVIDER:NAME for all the work; else as your tiers say."
+        ),
+        click.option(
+            "--sandbox",
+            type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
+            help="The walls around what runs.",
+        ),
+        click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "temporal"]),
+            default="local",
+            help="Who drives it; a Temporal server, say.",
+        ),
+        click.option(
+            "--batch",
+            is_flag=True,
+            help="Ask by batch, at about half the price and in hours, where the provider can.",
+        ),
+        click.option(
+            "--deadline",
+            metavar="DURATION",
+            help="Send a call live when its batch takes longer, such as 90m.",
+        ),
+        click.option(
+            "--detach",
+            is_flag=True,
+            help="With --batch: end while batches wait. With --engine temporal: do not follow.",
+        ),
+        click.option(
+            "--json",
+            "as_data",
+            is_flag=True,
+            help="Print the result as JSON; progress goes to the error stream.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return permission_flags(command)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge start "Add a --version flag to the command line" --model openai:NAME
+  agentforge start "Fix the rounding in total()" --lane hotfix
+  agentforge start "Parse fractions" --lane full --base main --budget 2.50 --json
+  agentforge start "What does the date parser touch?" --mode audit
+
+Pipeline, lane and mode are found from the request where they are left out, and shown with the reason. The
+answer of
+`implement` is a branch, agentforge/TASK; that of `design` is a specification. Your checkout is never
+touched and nothing is merged."""
+)
+@click.argument("request")
+@click.option("--pipeline", metavar="NAME", help="What to make of it; `agentforge pipelines list` shows all.")
+@_start_flags
+def start(*, request: str, pipeline: str | None, **flags: Unpack[StartFlags]) -> int:
+    """Turn REQUEST into a verified branch, or one precise question."""
+    return _start(request, pipeline, flags)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge design "Let the parser understand fractions" --model openai:NAME
+  agentforge design "A plugin system" --mode heavy --budget 2.50
+
+The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is
+changed."""
+)
+@click.argument("request")
+@_start_flags
+def design(*, request: str, **flags: Unpack[StartFlags]) -> int:
+    """Turn REQUEST into a specification, read for security; change nothing."""
+    return _start(request, "design", flags)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge implement "Let the parser understand fractions" --model openai:NAME
+  agentforge implement "Fix the rounding in total()" --lane hotfix --mode fast
+
+The same as `agentforge start --pipeline implement`. The answer is a branch, agentforge/TASK."""
+)
+@click.argument("request")
+@_start_flags
+def implement(*, request: str, **flags: Unpack[StartFlags]) -> int:
+    """Turn REQUEST into a verified branch, whatever its words."""
+    return _start(request, "implement", flags)
+
+
+def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
+    from functools import partial
+
+    from agentforge.app import driving, remote, starting
+    from agentforge.app.forecasts import forecast
+    from agentforge.store.site import Site
+    from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
+    from agentforge.surfaces.cli.durations import seconds
+    from agentforge.surfaces.cli.pages.events import line_of
+
+    site = Site.open(Path.cwd())
+    dirty = site.git.is_dirty()
+    options = starting.StartOptions(
+        request,
+        base=flags["base"],
+        lane=flags["lane"],
+        model=flags["model"],
+        sandbox=flags["sandbox"],
+        budget_usd=flags["budget"],
+        pipeline=pipeline,
+        mode=flags["mode"],
+        wishes=wishes_of(
+            flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
+        ),
+        at_terminal=at_terminal(),
+        engine=flags["engine"],
+        delivery="batch" if flags["batch"] else "live",
+        deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
+    )
+    remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
+    task = starting.start(site, options)
+    if flags["detach"] and options.engine == "temporal":
+        return tell_handed_over(task, remote.hand_over(task))
+
+    def opening(screen: "Screen") -> None:
+        state = task.state
+        screen.line(task.task_id, "heading")
+        screen.line(f"  {line_of(state.pipeline, state.triage)}")
+        models = "models by tier" if state.model == "tiers" else f"model {state.model}"
+        screen.line(f"  {models}, sandbox {state.sandbox}")
+        if expected := forecast(task):
+            screen.line(f"  {expected.sentence}", "quiet")
+        if state.request != request:
+            screen.line("  what reads like a secret in the request was left out", "caught")
+        if dirty:
+            screen.line(
+                "  uncommitted changes are not part of the task; it starts from commit "
+                f"{state.base_commit[:12]}",
+                "caught",
+            )
+
+    work = partial(driving.drive, detach=flags["detach"])
+    return drive_and_tell(task, work, as_data=flags["as_data"], opening=opening)

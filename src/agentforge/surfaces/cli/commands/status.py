@@ -1,0 +1,110 @@
+"""`status`: the tasks of a repository, or one of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
+    from agentforge.core.reply import Json
+    from agentforge.store.site import Site
+    from agentforge.store.user.index import Row
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge status
+  agentforge status task-20300131-add-a-version-flag
+  agentforge status --json"""
+)
+@click.argument("task", required=False)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def status(*, task: str | None, as_data: bool) -> int:
+    """List the tasks of this repository, newest first, or show TASK."""
+    from agentforge.app.tasks import open_task
+    from agentforge.store.site import Site
+
+    here = Path.cwd()
+    return _one(open_task(here, task), as_data=as_data) if task else _all(Site.open(here), as_data=as_data)
+
+
+def _all(site: "Site", *, as_data: bool) -> int:
+    from agentforge.app.task_list import list_tasks
+    from agentforge.surfaces.cli.printing import print_json, table
+
+    found = list_tasks(site, lambda text: click.echo(text, err=True))
+    for name in found.restored:
+        click.echo(f"restored from git: {name}", err=True)
+    lost = found.lost
+    if as_data:
+        names = {item.task.task_id for item in lost.found}
+        print_json(
+            [
+                {**_data(site, row), "host_lost": row.task_id in names if row.task_id in lost.asked else None}
+                for row in found.rows
+            ]
+        )
+    elif not found.rows:
+        click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
+    else:
+        header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
+        right = frozenset({"step", "tokens", "cost"})
+        click.echo(table(header, [_cells(row) for row in found.rows], right=right))
+        for item in lost.found:
+            click.echo(f"{item.task.task_id} waits for you. {item.holdup.text}")
+    if lost.note:
+        click.echo(lost.note, err=True)
+    return 0
+
+
+def _data(site: "Site", row: "Row") -> "dict[str, Json]":
+    from agentforge.app.task_list import engine_name
+
+    return {
+        "task_id": row.task_id,
+        "status": row.status,
+        "state": row.word,
+        "lane": row.lane or None,
+        "stage": row.stage or None,
+        "step": row.step,
+        "tokens": row.tokens,
+        "micro_usd": row.micro_usd,
+        "request": row.request,
+        "updated_at": row.updated,
+        "engine": engine_name(site, row),
+    }
+
+
+def _cells(row: "Row") -> tuple[str, ...]:
+    from agentforge.surfaces.cli.pages.words import money
+    from agentforge.system.visible import brief
+
+    counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
+    return (
+        row.task_id,
+        row.status,
+        row.word,
+        row.lane or "-",
+        row.stage or "-",
+        *counts,
+        brief(row.request, 60),
+    )
+
+
+def _one(task: "OpenTask", *, as_data: bool) -> int:
+    from agentforge.app.engine_view import engine_view
+    from agentforge.app.reports import report
+    from agentforge.store.task.views import state_view
+    from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
+    from agentforge.surfaces.cli.pages.task import page
+    from agentforge.surfaces.cli.printing import print_json
+
+    journal, engine = task.journal, engine_view(task)
+    if as_data:
+        view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
+        print_json({**view, **engine_fields(engine)})
+    else:
+        click.echo("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
+    return 0

@@ -1,0 +1,67 @@
+"""The flags that say beforehand what a task may do, shared by every command that starts one or goes on with
+it.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from agentforge.store.user.wishes import Area, Wishes
+
+F = TypeVar("F", bound=Callable[..., int])
+
+
+class PermissionFlags(TypedDict):
+    """The flags, as click gives them."""
+
+    areas: "tuple[Area, ...]"
+    strict: bool
+    non_interactive: bool
+    yes: bool
+
+
+def permission_flags(command: F) -> F:
+    """Adds them to a command, which takes `**allowed: Unpack[PermissionFlags]`."""
+    options = (
+        *(
+            click.option(
+                f"--allow-{area}",
+                "areas",
+                flag_value=area,
+                multiple=True,
+                help=f"Allow {words} without asking, unless the risk is high.",
+            )
+            for area, words in (
+                ("files", "files outside of the task's worktree"),
+                ("shell", "commands outside of the sandbox"),
+                ("network", "the network"),
+                ("web", "web pages"),
+                ("mcp", "MCP servers"),
+            )
+        ),
+        click.option(
+            "--strict", is_flag=True, help="Ask before every change and every command, whatever was granted."
+        ),
+        click.option("--non-interactive", is_flag=True, help="Ask nobody: what would be asked is denied."),
+        click.option(
+            "--yes", is_flag=True, help="Allow what would be asked; what is critical is denied all the same."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def wishes_of(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
+    """What was said, as it is kept."""
+    from agentforge.store.user.wishes import Wishes
+
+    return Wishes(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)
+
+
+def at_terminal() -> bool:
+    """Whether a person sits there: one who can read a question and type an answer."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

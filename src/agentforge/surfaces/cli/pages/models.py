@@ -1,0 +1,52 @@
+"""Models and what became of trying them, for a person and for programs."""
+
+from agentforge.app.model_list import ModelRow
+from agentforge.app.model_trial import ModelTrial
+from agentforge.models.router import Candidate
+from agentforge.surfaces.cli.pages.words import money
+from agentforge.system.visible import brief
+
+
+def model_fields(row: ModelRow) -> dict[str, object]:
+    """A model of a tier, for a program."""
+    return {
+        "model": row.candidate.spec,
+        "asks": row.candidate.asks,
+        "usable": not row.candidate.skipped,
+        "state": candidate_state(row.candidate),
+        "window": row.window,
+        "micro_usd_per_million": row.prices,
+        "usable_replies": row.usable_replies,
+        "calls": row.calls,
+    }
+
+
+def model_cells(row: ModelRow) -> tuple[str, ...]:
+    """A model of a tier, for a table."""
+    cost = "not known"
+    if row.prices is not None:
+        dear = any(row.prices.values())
+        cost = (
+            f"{money(row.prices['input'])} / {money(row.prices['output'])}" if dear else "free: this machine"
+        )
+    reads = f"{row.window:,}" if row.window is not None else "not known"
+    replies = f"{row.usable_replies} of {row.calls}" if row.calls else "no call yet"
+    return row.candidate.spec, brief(candidate_state(row.candidate), 100), reads, cost, replies
+
+
+def candidate_state(item: Candidate) -> str:
+    """Whether it could be asked."""
+    if item.skipped:
+        return brief(f"skipped: {item.skipped}")
+    return brief(item.note) if item.note else "ready"
+
+
+def trial_line(trial: ModelTrial) -> str:
+    """How one model did."""
+    if not trial.ok:
+        return f"FAILED  {trial.model}: {brief(trial.sentence, 400)}"
+    if trial.means is None:
+        return f"ok      {trial.model}: {trial.sentence}"
+    cost = "price not known" if trial.micro_usd is None else money(trial.micro_usd)
+    tokens = f"{trial.input_tokens:,} tokens in, {trial.output_tokens:,} out"
+    return f"ok      {trial.model}: replies by {trial.means}, {trial.milliseconds:,} ms, {tokens}, {cost}"

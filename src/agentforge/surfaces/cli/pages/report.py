@@ -1,0 +1,277 @@
+"""Where a task stands when a command ends: branch, diff, proof, bill or question, and what to type next."""
+
+from dataclasses import asdict
+from typing import Any
+
+from agentforge.app.deliverable import Deliverable
+from agentforge.app.offers import offered
+from agentforge.app.reports import TaskReport
+from agentforge.core.codec import encode
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.core.values import Escalation
+from agentforge.store.task.views import north_star_word
+from agentforge.surfaces.cli.pages.words import bill, command, count, kept_branches
+from agentforge.system.visible import brief, harmless
+
+DONE, FAILED, WAITING = 0, 1, 3
+TESTS_SHOWN = 8
+LINES_SHOWN = 12
+
+
+def exit_code(state: State) -> int:
+    """What the shell is told."""
+    return (
+        DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
+    )
+
+
+def waits_for_batch(state: State) -> bool:
+    """Whether a task that nobody drives has calls in a batch."""
+    return state.status in ("running", "verifying") and any(
+        flight.delivery == "batch" for flight in state.flights
+    )
+
+
+def as_json(report: TaskReport) -> dict[str, Json]:
+    """The same for programs."""
+    state = report.state
+    waiting = state.open_escalation
+    lost = state.unaccounted
+    return {
+        "task_id": state.task_id,
+        "status": state.status,
+        "state": north_star_word(state),
+        "exit_code": exit_code(state),
+        "pipeline": state.pipeline.name,
+        "lane": state.pipeline.lane,
+        "mode": state.pipeline.mode,
+        "why": [*state.triage],
+        "risen": [*state.risen],
+        "base": state.base_commit,
+        "branch": report.branch if report.tip else None,
+        "commit": report.tip,
+        "branches_kept": [*state.branches_kept],
+        "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
+        "requirements": report.evidence.get("requirements"),
+        "superseded": report.evidence.get("superseded"),
+        "review": report.evidence.get("review"),
+        "panels": report.evidence.get("panels"),
+        "deliverable": asdict(report.deliverable) if report.deliverable else None,
+        "sandbox": state.sandbox,
+        "cost": {
+            "calls": state.spent.calls,
+            "tokens": state.spent.tokens,
+            "micro_usd": state.spent.micro_usd if not state.unpriced else None,
+            "unaccounted": {"calls": lost.calls, "tokens": lost.tokens, "micro_usd": lost.micro_usd},
+        },
+        "failure": state.failure or None,
+        "escalation": None if waiting is None else encode(waiting),
+        "next": [*next_commands(report)],
+    }
+
+
+def as_text(report: TaskReport) -> str:
+    """The last thing a person sees."""
+    state = report.state
+    match state.status:
+        case "completed" if report.changes_nothing:
+            parts = [f"Done: {state.task_id}", _document(report)]
+        case "completed":
+            parts = [f"Done: {state.task_id}", _changes(report), _proof(report)]
+        case "blocked" if state.open_escalation is not None:
+            parts = [question(state, state.open_escalation), _so_far(report)]
+        case "failed":
+            parts = [
+                f"Failed: {state.task_id}\n  {brief(state.failure or 'no reason was recorded', 1000)}",
+                _so_far(report),
+            ]
+        case "cancelled":
+            parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(report)]
+        case _ if waits_for_batch(state):
+            parts = [
+                f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.",
+                _so_far(report),
+            ]
+        case _:
+            parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
+    costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
+    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(report))
+    return "\n".join([*parts, costs, "", next_lines])
+
+
+def next_commands(report: TaskReport) -> list[str]:
+    """What can be typed now."""
+    state, task = report.state, report.state.task_id
+    match state.status:
+        case "completed" if report.changes_nothing:
+            return _after_document(state, report.deliverable)
+        case "completed":
+            return [
+                command("git", "diff", f"{state.base_commit[:12]}..{report.branch}"),
+                command("agentforge", "verify", task),
+                command("git", "merge", report.branch),
+            ]
+        case "blocked" if state.open_escalation is not None:
+            waiting = state.open_escalation
+            whole = command("agentforge", "escalations", "show", waiting.id, "--task", task)
+            denied = (
+                [command("agentforge", "resolve", waiting.id, "--task", task, "--answer", "deny")]
+                if waiting.question.call
+                else []
+            )
+            return [answer_command(state, waiting), *denied, whole, command("agentforge", "abort", task)]
+        case _:
+            return [command("agentforge", "continue", task), command("agentforge", "inspect", task)]
+
+
+def answer_command(state: State, escalation: Escalation) -> str:
+    """The exact words that answer a question."""
+    proposed = (
+        escalation.question.recommendation
+        if escalation.question.recommendation in escalation.question.options
+        else ""
+    )
+    proposed = proposed or next((option for option in escalation.question.options if option != "abort"), "")
+    return command(
+        "agentforge",
+        "resolve",
+        escalation.id,
+        "--task",
+        state.task_id,
+        "--answer",
+        brief(proposed) or "YOUR ANSWER",
+    )
+
+
+def question(state: State, escalation: Escalation) -> str:
+    """A question, with what led to it."""
+    lines = [
+        f"{escalation.id} of {state.task_id} waits for you ({escalation.kind}, stage {escalation.stage})",
+        *(f"  {line}" for line in harmless(escalation.question.text).splitlines()),
+    ]
+    lines += [f"  option      {brief(option)}" for option in escalation.question.options]
+    if escalation.question.call is not None:
+        lines.append(f"  always      grants {offered(escalation.question.call)}")
+    if escalation.question.recommendation:
+        lines.append(f"  recommended {brief(escalation.question.recommendation, 600)}")
+    for failed in escalation.reports:
+        lines.append(
+            f"  attempt {failed.attempt} of {failed.stage}, step {failed.step}: {brief(failed.reason, 400)}"
+        )
+        lines += [f"    {brief(last)}" for last in failed.last]
+    if escalation.answer is not None:
+        lines.append(f"  answered by {escalation.by}: {brief(escalation.answer, 600)}")
+    return "\n".join(lines)
+
+
+def _changes(report: TaskReport) -> str:
+    state = report.state
+    assert state.delivered is not None
+    stat = (
+        "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
+    )
+    where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
+    return f"  branch    {where}{_kept(state)}\n  changed\n{stat}"
+
+
+def _document(report: TaskReport) -> str:
+    told = (
+        _deliverable(report.deliverable)
+        if report.deliverable
+        else "  result    cannot be read; `agentforge verify` says more"
+    )
+    read = "".join(f"\n  review    {line}" for line in _reviews(report.evidence))
+    return f"{told}{read}\n  branch    none: the pipeline {report.state.pipeline.name} changes no file"
+
+
+def _deliverable(found: Deliverable) -> str:
+    more = len(found.lines) - LINES_SHOWN
+    shown = [*found.lines[:LINES_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+    body = "".join(f"\n            {line}" for line in shown)
+    return f"  result    {found.contract}: {found.title}{body}\n  file      {found.file}"
+
+
+def nothing_changed(state: State) -> str:
+    """The plain sentence for a task without a branch."""
+    return (
+        f"{state.task_id} runs the pipeline {state.pipeline.name}, which changes no file: it has no "
+        "branch and no difference."
+    )
+
+
+def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
+    """What to type after a task that changed nothing."""
+    read = [command("cat", deliverable.file)] if deliverable else []
+    request = " ".join(state.request.split())
+    after = "implement" if state.artifact("specification") is not None else "design"
+    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
+
+
+def _so_far(report: TaskReport) -> str:
+    if report.changes_nothing:
+        return f"  branch    none: the pipeline {report.state.pipeline.name} changes no file"
+    if report.tip is None:
+        return "  branch    none yet: no accepted stage has changed a file"
+    last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
+    return f"  branch    {report.branch} at {report.tip[:12]}, as far as it came: {last}{_kept(report.state)}"
+
+
+def _kept(state: State) -> str:
+    return "".join(f"\n            {line}" for line in kept_branches(state.branches_kept))
+
+
+def _proof(report: TaskReport) -> str:
+    evidence = report.evidence
+    if not evidence:
+        return "  proof     the evidence cannot be read; `agentforge verify` says more"
+    lines = []
+    for item in evidence.get("requirements", []):
+        lines.append(f"{item['id']} {brief(str(item.get('description') or ''), 100)}")
+        tests = item.get("tests", [])
+        lines += [
+            f"  {test['red']} → {test['green']}  {test['id']}{' (guard)' if test['red'] == 'passed' else ''}"
+            for test in tests[:TESTS_SHOWN]
+        ]
+        if len(tests) > TESTS_SHOWN:
+            lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
+    lines += [
+        f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
+        f"{brief(str(row['reason']), 200)}"
+        for row in evidence.get("superseded") or []
+    ]
+    lines += _reviews(evidence)
+    if evidence.get("same_author"):
+        lines.append("one role wrote both the test and the change")
+    lines += [f"not checked: {brief(str(item))}" for item in evidence.get("not_checked") or []]
+    return "  proof     " + "\n            ".join(lines)
+
+
+def _reviews(evidence: dict[str, Any]) -> list[str]:
+    """Who read the result and what they said; one line for each panel, or for the one reviewer."""
+    lines = []
+    panels = evidence.get("panels") or {}
+    for stage, panel in panels.items():
+        said = ", ".join(f"{seat} {verdict}" for seat, verdict in (panel.get("verdicts") or {}).items())
+        lines.append(
+            f"panel on {stage}: {said}"
+            + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else "")
+        )
+        lines += [f"  dissent: {brief(str(line))}" for line in panel.get("dissent") or []]
+        lines += [f"  note: {brief(str(line))}" for line in panel.get("advisory") or []]
+    review = evidence.get("review") or {}
+    if review.get("verdict") and not panels:
+        findings = len(review.get("findings") or [])
+        lines.append(
+            f"review: {review['verdict']}, {count(findings, 'finding')}: "
+            f"{brief(str(review.get('summary') or ''), 200)}"
+        )
+    return lines
+
+
+def _sandbox(name: str) -> str:
+    """Which walls stood. What each of them guarantees is in the evidence, and `agentforge init` says it."""
+    return {
+        "none": "none: asked for with --sandbox none",
+        "landlock": "landlock (bubblewrap, where it works, is stronger)",
+    }.get(name, name)

@@ -1,0 +1,129 @@
+"""Where progress goes: plain, flushed lines in a pipe; colour and a line that moves on a terminal."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Protocol, TextIO
+
+from agentforge.app.ports import Tone
+from agentforge.core.events import Event
+from agentforge.core.state import State
+from agentforge.surfaces.cli.pages.events import CAUGHT, describe, doing, tone
+from agentforge.system.visible import harmless
+
+_STYLES: dict[Tone, str] = {
+    "plain": "",
+    "heading": "bold",
+    "good": "green",
+    "caught": "yellow",
+    "bad": "bold red",
+    "quiet": "dim",
+}
+
+
+class Screen(Protocol):
+    """Takes lines; a reader that went away never stops a task."""
+
+    def line(self, text: str, tone: Tone = "plain") -> None:
+        """One or more lines that stay."""
+        ...
+
+    def now(self, text: str) -> None:
+        """What is under way, replaced by the next one."""
+        ...
+
+    def still(self) -> AbstractContextManager[None]:
+        """While this is open nothing moves: a person is asked."""
+        ...
+
+
+class Plain:
+    """Lines without any control codes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def line(self, text: str, tone: Tone = "plain") -> None:  # noqa: ARG002 - a pipe has no colours
+        """Written and flushed at once, so that a log can be followed."""
+        with self._lock, suppress(OSError, ValueError):
+            self._stream.write(f"{harmless(text)}\n")
+            self._stream.flush()
+
+    def now(self, text: str) -> None:
+        """A pipe keeps what it gets: nothing is shown."""
+
+    def still(self) -> AbstractContextManager[None]:
+        """Nothing moves in a pipe."""
+        return nullcontext()
+
+
+class Live:
+    """A terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.text import Text
+
+        self._text = Text
+        self._console = Console(file=stream, highlight=False, soft_wrap=True)
+        self._status = self._console.status("")
+
+    def line(self, text: str, tone: Tone = "plain") -> None:
+        """Printed above the line that moves."""
+        with suppress(OSError, ValueError):
+            self._console.print(self._text(harmless(text), style=_STYLES[tone]))
+
+    def now(self, text: str) -> None:
+        """The line that moves."""
+        with suppress(OSError, ValueError):
+            self._status.update(
+                self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
+            )
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """The line that moves is gone meanwhile."""
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
+
+    @contextmanager
+    def moving(self) -> Iterator[None]:
+        """While this is open the last line moves."""
+        with self._status:
+            yield
+
+
+@contextmanager
+def open_screen(*, json: bool = False) -> Iterator[Screen]:
+    """The screen of a command; where its output is data, progress goes to the error stream."""
+    stream = sys.stderr if json else sys.stdout
+    if stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        live = Live(stream)
+        with live.moving():
+            yield live
+    else:
+        yield Plain(stream)
+
+
+class ScreenWatcher:
+    """Shows on a screen what happens to a task."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def notice(self, text: str, tone: Tone = "plain") -> None:
+        """A sentence about the driving itself."""
+        self._screen.line(text, tone)
+
+    def happened(self, events: Sequence[Event], state: State) -> None:
+        """One line of the journal was written."""
+        for event in events:
+            for text in (describe(event, state) or "").splitlines():
+                self._screen.line(text, "caught" if text.lstrip().startswith(CAUGHT) else tone(event))
+        self._screen.now(doing(state))

@@ -1,0 +1,93 @@
+"""One task on one page: its stages, artifacts, questions and bill."""
+
+from collections.abc import Iterable
+
+from agentforge.app.reports import TaskReport
+from agentforge.core.state import State
+from agentforge.store.layout import TaskFiles
+from agentforge.store.task.times import Times
+from agentforge.store.task.views import Planned, north_star_word, plan
+from agentforge.surfaces.cli.pages.events import seat_now
+from agentforge.surfaces.cli.pages.report import next_commands
+from agentforge.surfaces.cli.pages.words import bill, skip_reason
+from agentforge.system.visible import brief
+
+
+def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
+    """The page, as text."""
+    state = report.state
+    why = f" ({brief('; '.join(state.triage), 200)})" if state.triage else ""
+    mode = state.pipeline.mode + ("" if state.pipeline.writes else ": changes nothing")
+    lines = [
+        state.task_id,
+        f"  request   {brief(state.request, 300)}",
+        f"  status    {state.status} ({north_star_word(state)}), since {times.updated_at}",
+        f"  pipeline  {state.pipeline.name}, lane {state.pipeline.lane}, mode {mode}{why}",
+        *(f"  rose      to {state.pipeline.lane}: {brief(reason)}" for reason in state.risen),
+        f"  base      {state.base_commit[:12]}",
+        f"  branch    {_branch(report)}",
+        f"  model     {state.model}",
+        f"  sandbox   {state.sandbox}",
+        (
+            "  baseline  "
+            f"{state.baseline.summary if state.baseline else 'not taken' if state.delivered else 'not taken yet'}"
+        ),
+        f"  cost      {bill(state)}",
+    ]
+    if state.failure:
+        lines.append(f"  failure   {brief(state.failure, 600)}")
+    lines += [f"  undone    {brief(reason)}" for reason in state.reverts]
+    lines += ["stages", *(f"  {row}" for row in stage_rows(state, plan(state)))]
+    finals = [ref for item in state.accepted for ref in item.finals]
+    if finals:
+        paths = dict.fromkeys(files.final(ref.phase, ref.contract) for ref in finals)
+        lines += ["artifacts", *(f"  {path.relative_to(files.root)}" for path in paths)]
+    if state.escalations:
+        lines.append("escalations")
+        for item in state.escalations:
+            answer = f"answered: {brief(item.answer, 60)}" if item.answer is not None else "waits for you"
+            lines.append(f"  {item.id}  {item.kind}  {answer}  {brief(item.question.text, 100)}")
+    return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
+
+
+def stage_rows(state: State, planned: Iterable[Planned]) -> list[str]:
+    """A row for each stage, and one for each reviewer who sits."""
+    rows: list[str] = []
+    for item in planned:
+        rows.append(f"{item.stage:<10}{_progress(state, item)}")
+        if item.progress == "under_way":
+            rows += [f"{'':<10}  {seat_now(seat)}, step {seat.steps}" for seat in state.seats]
+    return rows
+
+
+def _progress(state: State, item: Planned) -> str:
+    made = ", ".join(dict.fromkeys(ref.contract for ref in item.artifacts))
+    match item.progress:
+        case "done":
+            head = f"skipped ({skip_reason(item.skipped)}), accepted" if item.skipped else "accepted"
+            where = "" if item.commit == state.base_commit else f" at {item.commit[:12]}"
+            return f"{head}{where}" + (f": {made}" if made else "")
+        case "covered":
+            return f"made by {', '.join(item.by)}: {made}"
+        case "left":
+            return "not yet"
+        case "under_way":
+            assert state.run is not None
+            revised = state.revised_times(item.stage)
+            parts = [f"attempt {state.run.attempt}", f"step {state.run.steps} of {state.stage.max_steps}"]
+            parts = [f"skipped ({skip_reason(item.skipped)})"] if item.skipped else parts
+            parts += [f"revision {revised}"] if revised else []
+            head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(
+                state.status, "at work"
+            )
+            return f"{head}: {', '.join([*parts, state.run.point])}"
+
+
+def _branch(report: TaskReport) -> str:
+    if report.changes_nothing:
+        return "none: this pipeline changes no file"
+    return (
+        f"{report.branch} at {report.tip[:12]}"
+        if report.tip
+        else "none yet: no accepted stage has changed a file"
+    )

@@ -1,0 +1,68 @@
+"""How values are spelled for people: money, counts, names of commands, text that came from somewhere else."""
+
+import shlex
+from collections.abc import Iterable
+
+from agentforge.core.state import State
+from agentforge.core.values import Amount
+from agentforge.system.visible import brief
+
+
+def money(micro_usd: int) -> str:
+    """Dollars, exact to the cent above one dollar and to a hundredth of a cent below."""
+    if micro_usd >= 1_000_000:
+        cents = (micro_usd + 5_000) // 10_000
+        return f"${cents // 100}.{cents % 100:02d}"
+    return f"${(micro_usd + 50) // 100 / 10_000:.4f}" if micro_usd else "$0.00"
+
+
+def count(number: int, thing: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def bill(state: State) -> str:
+    """What a task has cost so far, with what was sent and never answered."""
+    cost = money(state.spent.micro_usd) if not state.unpriced else "price not known"
+    text = f"{count(state.spent.calls, 'call')}, {count(state.spent.tokens, 'token')}, {cost}"
+    lost: Amount = state.unaccounted
+    if lost.calls:
+        text += (
+            f"; unaccounted: {count(lost.calls, 'call')} without an answer, at most {lost.tokens:,} "
+            f"tokens and {money(lost.micro_usd)}"
+        )
+    return text
+
+
+def allowance(state: State) -> str:
+    """What is used of the cap, calls without an answer at their worst case."""
+    used, cap = state.spent.plus(state.unaccounted), state.budget
+    spent = money(used.micro_usd) if not state.unpriced else "price not known"
+    limit = f" of {money(cap.micro_usd)}" if cap.micro_usd is not None else ""
+    return (
+        f"{used.calls:,} of {count(cap.calls, 'call')}, {used.tokens:,} of "
+        f"{count(cap.tokens, 'token')}, {spent}{limit}"
+    )
+
+
+_SKIPPED = {
+    "no_ambiguities": "the request leaves nothing open",
+    "trivial_change": "the change is trivial",
+    "spec_provided": "a specification was given",
+    "tests_provided": "tests were given",
+}
+
+
+def skip_reason(condition: str) -> str:
+    """Why a stage was skipped: the condition that held, in words where it is a single fact."""
+    return _SKIPPED.get(condition, brief(condition))
+
+
+def kept_branches(kept: Iterable[str]) -> list[str]:
+    """A line for each branch that this task found taken or moved, and left alone."""
+    return [f"{branch} is not where this task left it: kept as it is" for branch in kept]
+
+
+def command(*words: str) -> str:
+    """A command line that can be pasted into a shell."""
+    return shlex.join(words)

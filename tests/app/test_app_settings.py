@@ -1,0 +1,124 @@
+"""The user's own `config.yaml`: what it alone can say, and what is wrong with one that cannot be used."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from agentforge.app.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
+from agentforge.core.errors import UsageError
+from agentforge.engines.temporal import config
+from agentforge.models.known import providers
+from agentforge.sandbox.network.destinations import Destination
+from agentforge.sandbox.walls.container import ContainerSpec, Engine
+from agentforge.sandbox.walls.ladder import Wanted
+from agentforge.system import strict_yaml
+from agentforge.tools.roots import Root
+from tests.rows import every
+
+
+def read(tmp_path: Path, text: str) -> Own:
+    (tmp_path / "config.yaml").write_text(text)
+    return read_own_settings(tmp_path / "config.yaml")[1]
+
+
+def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:
+    assert read_own_settings(tmp_path / "config.yaml") == ({}, Own())
+    assert read(tmp_path, "sandbox: none\n") == Own("none")
+    assert read(tmp_path, "sandbox: landlock\nmodel: openai:x\n") == Own("landlock")
+    (tmp_path / "shared").mkdir()
+    roots = f"roots: [{{path: {tmp_path}/shared, write: true}}]\n"
+    own = read(
+        tmp_path, f"container: {{engine: podman, image: work}}\n{roots}network: {{allow: ['mirror:8080']}}\n"
+    )
+    assert own.container == ContainerSpec("podman", "work")
+    assert own.roots == (Root(tmp_path.resolve() / "shared", write=True, name=own.roots[0].name),)
+    assert own.network == (Destination("mirror", 8080, private=True),)
+
+
+def test_a_user_names_an_interpreter_by_its_version_or_its_path(tmp_path: Path) -> None:
+    assert read(tmp_path, 'python: "3.12"\n') == Own(python="3.12")
+    assert read(tmp_path, "python: /opt/python/bin/python3\n").python == "/opt/python/bin/python3"
+    assert read(tmp_path, "network: {index_passwords: true}\n") == Own(index_passwords=True)
+
+
+@every(
+    "key",
+    [
+        "python: /usr/bin/python3",
+        "python: python3",
+        "sandbox: none",
+        "sandbox: container",
+        "roots: []",
+        "container: {}",
+        "network: {}",
+    ],
+)
+def test_a_repository_cannot(key: str) -> None:
+    name, _, value = key.partition(": ")
+    with pytest.raises(UsageError, match=name):
+        check_settings({name: {"[]": [], "{}": {}}.get(value, value)}, "settings.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["container: podman\n", "container: {engine: vm, image: x}\n", "roots: /srv\n", "roots: [/srv]\n", "network: [host]\n",
+     "network: {allow: host}\n", "network: {allow: ['a b']}\n", "python: bin/python\n", "python: 3\n",
+     "network: {index_passwords: maybe}\n", "network: {}\n", "sandbox: walls\n", "- sandbox\n", "more: 1\n"],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_one_sentence(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model: openai:x\nnetwrk: {allow: []}\n", "config.yaml:2: netwrk: unknown key; did you mean `network`?"),
+        ("batch:\n  window: 2\n", "config.yaml:2: batch.window: unknown key; did you mean `window_s`?"),
+        ("temporal: {adress: a:1}\n", "config.yaml:1: temporal.adress: unknown key; did you mean `address`?"),
+        ("providers:\n  lab:\n    base-url: x\n", "providers.lab.base-url: unknown key; did you mean `base_url`?"),
+        ("limits: {call: 2}\n", "config.yaml:1: limits.call: unknown key; did you mean `calls`?"),
+        ("container: podman\n", "Write it such as `container: {engine: podman, image: NAME}`."),
+        ("day_cap: {usd: much}\n", "config.yaml:1: day_cap.usd: "),
+        ("batch: {window_s: true}\n", "config.yaml:1: batch.window_s: "),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_file_line_key_and_the_nearest_known_one(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(tmp_path, text)
+    assert said in str(refused.value)
+
+
+def test_a_key_whose_lines_are_all_comments_says_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, "providers:\n  # lab: {}\nnetwork:\nday_cap:\n") == Own()
+
+
+def test_a_mistake_of_the_project_is_named_with_its_line() -> None:
+    text = "sandbox: auto\nlimits:\n  tokns: 3\n"
+    with pytest.raises(
+        UsageError, match=r"settings.yaml:3: limits.tokns: unknown key; did you mean `tokens`"
+    ):
+        check_settings(strict_yaml.load(text, "settings.yaml"), "settings.yaml", text)
+
+
+def test_the_contract_of_the_user_file_knows_what_the_parts_know() -> None:
+    schema: Any = user_contract().document["schema"]
+    assert set(schema["container"]["properties"]["engine"]["enum"]) == set(get_args(Engine))
+    assert set(schema["sandbox"]["enum"]) == set(get_args(Wanted))
+    assert set(schema["providers"]["additionalProperties"]["properties"]) == providers._KEYS
+    assert set(schema["temporal"]["properties"]) == set(config._KEYS)
+    assert set(USER_KEYS) <= set(schema)
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence_and_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="UTF-8"):
+        read_own_settings(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_own_settings(path)
