@@ -24,6 +24,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.values import Amount, Usage
+from tests.core.panels import READER, SECURITY, convened, owed_to, seat, send_as
 from tests.core.scenes import Played, begun, send
 
 WORST = Amount(1, 24_000, 0)
@@ -90,6 +91,16 @@ def test_a_late_batch_is_billed_at_its_worst_and_the_call_goes_live_under_a_new_
     send(task)
     task.end("Ask", Answered("reply", Usage(1000, 50), COST, 0))
     assert (task.state.spent, task.run.troubles) == (COST, 0)
+
+
+def test_a_late_batch_of_one_reviewer_is_promoted_once_and_nobody_elses_call_is() -> None:
+    task = convened()
+    ask = send_as(task, SECURITY)
+    task.say(AskLate(maybe_billed=False), ask.key)
+    again = owed_to(task, "Ask", SECURITY)
+    assert isinstance(again, Ask)
+    assert (again.live, again.key != ask.key) == (True, True)
+    assert (seat(task, READER).hurried, task.run.hurried, task.state.flights) == (False, False, ())
 
 
 def test_a_late_call_that_was_in_no_batch_costs_nothing_and_the_next_step_may_wait_again() -> None:

@@ -26,7 +26,9 @@ from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batches import BATCHES, Batches
 from tests.depth import SOAK
 from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
+from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
 from tests.whole.moments import before_the_first_call
+from tests.whole.plays import REQUEST, SHOP
 
 pytestmark = pytest.mark.slow
 
@@ -180,4 +182,22 @@ def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(
         1,
         1,
     )
+    assert left(agentforge_home) == []
+
+
+def test_a_reviewers_call_whose_batch_is_late_is_submitted_once_and_the_task_comes_to_its_end(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
+    person = Person(make_repository(tmp_path / "checkout", SHOP), tmp_path / "script.yaml")
+    said = [entry["reply"] for entry in (intake(), analyze(), spec(), approves("spec", SECURITY))]
+    with provider("anthropic", agentforge_home, said) as (batches, server):
+        batches.hold = True
+        words = ("--pipeline", "design", "--model", "mine:any", "--batch", "--deadline", "1s", "--json")
+        done = person.run("start", REQUEST, *words)
+    assert (done.code, done.data["status"]) == (0, "completed"), done.said
+    told = events(Site.open(person.checkout).find(person.only_task()))
+    asked = [(event.seat, event.delivery) for event in told if isinstance(event, AskSent)]
+    assert asked == [("", "batch"), ("", "live")] * 3 + [(SECURITY, "batch"), (SECURITY, "live")]
+    assert [event.seat for event in told if isinstance(event, AskPromoted)] == ["", "", "", SECURITY]
+    assert (batches.submissions, len(batches.cancels), len(server.requests)) == (4, 4, 4)
     assert left(agentforge_home) == []
