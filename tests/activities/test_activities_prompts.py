@@ -14,7 +14,7 @@ from agentforge.catalog.resolved import Resolved
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.working_set import Item
-from agentforge.core.pipeline import Stage, seat_name
+from agentforge.core.pipeline import Stage, reviewer_name
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
 
@@ -24,22 +24,22 @@ REQUEST = "Let parse understand fractions, and say which line was wrong when it 
 LONG = "".join(f"def function_{number}(argument):\n    return argument\n\n\n" for number in range(2000))
 
 
-def seats(resolved: Resolved) -> Iterator[tuple[str, Stage, str]]:
+def at_work(resolved: Resolved) -> Iterator[tuple[str, Stage, str]]:
     """Every role at work: its name, its stage as it sees it, and its instructions."""
     for stage in resolved.pipeline().stages:
         if stage.role is None:
             continue
         yield stage.name, stage, resolved.prompt(stage.name)
         for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
-            seat = seat_name(reader, stage)
-            yield f"{stage.name}/{seat}", stage.seated(seat), resolved.review_prompt(stage.name, seat)
+            name = reviewer_name(reader, stage)
+            yield f"{stage.name}/{name}", stage.read_by(name), resolved.review_prompt(stage.name, name)
 
 
 EVERY = [
     pytest.param(resolved, stage, told, id=f"{pipeline}-{lane}-{name}")
     for pipeline, lane in LANES
     for resolved in [CATALOG.resolve(pipeline, lane)]
-    for name, stage, told in seats(resolved)
+    for name, stage, told in at_work(resolved)
 ]
 
 

@@ -16,6 +16,7 @@ import pytest
 import agentforge
 from agentforge.core.events import AskAnswered, AskPromoted, AskSent, AskTicketed, Event
 from agentforge.core.reply import Json
+from agentforge.core.runs import run_name
 from agentforge.core.state import State
 from agentforge.core.values import Amount
 from agentforge.models.known.providers import Means, Wire, known
@@ -101,7 +102,7 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
             state = finish(site, files)
         assert state.status == ("completed" if SOAK else "blocked"), (wire, state.open_escalation)
         told = events(files)
-        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == [
+        assert [event.reply.delivery for event in told if isinstance(event, AskAnswered)] == [
             "batch" for _ in replies
         ], wire
         assert len([event for event in told if isinstance(event, AskTicketed)]) == len(replies), wire
@@ -196,8 +197,8 @@ def test_a_reviewers_call_whose_batch_is_late_is_submitted_once_and_the_task_com
         done = person.run("start", REQUEST, *words)
     assert (done.code, done.data["status"]) == (0, "completed"), done.said
     told = events(Site.open(person.checkout).find(person.only_task()))
-    asked = [(event.seat, event.delivery) for event in told if isinstance(event, AskSent)]
+    asked = [(run_name(event.run), event.delivery) for event in told if isinstance(event, AskSent)]
     assert asked == [("", "batch"), ("", "live")] * 3 + [(SECURITY, "batch"), (SECURITY, "live")]
-    assert [event.seat for event in told if isinstance(event, AskPromoted)] == ["", "", "", SECURITY]
+    assert [run_name(event.run) for event in told if isinstance(event, AskPromoted)] == ["", "", "", SECURITY]
     assert (batches.submissions, len(batches.cancels), len(server.requests)) == (4, 4, 4)
     assert left(agentforge_home) == []

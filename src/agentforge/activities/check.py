@@ -4,7 +4,7 @@ affair.
 
 from agentforge.activities.world import World
 from agentforge.core.inputs import CheckRan
-from agentforge.core.state import State
+from agentforge.core.state import RunView, State
 from agentforge.core.values import CheckDigest
 from agentforge.gates.ratchets import worse
 from agentforge.gates.red import declared_tests
@@ -18,7 +18,7 @@ MAX_FAILURES = 10
 MAX_TEST_FILES = 25
 
 
-def check(world: World, state: State) -> CheckRan:
+def check(world: World, state: RunView) -> CheckRan:
     """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
     world.stand(state)  # the import graph is read from there
     stage = state.stage

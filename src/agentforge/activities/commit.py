@@ -6,7 +6,7 @@ from agentforge.activities.evidence import build_evidence
 from agentforge.activities.world import World
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
-from agentforge.core.state import State
+from agentforge.core.state import RunView, State
 from agentforge.gates.court import objects
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
@@ -21,7 +21,7 @@ TRIVIAL_LINES = 10
 COMPLEXITY = (("intake_record", "initial_complexity"), ("specification", "estimated_complexity"))
 
 
-def commit_stage(world: World, state: State) -> CommitMade:
+def commit_stage(world: World, state: RunView) -> CommitMade:
     """A commit that depends on nothing but base, tree, stage and the task's own start, so that repeating it
     gives the same id.
     """
@@ -84,7 +84,7 @@ def deliver(world: World, state: State) -> DeliveryMade:
     return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept)
 
 
-def _message(world: World, state: State) -> str:
+def _message(world: World, state: RunView) -> str:
     specification = world.documents(state).get("specification", {})
     title = str(specification.get("title") or state.request.splitlines()[0])
     verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix", "deliver": "Note"}.get(

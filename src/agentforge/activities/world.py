@@ -12,7 +12,8 @@ from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
 from agentforge.core.reply import Json
-from agentforge.core.state import State
+from agentforge.core.runs import Run
+from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Court
 from agentforge.languages.imports import ImportGraph
@@ -273,13 +274,20 @@ class World:
 def document_refs(state: State) -> dict[str, str]:
     """The hash of every artifact that counts now."""
     newest = {ref.contract: ref.hash for item in state.accepted for ref in item.finals}
-    if state.run is not None:
-        newest |= {ref.contract: ref.hash for ref in (*state.run.drafts, *state.run.finals)}
+    run = _run_of(state)
+    if run is not None:
+        newest |= {ref.contract: ref.hash for ref in (*run.drafts, *run.finals)}
     return newest
 
 
 def record_refs(state: State) -> dict[str, str]:
     """The hash of the newest record of each gate that passed."""
     passed = [pair for item in state.accepted for pair in item.evidence]
-    passed += state.run.judged if state.run is not None else ()
+    run = _run_of(state)
+    passed += run.judged if run is not None else ()
     return dict(passed)
+
+
+def _run_of(state: State) -> Run | None:
+    """The run whose view this is; of a task as a whole, the worker's."""
+    return state.run if isinstance(state, RunView) else state.worker

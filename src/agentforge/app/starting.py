@@ -19,6 +19,7 @@ from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import PREDICATES
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.batch import WIRES
@@ -104,7 +105,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     # Not in canonical order: a role is shown contracts and tools as their files list them.
     catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
     pack.sync()
-    create = Create(
+    spec = TaskSpec(
         task_id,
         options.request,
         base,
@@ -123,10 +124,10 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
-    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=create.marker)
+    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=spec.marker)
     write_wishes(wishes_file(site.home, git.top, task_id), wishes)
-    with Journal.create(files, create, site.clock) as journal:
-        artifacts.write_inputs(files, create, journal.times.created_at, options.engine)
+    with Journal.create(files, Create(spec), site.clock) as journal:
+        artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
             views.show()
     return OpenTask(site, journal)
