@@ -1,8 +1,7 @@
 """AgentForge: a request and a git repository in; a verified branch with its proof, or one precise question,
 out.
 
-Read in this order: `core/events.py`, `core/decide.py`, `engines/local.py`, `activities/perform.py`,
-`catalog/pipelines/implement.yaml`, then one scenario in `tests/`.
+AGENTS.md has a path through the code that takes twenty minutes. It begins at `core/machine.py`.
 
 The names below are the Python API (docs/python-api.md); each is loaded when it is first used, so that importing
 this package costs nothing.
