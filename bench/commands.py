@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import Pipeline
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Budget
 from agentforge.store.layout import Project
 from agentforge.store.task.journal import Journal
@@ -69,16 +70,18 @@ def make_many(place: Path) -> None:
         for number in range(TASKS):
             task = f"task-20260101-round-{number:04d}"
             create = Create(
-                task,
-                "Round every total",
-                "0" * 40,
-                "0" * 40,
-                "plain",
-                "none",
-                "",
-                Pipeline("implement", "small", ()),
-                Budget(),
-                None,
+                TaskSpec(
+                    task,
+                    "Round every total",
+                    "0" * 40,
+                    "0" * 40,
+                    "plain",
+                    "none",
+                    "",
+                    Pipeline("implement", "small", ()),
+                    Budget(),
+                    None,
+                )
             )
             Journal.create(project.task(task), create, utc_now).close()
 

@@ -20,6 +20,7 @@ from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import BaselineReady, Create, Outcome
 from agentforge.core.pipeline import Pipeline
+from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
 from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
@@ -141,19 +142,21 @@ def begin(site: Site) -> TaskFiles:
     head = site.git.head()
     tree = site.git.tree_of(head)
     create = Create(
-        TASK,
-        REQUEST,
-        head,
-        tree,
-        "plain",
-        "none",
-        catalogue,
-        _pipeline(resolved),
-        Budget(MANY, MANY),
-        Price(0, 0),
+        TaskSpec(
+            TASK,
+            REQUEST,
+            head,
+            tree,
+            "plain",
+            "none",
+            catalogue,
+            _pipeline(resolved),
+            Budget(MANY, MANY),
+            Price(0, 0),
+        )
     )
     with Journal.create(files, create, utc_now) as journal:
-        artifacts.write_inputs(files, create, journal.times.created_at, "local")
+        artifacts.write_inputs(files, create.spec, journal.times.created_at, "local")
     return files
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from agentforge.core.effects import Act, Ask, Assemble, Effect
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled
 from agentforge.core.pending import pending, worst_case
+from agentforge.core.runs import Run
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Amount, Opened, Usage
+from agentforge.core.values import ActionDigest, Amount, Opened, ReplyDigest, Usage
 from bench.model import READ_LINES, Work, module_path
 from bench.scene import Scene
 from bench.timed import Appends, Spent, median_ms, timed_syncs, without_syncs
@@ -108,7 +109,7 @@ def _window(scene: Scene, place: Path, work: Work, steps: int, point: int) -> Wi
         watch = _Watch(scene.git.spent, syncs, Appends(place / "append.bench"))
         scene.drive_to(begin + steps, watch)
     spans, appends = watch.spans(), watch.appends.times
-    assert watch.state.run is not None
+    assert watch.state.worker is not None
     return Window(
         point=point,
         work=work,
@@ -122,7 +123,7 @@ def _window(scene: Scene, place: Path, work: Work, steps: int, point: int) -> Wi
         appends=sum(span.wall - span.git for span in spans) / len(spans) / (sum(appends) / len(appends)),
         journal_bytes=(journal.size - sizes[0]) // steps,
         pack_bytes=(pack.stat().st_size - sizes[1]) // steps,
-        context_tokens=watch.state.run.context_tokens,
+        context_tokens=watch.state.worker.context_tokens,
     )
 
 
@@ -139,30 +140,34 @@ def skip_to(scene: Scene, step: int) -> None:
 
 def _record(scene: Scene, owed: Effect) -> None:
     journal, state = scene.journal, scene.journal.state
-    run = state.run
+    run = state.worker
     assert run is not None
     match owed:
         case Assemble():
             journal.advance(owed.key, Assembled(run.context, run.context_tokens))
         case Ask():
-            journal.advance(f"{owed.key}/sent", AskStarted("0" * 64, "plain", worst_case(state, state.stage)))
+            journal.advance(f"{owed.key}/sent", AskStarted("0" * 64, "plain", worst_case(state, run)))
             journal.advance(
                 owed.key,
-                Answered(run.reply, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"),
+                Answered(
+                    ReplyDigest(
+                        run.reply.ref, Usage(1000, 100), Amount(1, 1100, 0), 1, summary=f"step {state.step}"
+                    )
+                ),
             )
         case Act():
-            journal.advance(owed.key, _acted(state))
+            journal.advance(owed.key, _acted(state, run))
         case _:
             raise AssertionError(f"a skipped step owes {owed}")
 
 
-def _acted(state: State) -> Acted:
+def _acted(state: State, run: Run) -> Acted:
     path, start = module_path(state.step), 1 + state.step % 60
     missed = state.step % MISSES == 0
     text = f"`{path}` has no line {state.step}" if missed else ""
     digest = ActionDigest("read_file", not missed, path, "no_such_line" if missed else "", text)
     opened = () if missed else (Opened(path, "", start, start + READ_LINES - 1),)
-    return Acted(state.acts[-1], state.tree, (digest,), opened=opened, seen=(f"{state.step:016x}",))
+    return Acted(run.acts[-1], state.tree, (digest,), opened=opened, seen=(f"{state.step:016x}",))
 
 
 @contextmanager

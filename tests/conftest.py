@@ -20,11 +20,8 @@ _PROVIDERS = ("ANTHROPIC", "GEMINI", "GOOGLE", "LLAMACPP", "LMSTUDIO", "MISTRAL"
 _ADDRESS_SECOND = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "PYTHON", "XDG_", *(f"{name}_" for name in _PROVIDERS))
 _BEHIND_WALLS = frozenset(
-    {
-        f"test_sandbox_{name}"
-        for name in ("container", "environment", "escapes", "limits", "probe", "seccomp", "walls")
-    }
-    | {f"test_analysis_{name}" for name in ("coverage", "testrun", "typecheck")}
+    {f"test_sandbox_{name}" for name in ("container", "escapes", "limits", "probe", "seccomp", "walls")}
+    | {f"test_python_{name}" for name in ("coverage", "environment", "testrun", "typecheck")}
     | {f"test_gates_{name}" for name in ("green", "judge", "quality")}
     | {"test_surfaces_doctor"}
 )

@@ -1,6 +1,7 @@
 """Environments that all tests of a session share: a repository has its own, so each is given the same one."""
 
 import contextlib
+import os
 from pathlib import Path
 
 from agentforge.store.layout import Home
@@ -12,3 +13,10 @@ def share_environments(home: Path, repository: Path) -> None:
     (place.parent / "shared").mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         place.symlink_to("shared")
+
+
+def share_here(repository: Path) -> None:
+    """The same for the home of the test, where it is one that shares."""
+    home = Path(os.environ["AGENTFORGE_HOME"])
+    if (home / "cache").is_symlink():
+        share_environments(home, repository)

@@ -19,19 +19,21 @@ def packed(shared: Path) -> Path:
             unfinished = shared / "wheels.unfinished"
             unfinished.mkdir(exist_ok=True)
             for name in PACKED:
-                _pack(metadata.distribution(name), unfinished)
+                pack(metadata.distribution(name), unfinished)
             unfinished.rename(place)
     return place
 
 
-def _pack(installed: metadata.Distribution, into: Path) -> None:
+def pack(installed: metadata.Distribution, into: Path) -> None:
+    """One distribution that is installed here, as a wheel."""
     kept = [
         path
         for path in installed.files or ()
         if ".." not in path.parts and path.suffix != ".pyc" and path.name != "RECORD"
     ]
     record = next(path for path in installed.files or () if path.name == "RECORD")
-    with zipfile.ZipFile(into / f"{installed.name}-{installed.version}-py3-none-any.whl", "w") as wheel:
+    name = installed.name.replace("-", "_")
+    with zipfile.ZipFile(into / f"{name}-{installed.version}-py3-none-any.whl", "w") as wheel:
         for path in kept:
             wheel.write(str(installed.locate_file(path)), str(path))
         wheel.writestr(str(record), "".join(f"{path},,\n" for path in (*kept, record)))

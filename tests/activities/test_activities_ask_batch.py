@@ -139,11 +139,11 @@ def test_how_a_call_goes(
     desk = replace(desk_at(tmp_path), wishes={"generation": wish}, detach=patient)
     with SERVERS["anthropic"]() as server, SERVERS["openai"]() as chat:
         picked = _picked(model_of(server, prices=prices))
-        assert delivery_of(desk, picked, Ask("k", 0)) == delivery
-        assert delivery_of(desk, picked, Ask("k", 0, live=True)) == "live"
-        assert delivery_of(None, picked, Ask("k", 0)) == "live"
-        assert delivery_of(desk, _picked(model_of(chat)), Ask("k", 0)) == "live"
-        assert bool(why_live(desk, _picked(model_of(chat)), Ask("k", 0))) == (wish == "batch")
+        assert delivery_of(desk, picked, Ask("worker", "k", 0)) == delivery
+        assert delivery_of(desk, picked, Ask("worker", "k", 0, live=True)) == "live"
+        assert delivery_of(None, picked, Ask("worker", "k", 0)) == "live"
+        assert delivery_of(desk, _picked(model_of(chat)), Ask("worker", "k", 0)) == "live"
+        assert bool(why_live(desk, _picked(model_of(chat)), Ask("worker", "k", 0))) == (wish == "batch")
 
 
 def _picked(model: Model) -> Picked:

@@ -163,7 +163,7 @@ def test_a_result_is_kept_until_its_task_has_it_on_record_and_then_nothing_is_le
         desk = desk_at(tmp_path)
         box, name = put(desk, batcher, "a/ask/0")
         _, other = put(desk, batcher, "a/ask/0", replace(TASK, marker="m2"))
-        waiting = replace(TASK, flights=(Flight("a/ask/0", Amount(1), delivery="batch"),))
+        waiting = replace(TASK, flights=(Flight("a/ask/0", Amount(1), "worker", delivery="batch"),))
         item_until(desk, batcher, box, name)
         desk.tidy(waiting)
         assert box.waits_for(name)

@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.activities.commands import Outputs, Room, run_in
 from agentforge.core.errors import ModelMistake
-from agentforge.sandbox.environment import Environment
+from agentforge.languages.values import Environment
 from agentforge.sandbox.guarded import GUARDED, Guard, is_guarded
 from agentforge.sandbox.walls import ladder
 from agentforge.sandbox.worktree import Workspace

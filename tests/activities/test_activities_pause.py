@@ -13,6 +13,7 @@ from agentforge.app.answering import NobodyAnswers
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Pause
 from agentforge.core.inputs import Elapsed
+from agentforge.core.runs import WORKER, Run
 from agentforge.core.state import State
 from agentforge.models.router import Router
 from agentforge.sandbox.walls.none import NoSandbox
@@ -40,9 +41,10 @@ def test_a_pause_ends_with_its_task(tmp_path: Path) -> None:
         head=lambda: "",
         desk=desk,
     )
+    state = State(runs=(Run(WORKER, "patch", 1, ""),))
     began = time.monotonic()
-    assert perform(world, Pause("patch/1/1/pause/1", 1), State()) == Elapsed()
+    assert perform(world, Pause(WORKER, "patch/1/1/pause/1", 1), state) == Elapsed()
     assert time.monotonic() - began >= 1
     threading.Timer(0.1, desk.off.set).start()
-    assert perform(world, Pause("patch/1/1/pause/2", 600), State()) == Elapsed()
+    assert perform(world, Pause(WORKER, "patch/1/1/pause/2", 600), state) == Elapsed()
     assert time.monotonic() - began < 300

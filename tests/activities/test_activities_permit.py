@@ -20,12 +20,15 @@ from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.commands.permissions import Rules
 from agentforge.core.decide import decide
+from agentforge.core.effects import Act
 from agentforge.core.errors import PolicyError
 from agentforge.core.evolve import evolve
 from agentforge.core.inputs import Acted, Create, Input, Resolution
 from agentforge.core.reply import Action, Json
-from agentforge.core.state import StageRun, State
-from agentforge.core.values import Baseline, Budget, Price
+from agentforge.core.runs import WORKER, Run
+from agentforge.core.spec import TaskSpec
+from agentforge.core.state import State
+from agentforge.core.values import Baseline, Budget, Price, ReplyDigest
 from agentforge.models.router import Router
 from agentforge.models.scripted import load_script
 from agentforge.sandbox.base import Confinement, SandboxName
@@ -80,25 +83,28 @@ class Desk:
     def act(self, *actions: tuple[str, dict[str, Json]]) -> Acted:
         reply: Json = {"actions": [{"name": name, "args": args} for name, args in actions]}
         ref = self.world.pack.put_json({"reply": reply})
-        assert self.state.run is not None
-        self.state = replace(self.state, run=replace(self.state.run, reply=ref, point="act"))
-        return act(self.world, self.state)
+        run = replace(self.run, reply=ReplyDigest(ref), point="act")
+        self.state = replace(self.state, runs=(run,))
+        return act(self.world, Act(WORKER, f"{run.prefix}/act"), self.state.seen_by(WORKER))
+
+    @property
+    def run(self) -> Run:
+        return self.state.run_of(WORKER)
 
     def take(self, given: Input, key: str = "") -> None:
         for event in decide(self.state, given, key).events:
             self.state = evolve(self.state, event)
 
     def took(self, acted: Acted) -> None:
-        self.take(acted, f"{self.state.prefix}/act")
+        self.take(acted, f"{self.run.prefix}/act")
 
     def answer(self, said: str) -> tuple[str, ...]:
         """Answers, and comes back to the stage; what the role is told."""
         waiting = self.state.open_escalation
         assert waiting is not None
         self.take(Resolution(waiting.id, said, "ada"))
-        assert self.state.run is not None
         self.state = replace(self.state, prepared=True, status="running")
-        return self.state.run.feedback if self.state.run else ()
+        return self.run.feedback
 
     def text(self, path: str) -> str:
         return (self.world.workspace.worktree / path).read_text()
@@ -123,20 +129,22 @@ def make_desk(place: Path, *, walls: SandboxName = "bubblewrap", roots: tuple[Ro
         head=lambda: "",
         roots=roots,
     )
-    run = StageRun("patch", 1, site.base, point="act")
+    run = Run(WORKER, "patch", 1, site.base, point="act", step=1)
     state = State(
-        "running",
         "task-1",
         "net",
         site.git.head(),
         site.base,
+        status="running",
         pipeline=resolved.pipeline(),
         tree=site.base,
         prepared=True,
     )
     desk = Desk(
         world,
-        replace(state, run=run, step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")),
+        replace(
+            state, runs=(run,), step=1, baseline=Baseline("b", "env", walls, 1, 1, 0, 0, "1 test passes")
+        ),
     )
     desk.rules()
     return desk
@@ -158,7 +166,7 @@ def test_what_stays_inside_is_done_without_a_word_and_costs_next_to_nothing(desk
     assert acted.question is None
     assert all(item.ok for item in acted.results)
     bridge, bench = (
-        bridge_of(desk.world, desk.state),
+        bridge_of(desk.world, desk.state.seen_by(WORKER)),
         Workbench(desk.world.workspace.worktree, lambda _: pytest.fail("nothing was to run")),
     )
     action = Action("read_file", {"path": "docs/a.md"})
@@ -210,9 +218,8 @@ def test_a_yes_is_for_this_very_change_and_only_if_the_person_is_of_this_machine
     assert (waiting.kind, desk.state.status) == ("permission", "blocked")
     (told,) = desk.answer("allow")
     assert told.startswith("A person allowed this call of edit_file. Send the same call again")
-    assert desk.state.run is not None
-    assert desk.state.run.mistakes == 0
-    assert desk.state.run.tried == ()
+    assert desk.run.mistakes == 0
+    assert desk.run.tried == ()
     # The journal alone says nothing: it may have come with the repository.
     assert desk.act(("edit_file", EDIT)).question is not None
     desk.approved |= desk.state.permits
@@ -367,17 +374,19 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
         pack.sync()
     model = f"scripted:{script(tmp_path)}"
     create = Create(
-        "task-1",
-        "net",
-        made.git.head(),
-        made.base,
-        model,
-        "none",
-        catalogue,
-        resolved.pipeline(),
-        Budget(),
-        Price(0, 0),
-        marker="m1",
+        TaskSpec(
+            "task-1",
+            "net",
+            made.git.head(),
+            made.base,
+            model,
+            "none",
+            catalogue,
+            resolved.pipeline(),
+            Budget(),
+            Price(0, 0),
+            marker="m1",
+        )
     )
     Journal.create(files, create, utc_now).close()
 

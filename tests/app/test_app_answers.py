@@ -15,6 +15,7 @@ from agentforge.core.effects import Act, Ask, Assemble, Prepare, TakeBaseline
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, BaselineReady, Create, Prepared
 from agentforge.core.pending import pending
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     PERMISSION_OPTIONS,
     ActionDigest,
@@ -22,6 +23,7 @@ from agentforge.core.values import (
     Budget,
     Price,
     Question,
+    ReplyDigest,
     Usage,
     WantedCall,
 )
@@ -75,7 +77,9 @@ class Desk:
                         journal.advance(effect.key, Assembled("context", 10))
                     case Ask():
                         journal.advance(f"{effect.key}/sent", AskStarted("hash", "scripted", Amount(1, 10)))
-                        journal.advance(effect.key, Answered("reply", Usage(1, 1), Amount(1, 2), 1))
+                        journal.advance(
+                            effect.key, Answered(ReplyDigest("reply", Usage(1, 1), Amount(1, 2), 1))
+                        )
                     case Act():
                         results = (ActionDigest(call.tool, ok=False, mistake="asked"),)
                         journal.advance(
@@ -110,16 +114,18 @@ def desk(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     head = git.head()
     budget = Budget(10_000, 10**9)
     create = Create(
-        "task-1",
-        "mend",
-        head,
-        git.tree_of(head),
-        "scripted:x",
-        "bubblewrap",
-        "cat",
-        HOTFIX,
-        budget,
-        Price(0, 0),
+        TaskSpec(
+            "task-1",
+            "mend",
+            head,
+            git.tree_of(head),
+            "scripted:x",
+            "bubblewrap",
+            "cat",
+            HOTFIX,
+            budget,
+            Price(0, 0),
+        )
     )
     Journal.create(site.project.task("task-1"), create, utc_now).close()
     return Desk(site, site.project.task("task-1"))

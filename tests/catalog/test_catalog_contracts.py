@@ -302,3 +302,27 @@ def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:
     guide = output_guide(stage.contracts_of(stage.pipeline().stages[0]))
     assert len(guide) / 4 <= 800
     assert guide.count("\n  test_files*:") == 1
+
+
+def test_a_fault_that_several_entries_have_is_told_once_with_their_ids() -> None:
+    entries = [{"id": f"REQ-00{number}", "description": "d", "priority": "high"} for number in (1, 2, 3)]
+    value = {"title": "t", "description": "d", "requirements": entries}
+    ids = "(REQ-001, REQ-002, REQ-003)"
+    assert problems(CATALOG.contract("specification"), value, final=False) == [
+        f"requirements[*].acceptance_criteria: is missing; it is a list with at least 1 entries {ids}",
+        f"requirements[*].priority: 'high' does not fit; it is one of must, should, could, wont {ids}",
+    ]
+
+
+def test_entries_without_a_name_are_named_by_their_place_and_one_alone_by_its_path() -> None:
+    value = {"questions": [{"answer": "a", "confidence": 90}, {"confidence": 90}]}
+    assert problems(CATALOG.contract("clarification"), value, final=False) == [
+        "questions[*].question: is missing; it is text of at least 1 characters (questions[0], questions[1])",
+        "questions[1].answer: is missing; it is text of at least 1 characters",
+    ]
+
+
+def test_what_may_be_left_out_is_said_where_others_are_owed_beside_it() -> None:
+    both = (CATALOG.contract("analysis"), CATALOG.contract("specification"))
+    assert output_guide(both).index("specification:") < output_guide(both).index("May be left out")
+    assert "left out" not in output_guide(both[:1])

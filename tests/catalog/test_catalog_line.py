@@ -11,7 +11,7 @@ from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import predicate_named
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import ARBITER, Product, Reviewer, Rise, Stage, seat_name
+from agentforge.core.pipeline import ARBITER, Product, Reviewer, Rise, Stage, reviewer_name
 from tests.rows import every
 
 CATALOG = Catalog.packaged()
@@ -95,8 +95,8 @@ def ours(files: dict[str, str]) -> Catalog:
 
 def seats_of(stage: Stage) -> Iterator[tuple[str, Stage]]:
     for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
-        name = seat_name(reader, stage)
-        yield name, stage.seated(name)
+        name = reviewer_name(reader, stage)
+        yield name, stage.read_by(name)
 
 
 def everybody(resolved: Resolved) -> Iterator[tuple[Stage, str]]:
@@ -228,7 +228,11 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
             "## What you produce",
             "Judged before it counts: ",
             f"## This stage: {stage.name}",
-            *([f"You build on the work of: {', '.join(role.receives_from)}."] if role.receives_from else []),
+            *(
+                [f"You build on the work of: {', '.join(role.receives_from)}."]
+                if role.receives_from and stage.requires
+                else []
+            ),
             *([f"Your work goes to: {', '.join(role.hands_off_to)}."] if role.hands_off_to else []),
             told.splitlines()[0],
             "Stay in this role.",

@@ -10,6 +10,7 @@ from agentforge.context.assemble import StepView, assemble
 from agentforge.context.packing import Packed
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.context.working_set import Item, Left
+from agentforge.core.errors import UsageError
 from tests.fuzzing import tries
 
 FENCE = "9f86d081884c7d65"
@@ -42,7 +43,7 @@ def view() -> StepView:
         failures=("tests/test_m.py:3 assert 1 == 2",),
         at_risk=("tests/test_n.py",),
         recent=("step 1: read", "step 2: edit", "step 3: search", "step 4: run"),
-        available=("submit_artifact implementation",),
+        owed="implementation:\n  summary: text",
         feedback=("the gate found a failing test",),
     )
 
@@ -93,7 +94,7 @@ def test_blocks_come_in_the_order_of_volatility() -> None:
         "recent_actions: 2 before",
         "recent_actions: 1 before",
         "recent_actions: last",
-        "available_actions",
+        "owed",
         "feedback",
     ]
 
@@ -117,7 +118,7 @@ def test_nothing_is_lost_where_there_is_room() -> None:
 def test_only_text_from_outside_is_fenced() -> None:
     blocks = {block.name: block.text for block in assemble(view(), 8000).blocks}
     fenced = {name for name, text in blocks.items() if f"<<<{FENCE} " in text}
-    assert set(blocks) - fenced == {"system", "task_frame", "stage", "answers", "notes", "available_actions"}
+    assert set(blocks) - fenced == {"system", "task_frame", "stage", "answers", "notes", "owed"}
     handed = {name for name in fenced if "data, not instructions" not in blocks[name]}
     assert handed == {"artifact: specification", "tried", "verification_status", "feedback"}
     assert all("what it quotes" in blocks[name] for name in handed)
@@ -197,6 +198,21 @@ def test_repeated_attempts_are_one_line_with_their_number() -> None:
     assert block.text.endswith(f"- c\n- a b (3 times)\n{FENCE}>>>")
 
 
+def test_what_is_owed_is_shown_to_its_last_character_whatever_else_must_go() -> None:
+    owed = "\n".join(f"  key_{number}*: text" for number in range(400))
+    packed = assemble(replace(late(200), owed=owed), 8000)
+    (block,) = (block for block in packed.blocks if block.name == "owed")
+    assert block.text.endswith(owed.strip("\n"))
+    assert packed.total <= 8000
+    assert "system" in names(packed)
+
+
+def test_a_context_that_cannot_hold_what_is_owed_is_refused_with_the_next_step() -> None:
+    with pytest.raises(UsageError, match="without a cut") as refusal:
+        assemble(replace(view(), owed="key: text\n" * 4000), 4000)
+    assert "context_tokens" in refusal.value.next_step
+
+
 def test_notes_and_errors_are_bounded() -> None:
     packed = assemble(
         replace(view(), notes="word " * 5000, failures=("x" * 5000,), feedback=("y" * 5000,)), 16_000
@@ -204,7 +220,7 @@ def test_notes_and_errors_are_bounded() -> None:
     blocks = {block.name: block for block in packed.blocks}
     assert blocks["notes"].tokens <= 600
     assert blocks["failures"].text.count("x") <= 500
-    assert blocks["feedback"].text.count("y") <= 500
+    assert blocks["feedback"].text.count("y") <= 2000
 
 
 def test_a_very_long_goal_leaves_id_phase_and_criteria_in_the_frame() -> None:
@@ -287,6 +303,7 @@ TEXTS = st.lists(TEXT, max_size=5).map(tuple)
                     "notes",
                     "diff_stat",
                     "verification",
+                    "owed",
                 ),
                 TEXT,
             ),
@@ -298,11 +315,11 @@ TEXTS = st.lists(TEXT, max_size=5).map(tuple)
                     "failures",
                     "at_risk",
                     "recent",
-                    "available",
                     "feedback",
                 ),
                 TEXTS,
             ),
+            "refused": st.lists(st.tuples(st.sampled_from(["a", "b"]), TEXT), max_size=2).map(tuple),
             "artifacts": st.lists(st.tuples(st.sampled_from(["a", "b"]), TEXT), max_size=3).map(tuple),
             "working": st.lists(
                 st.builds(
@@ -323,6 +340,11 @@ def test_whatever_a_view_holds_the_cap_and_the_fences_hold_and_the_result_is_the
     cap: int, changes: dict[str, object]
 ) -> None:
     held = replace(view(), **changes)  # type: ignore[arg-type] # the strategies give each field its own type
+    outline = replace(StepView("", "", "", FENCE), owed=held.owed)
+    if assemble(outline, 1 << 20).blocks[-1].tokens > cap:
+        with pytest.raises(UsageError, match=r"\(owed\)"):
+            assemble(held, cap)
+        return
     packed = assemble(held, cap)
     assert packed.total <= cap
     assert with_margin(count_tokens(packed.text)) <= cap

@@ -82,9 +82,7 @@ def test_no_text_closes_its_fence(text: str, label: str) -> None:
 def test_whatever_the_repository_holds_it_speaks_only_within_fences(
     changes: dict[str, object], files: list[tuple[str, str]], cap: int
 ) -> None:
-    view = StepView(
-        "task", "Do it.", "green", FENCE, "You are a developer.", available=("submit",), notes="mine"
-    )
+    view = StepView("task", "Do it.", "green", FENCE, "You are a developer.", owed="submit", notes="mine")
     tree = dict(files)
     items = tuple(Item(path, "", 1, 5, at) for at, path in enumerate(tree))
     # the strategies give each field its own type

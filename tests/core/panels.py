@@ -1,65 +1,65 @@
-"""What the tests of panels share: a task of the full line, played seat by seat."""
+"""What the tests of panels share: a task of the full line, played reviewer by reviewer."""
 
 from agentforge.core.effects import Ask, Effect
 from agentforge.core.events import StageEntered
 from agentforge.core.inputs import Acted, Answered, AskStarted, Assembled, CommitMade
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.state import StageRun
-from agentforge.core.values import Budget, Price
+from agentforge.core.runs import WORKER, Run, child_id
+from agentforge.core.values import Budget, OfRun, Price
 from tests.core.scenes import FULL, Played, answered, begun, handed_in, judge, submit
 
 SECURITY, READER, ARBITER = "security_architect", "reviewer", "arbiter"
 
 
-def seat(task: Played, name: str) -> StageRun:
-    return next(item for item in task.state.seats if item.seat == name)
+def reader(task: Played, name: str) -> Run:
+    return task.state.run_of(child_id(WORKER, name))
 
 
-def owed_to(task: Played, name: str, seated: str) -> Effect:
-    """The effect of this class that this seat is owed; says what is owed instead."""
+def owed_to(task: Played, name: str, by: str) -> Effect:
+    """The effect of this class that this reviewer is owed; says what is owed instead."""
     found = [
         item
         for item in pending(task.state)
-        if type(item).__name__ == name and getattr(item, "seat", "") == seated
+        if type(item).__name__ == name and isinstance(item, OfRun) and item.run == child_id(WORKER, by)
     ]
-    assert len(found) == 1, f"{seated} is not owed {name}; owed: {pending(task.state)}"
+    assert len(found) == 1, f"{by} is not owed {name}; owed: {pending(task.state)}"
     return found[0]
 
 
-def assemble(task: Played, seated: str) -> None:
-    task.say(Assembled(f"context-{seated}", 500), owed_to(task, "Assemble", seated).key)
+def assemble(task: Played, by: str) -> None:
+    task.say(Assembled(f"context-{by}", 500), owed_to(task, "Assemble", by).key)
 
 
-def send_as(task: Played, seated: str) -> Ask:
+def send_as(task: Played, by: str) -> Ask:
     """One reviewer's request is on its way."""
-    if seat(task, seated).point == "assemble":
-        assemble(task, seated)
-    ask = owed_to(task, "Ask", seated)
+    if reader(task, by).point == "assemble":
+        assemble(task, by)
+    ask = owed_to(task, "Ask", by)
     assert isinstance(ask, Ask)
-    view = task.state.focus(seated)
-    task.say(AskStarted("hash", "scripted", worst_case(view, view.stage)), f"{ask.key}/sent")
+    worst = worst_case(task.state, reader(task, by))
+    task.say(AskStarted("hash", "scripted", worst), f"{ask.key}/sent")
     return ask
 
 
-def reply_as(task: Played, seated: str, answer: Answered | None = None) -> None:
-    task.say(answer or answered("success"), send_as(task, seated).key)
+def reply_as(task: Played, by: str, answer: Answered | None = None) -> None:
+    task.say(answer or answered("success"), send_as(task, by).key)
 
 
-def act_as(task: Played, seated: str, acted: Acted | None = None) -> None:
-    view = task.state.focus(seated)
-    task.say(acted or handed_in(view.stage, task.state.tree), owed_to(task, "Act", seated).key)
+def act_as(task: Played, by: str, acted: Acted | None = None) -> None:
+    stage = task.state.stage_of(reader(task, by))
+    task.say(acted or handed_in(stage, task.state.tree), owed_to(task, "Act", by).key)
 
 
-def read_as(task: Played, seated: str) -> None:
+def read_as(task: Played, by: str) -> None:
     """One reviewer reads and hands in."""
-    reply_as(task, seated)
-    act_as(task, seated)
+    reply_as(task, by)
+    act_as(task, by)
 
 
 def sitting(task: Played) -> list[str]:
     """Who has not handed in yet."""
-    return [item.seat for item in task.state.seats if item.point != "given"]
+    return [run.name for run in task.state.panel if run.point != "handed_in"]
 
 
 def read_all(task: Played) -> None:
@@ -76,12 +76,12 @@ def hand_in(task: Played) -> None:
 
 def to_the_panel(task: Played) -> None:
     """The gates before the review pass."""
-    while task.run.point == "judge" and not task.state.seats:
+    while task.run.point == "judge" and not task.state.panel:
         judge(task)
 
 
 def commit(task: Played, *facts: str, files: int = 1, lines: int = 1) -> None:
-    task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.name}", facts, files, lines))
+    task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.stage}", facts, files, lines))
 
 
 def pass_stage(task: Played, *facts: str) -> None:
@@ -98,7 +98,7 @@ def full_until(
 ) -> Played:
     """A task whose stages before this one went well."""
     task = begun(pipeline, budget, price)
-    while task.run.name != stage:
+    while task.run.stage != stage:
         pass_stage(task)
     return task
 
@@ -111,5 +111,6 @@ def convened(budget: Budget | None = None, price: Price | None = None) -> Played
     return task
 
 
-def entered(task: Played, seated: str = "") -> list[StageEntered]:
-    return [event for event in task.told(StageEntered) if event.seat == seated]
+def entered(task: Played, by: str = "") -> list[StageEntered]:
+    run = child_id(WORKER, by) if by else WORKER
+    return [event for event in task.told(StageEntered) if event.run == run]

@@ -34,6 +34,7 @@ from agentforge.core.evolve import evolve
 from agentforge.core.inputs import (
     Abort,
     Acted,
+    ActionLeaving,
     Answered,
     AskLate,
     AskStarted,
@@ -66,8 +67,10 @@ from agentforge.core.values import (
     ArtifactRef,
     CheckDigest,
     GateStatus,
+    OfRun,
     Opened,
     Question,
+    ReplyDigest,
     Usage,
 )
 from tests.core.scenes import BASELINE, EDIT, FAILED, MISS, PASSED, handed_in
@@ -87,8 +90,7 @@ ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "")
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
     """Everything this effect can end in. The first is the one that was hoped for."""
-    seat = getattr(effect, "seat", "")
-    state = state.focus(seat) if any(item.seat == seat for item in state.seats) else state
+    run = (state.find(effect.run) if isinstance(effect, OfRun) else None) or state.worker
     match effect:
         case Prepare():
             edits = [Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface")] if effect.halted else []
@@ -106,7 +108,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
         case Pause():
             return [Elapsed(), Unclassified("clock")]
         case Act():
-            return _act_outcomes(state, state.stage)
+            assert run is not None
+            return _act_outcomes(state, state.stage_of(run))
         case Check():
             return [
                 CheckRan(PASSED, "ref"),
@@ -116,9 +119,9 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             ]
         case Judge():
             wrong = next(gate for gate in GATES if gate != effect.gate)
-            finals = tuple(
-                ArtifactRef(product.contract, product.phase, 1, "final") for product in state.stage.products
-            )
+            assert run is not None
+            products = state.stage_of(run).products
+            finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)
             verdicts = [Judged(effect.gate, status, ("why",), "ref") for status in GATE_STATUSES]
             return [
                 Judged(effect.gate, "passed", (), "ref", finals),
@@ -146,12 +149,15 @@ def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
     late: list[Outcome] = [AskLate(maybe_billed=True), AskLate(maybe_billed=False)]
     usage = Usage(reserved.tokens, 0, 10)
     bad = "The reply is not JSON."
+    replies = (
+        ReplyDigest("reply", usage, reserved, 2, signal="success"),
+        *(ReplyDigest("reply", usage, reserved, 1, signal=signal, summary="so") for signal in SIGNALS),
+        ReplyDigest("reply", Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
+        ReplyDigest("reply", usage, reserved, 0, priced=False, mistake=bad),
+        ReplyDigest("reply", usage, reserved, 0),
+    )
     return [
-        Answered("reply", usage, reserved, 2, signal="success"),
-        *(Answered("reply", usage, reserved, 1, signal=signal, summary="so") for signal in SIGNALS),
-        Answered("reply", Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
-        Answered("reply", usage, reserved, 0, priced=False, mistake=bad),
-        Answered("reply", usage, reserved, 0),
+        *map(Answered, replies),
         *(late if batch else ()),
         *(AskTrouble(kind, kind, retryable=retry, maybe_billed=billed) for kind, retry, billed in TROUBLES),
         Unclassified("socket"),
@@ -225,7 +231,7 @@ class World:
         choice, which = divmod(choice, len(owed))
         effect = owed[which]
         if isinstance(effect, Ask) and not self.flying(effect):
-            reserved = worst_case(self.state, self.state.focus(effect.seat).stage)
+            reserved = worst_case(self.state, self.state.run_of(effect.run))
             sent = AskStarted(
                 "hash", "model", reserved, delivery="batch" if choice % 5 < 2 and not effect.live else "live"
             )
@@ -236,6 +242,8 @@ class World:
                 if choice % 12 == 11
                 else self.advance(f"{effect.key}/sent", sent)
             )
+        if isinstance(effect, Act) and choice % 9 == 0:
+            self.advance(f"{effect.key}/left/1", ActionLeaving(1, "run_command", "make publish"))
         possible = outcomes(effect, self.state)
         # Mostly the world does what was hoped for: else no walk would get far.
         hoped = 3 * len(possible)
@@ -247,7 +255,7 @@ class World:
         stale = [
             effect
             for key, effect in self.seen.items()
-            if key not in owed | self.lost and self.state.run is not None
+            if key not in owed | self.lost and self.state.worker is not None
         ]
         if not stale:
             return ()
@@ -259,7 +267,7 @@ class World:
         """An owed effect answers with the outcome of another one."""
         owed = pending(self.state)
         others = list(self.seen.values())
-        if not owed or self.state.run is None:
+        if not owed or self.state.worker is None:
             return ()
         choice, which = divmod(choice, len(others))
         possible = [given for given in outcomes(others[which], self.state) if not isinstance(given, Answered)]

@@ -25,7 +25,9 @@ from agentforge.core.inputs import (
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Reviewer, Rise, Stage
 from agentforge.core.reply import Signal
-from agentforge.core.state import StageRun, State
+from agentforge.core.runs import Run
+from agentforge.core.spec import TaskSpec
+from agentforge.core.state import State
 from agentforge.core.values import (
     ActionDigest,
     Amount,
@@ -35,6 +37,7 @@ from agentforge.core.values import (
     CheckDigest,
     GateStatus,
     Price,
+    ReplyDigest,
     Usage,
 )
 
@@ -147,7 +150,7 @@ MISS = ActionDigest("edit_file", ok=False, target="a.py", mistake="no_match", te
 
 def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Price | None = None) -> Create:
     higher = (FULL,) if pipeline.rises else ()
-    return Create(
+    spec = TaskSpec(
         "task-1",
         "Add a flag",
         "c0",
@@ -161,12 +164,14 @@ def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Pri
         ("asked",),
         higher,
     )
+    return Create(spec)
 
 
 def answered(signal: Signal | None = None, mistake: str = "", summary: str = "") -> Answered:
-    return Answered(
+    digest = ReplyDigest(
         "reply", Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary
     )
+    return Answered(digest)
 
 
 def handed_in(stage: Stage, tree: str) -> Acted:
@@ -207,9 +212,13 @@ class Played:
         return self.say(outcome, self.owed(name).key)
 
     @property
-    def run(self) -> StageRun:
-        assert self.state.run is not None
-        return self.state.run
+    def run(self) -> Run:
+        assert self.state.worker is not None
+        return self.state.worker
+
+    @property
+    def stage(self) -> Stage:
+        return self.state.stage_of(self.run)
 
     def told(self, kind: type[E]) -> list[E]:
         """Every event of one class."""
@@ -234,7 +243,7 @@ def send(task: Played) -> Ask:
         task.end("Assemble", Assembled("context", 500))
     ask = task.owed("Ask")
     assert isinstance(ask, Ask)
-    task.say(AskStarted("hash", "scripted", worst_case(task.state, task.state.stage)), f"{ask.key}/sent")
+    task.say(AskStarted("hash", "scripted", worst_case(task.state, task.run)), f"{ask.key}/sent")
     return ask
 
 
@@ -254,21 +263,21 @@ def step(task: Played, answer: Answered, acted: Acted, check: CheckDigest | None
 
 def submit(task: Played) -> None:
     """One step that hands everything in; the gates are open."""
-    stage = task.state.stage
+    stage = task.stage
     edited = task.state.tree + "'" if stage.checks else task.state.tree
     step(task, answered("success"), handed_in(stage, edited), PASSED if stage.checks else None)
 
 
 def judge(task: Played, status: GateStatus = "passed", *reasons: str) -> None:
-    gate = task.state.stage.gates[task.run.gate]
-    stage = task.state.stage
+    gate = task.stage.gates[task.run.gate]
+    stage = task.stage
     finals = tuple(ArtifactRef(product.contract, product.phase, 1, "final") for product in stage.products)
     task.end("Judge", Judged(gate, status, reasons, f"verdict-{gate}", finals if status == "passed" else ()))
 
 
 def accept(task: Played) -> None:
     """The gates pass and the commit is made."""
-    name = task.run.name
+    name = task.run.stage
     while task.run.point == "judge":
         judge(task)
     task.end("Commit", CommitMade(task.state.tree, f"commit-{name}"))
@@ -276,7 +285,7 @@ def accept(task: Played) -> None:
 
 def reach(task: Played, stage: str) -> Played:
     """Plays the stages before `stage` without a hitch."""
-    while task.run.name != stage:
+    while task.run.stage != stage:
         submit(task)
         accept(task)
     return task

@@ -23,7 +23,8 @@ from agentforge.core.inputs import (
     Resume,
 )
 from agentforge.core.pending import pending, worst_case
-from agentforge.core.values import Amount, Usage
+from agentforge.core.values import Amount, ReplyDigest, Usage
+from tests.core.panels import READER, SECURITY, convened, owed_to, reader, send_as
 from tests.core.scenes import Played, begun, send
 
 WORST = Amount(1, 24_000, 0)
@@ -35,7 +36,7 @@ def sent_by_batch(task: Played) -> Ask:
         task.end("Assemble", Assembled("context", 500))
     ask = task.owed("Ask")
     assert isinstance(ask, Ask)
-    reserved = worst_case(task.state, task.state.stage)
+    reserved = worst_case(task.state, task.run)
     task.say(AskStarted("hash", "anthropic:one", reserved, "generation", delivery="batch"), f"{ask.key}/sent")
     return ask
 
@@ -54,7 +55,7 @@ def test_a_call_in_a_batch_outlives_its_driver_and_is_owed_under_the_same_key() 
         "batch_1",
     )
     assert (task.owed("Ask"), task.told(AskLost), task.state.in_flight()) == (ask, [], WORST)
-    task.end("Ask", Answered("reply", Usage(1000, 50), COST, 1, delivery="batch"))
+    task.end("Ask", Answered(ReplyDigest("reply", Usage(1000, 50), COST, 1, delivery="batch")))
     assert (task.state.spent, task.state.unaccounted, task.state.flights) == (COST, Amount(), ())
 
 
@@ -88,8 +89,18 @@ def test_a_late_batch_is_billed_at_its_worst_and_the_call_goes_live_under_a_new_
     )
     assert [event.unaccounted for event in task.told(AskPromoted)] == [WORST]
     send(task)
-    task.end("Ask", Answered("reply", Usage(1000, 50), COST, 0))
+    task.end("Ask", Answered(ReplyDigest("reply", Usage(1000, 50), COST, 0)))
     assert (task.state.spent, task.run.troubles) == (COST, 0)
+
+
+def test_a_late_batch_of_one_reviewer_is_promoted_once_and_nobody_elses_call_is() -> None:
+    task = convened()
+    ask = send_as(task, SECURITY)
+    task.say(AskLate(maybe_billed=False), ask.key)
+    again = owed_to(task, "Ask", SECURITY)
+    assert isinstance(again, Ask)
+    assert (again.live, again.key != ask.key) == (True, True)
+    assert (reader(task, READER).hurried, task.run.hurried, task.state.flights) == (False, False, ())
 
 
 def test_a_late_call_that_was_in_no_batch_costs_nothing_and_the_next_step_may_wait_again() -> None:
@@ -99,8 +110,7 @@ def test_a_late_call_that_was_in_no_batch_costs_nothing_and_the_next_step_may_wa
     assert task.state.unaccounted == Amount()
     task.say(Abort("ada"), "abort")
     task.say(Resume("ada"), "resume")
-    assert task.state.run is not None
-    assert not task.state.run.hurried
+    assert not task.run.hurried
 
 
 def test_what_comes_late_for_a_call_that_was_promoted_changes_nothing_but_the_bill() -> None:
@@ -108,7 +118,7 @@ def test_what_comes_late_for_a_call_that_was_promoted_changes_nothing_but_the_bi
     ask = sent_by_batch(task)
     task.end("Ask", AskLate(maybe_billed=True))
     live = send(task)
-    task.say(Answered("late", Usage(1000, 50), COST, 1, delivery="batch"), ask.key)
+    task.say(Answered(ReplyDigest("late", Usage(1000, 50), COST, 1, delivery="batch")), ask.key)
     assert [event.cost for event in task.told(Discarded)] == [COST]
     assert task.owed("Ask").key == live.key
     task.say(AskQueued("batch_2"), f"{ask.key}/ticket/1")

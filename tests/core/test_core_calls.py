@@ -15,8 +15,8 @@ from agentforge.core.inputs import (
     Unclassified,
 )
 from agentforge.core.pending import PAUSES, fits, pending, worst_case
-from agentforge.core.values import ActionDigest, Amount, Budget, Price, Usage
-from tests.core.scenes import FRAME, Played, answered, begun, created, send, step
+from agentforge.core.values import ActionDigest, Amount, Budget, Price, ReplyDigest, Usage
+from tests.core.scenes import Played, answered, begun, created, send, step
 from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
@@ -40,7 +40,7 @@ def test_a_call_is_reserved_at_its_worst_case_before_it_leaves() -> None:
     send(task)
     assert task.state.in_flight() == Amount(1, 24_000, 96_000)
     assert task.owes() == ["Ask"]
-    task.end("Ask", Answered("reply", Usage(1000, 50, 800), Amount(1, 1050, 2400), 1))
+    task.end("Ask", Answered(ReplyDigest("reply", Usage(1000, 50, 800), Amount(1, 1050, 2400), 1)))
     assert (task.state.spent, task.state.in_flight(), task.state.cached_tokens) == (
         Amount(1, 1050, 2400),
         Amount(),
@@ -56,7 +56,7 @@ def test_money_is_rounded_up() -> None:
 def test_a_call_of_unknown_price_is_counted_as_such() -> None:
     task = begun()
     send(task)
-    task.end("Ask", Answered("reply", Usage(5, 5), Amount(1, 10), 1, priced=False))
+    task.end("Ask", Answered(ReplyDigest("reply", Usage(5, 5), Amount(1, 10), 1, priced=False)))
     assert task.state.unpriced == 1
 
 
@@ -78,7 +78,7 @@ def test_a_call_lost_with_its_driver_is_billed_at_its_worst_case_and_sent_again_
     task = begun()
     first = send(task)
     events = task.say(DriverStarted())
-    assert events == (AskLost("frame/1/1/ask/0", WORST),)
+    assert events == (AskLost("worker", "frame/1/1/ask/0", WORST),)
     assert (task.state.unaccounted, task.state.in_flight(), task.state.spent) == (WORST, Amount(), Amount())
     again = task.owed("Ask")
     assert isinstance(again, Ask)
@@ -156,7 +156,7 @@ def test_a_call_that_ended_in_a_riddle_stays_on_the_bill() -> None:
 def test_the_next_call_must_fit_the_cap_whole(budget: Budget) -> None:
     task = begun(budget=budget, price=Price(2_000_000, 8_000_000))
     send(task)
-    task.end("Ask", Answered("reply", Usage(900, 100), Amount(1, 1000, 1), 1))
+    task.end("Ask", Answered(ReplyDigest("reply", Usage(900, 100), Amount(1, 1000, 1), 1)))
     task.end("Act", Acted("ref", "t0", (READ,)))
     assert (task.state.status, _waiting(task)) == ("blocked", "budget")
     waiting = task.state.open_escalation
@@ -185,10 +185,10 @@ def test_a_raise_that_is_still_too_small_is_asked_about_again() -> None:
 
 def test_a_call_fits_up_to_the_last_token() -> None:
     task = begun(budget=Budget(tokens=24_000))
-    assert worst_case(task.state, FRAME) == WORST
-    assert fits(task.state, FRAME)
+    assert worst_case(task.state, task.run) == WORST
+    assert fits(task.state, task.run)
     send(task)
-    assert not fits(task.state, FRAME)
+    assert not fits(task.state, task.run)
     assert [type(effect).__name__ for effect in pending(task.state)] == ["Ask"]
 
 

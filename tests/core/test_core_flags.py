@@ -4,10 +4,10 @@ on.
 
 from dataclasses import replace
 
+from agentforge.core.decide import MAX_FLAGGED
 from agentforge.core.events import ContextAssembled
 from agentforge.core.evolve import replay
-from agentforge.core.inputs import Acted, Assembled
-from agentforge.core.state import MAX_FLAGGED
+from agentforge.core.inputs import Acted, Assembled, Create
 from tests.core.scenes import EDIT, Played, answered, begun, created, step
 
 
@@ -43,6 +43,6 @@ def test_flags_without_end_are_not_all_kept() -> None:
 
 def test_the_marker_is_given_at_the_start_and_stays() -> None:
     task = Played()
-    task.say(replace(created(), marker="0f1e2d3c4b5a6978"))
+    task.say(Create(replace(created().spec, marker="0f1e2d3c4b5a6978")))
     assert task.state.marker == "0f1e2d3c4b5a6978"
     assert begun().state.marker == ""

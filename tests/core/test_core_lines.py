@@ -67,11 +67,11 @@ def _kind(task: Played) -> str:
 def test_a_stage_whose_condition_holds_goes_straight_to_its_gates_and_asks_nobody() -> None:
     task = full_until("intake")
     pass_stage(task, "no_ambiguities")
-    assert (task.run.name, task.run.skipped, task.run.point) == ("clarify", "no_ambiguities", "judge")
+    assert (task.run.stage, task.run.skipped, task.run.point) == ("clarify", "no_ambiguities", "judge")
     assert task.owes() == ["Judge"]
     judge(task)
     commit(task)
-    assert (task.state.accepted[-1].skipped, task.run.name) == ("no_ambiguities", "spec")
+    assert (task.state.accepted[-1].skipped, task.run.stage) == ("no_ambiguities", "spec")
     assert task.state.answered("clarify") == 0
 
 
@@ -82,13 +82,13 @@ def test_a_stage_whose_condition_does_not_hold_is_worked_on() -> None:
 
 def test_a_skipped_stage_is_judged_with_the_artifacts_that_stand_and_read_by_its_panel() -> None:
     task = _trivial()
-    assert (task.run.name, [ref.contract for ref in task.run.drafts]) == ("refactor", ["implementation"])
+    assert (task.run.stage, [ref.contract for ref in task.run.drafts]) == ("refactor", ["implementation"])
     to_the_panel(task)
     assert sitting(task) == [SECURITY, READER]
     read_all(task)
     judge(task)
     commit(task)
-    assert (task.run.name, task.state.accepted[-1].skipped) == ("deliver", "trivial_change")
+    assert (task.run.stage, task.state.accepted[-1].skipped) == ("deliver", "trivial_change")
 
 
 def test_a_skipped_stage_whose_gate_fails_is_worked_on_after_all() -> None:
@@ -143,7 +143,7 @@ def test_what_was_good_before_stays_when_the_next_edit_is_undone() -> None:
 def test_an_undone_edit_that_was_handed_in_is_not_judged() -> None:
     task = full_until("refactor")
     reply(task, answered("success"))
-    task.end("Act", handed_in(task.state.stage, "worse"))
+    task.end("Act", handed_in(task.stage, "worse"))
     task.end("Check", CheckRan(FAILED, "ref"))
     assert task.owes() == ["Assemble"]
 
@@ -181,7 +181,7 @@ def test_where_no_attempt_helps_the_entry_stands_and_goes_to_its_gates_and_panel
     read_all(task)
     judge(task)
     commit(task)
-    assert (task.run.name, task.state.accepted[-1].skipped) == ("deliver", "no attempt made it better")
+    assert (task.run.stage, task.state.accepted[-1].skipped) == ("deliver", "no attempt made it better")
 
 
 def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_and_can_grant_one_more() -> (
@@ -198,7 +198,7 @@ def test_where_no_attempt_helps_and_the_entry_does_not_pass_a_person_is_asked_an
     judge(task, "failed", "a test fails")
     assert (task.run.skipped, task.owes()) == ("", ["Assemble"])
     pass_stage(task)
-    assert task.run.name == "deliver"
+    assert task.run.stage == "deliver"
 
 
 def test_elsewhere_an_edit_that_breaks_a_check_stays_to_be_mended() -> None:
@@ -231,7 +231,7 @@ def test_an_edit_that_spreads_goes_on_in_the_higher_lane_with_everything_it_has(
     assert (task.told(LaneRaised)[-1].lane, task.state.pipeline) == ("full", FULL)
     assert why in task.state.risen[0]
     assert task.state.accepted[: len(kept)] == kept
-    assert (task.run.name, task.run.attempt, task.owes()) == ("refactor", 1, ["Assemble"])
+    assert (task.run.stage, task.run.attempt, task.owes()) == ("refactor", 1, ["Assemble"])
     pass_stage(task)
     submit(task)
     accept(task)
@@ -243,30 +243,30 @@ def test_an_edit_that_spreads_goes_on_in_the_higher_lane_with_everything_it_has(
 def test_what_is_just_within_bounds_stays_in_its_lane() -> None:
     task = _judged("green")
     commit(task, files=3, lines=200)
-    assert (task.state.risen, task.run.name, task.state.pipeline.lane) == ((), "review", "small")
+    assert (task.state.risen, task.run.stage, task.state.pipeline.lane) == ((), "review", "small")
 
 
 def test_a_lane_that_rises_may_skip_what_the_higher_one_may() -> None:
     task = _judged("green")
     task.end("Commit", CommitMade(task.state.tree, "c", ("trivial_change",), 4, 10))
-    assert (task.run.name, task.run.skipped) == ("refactor", "trivial_change")
+    assert (task.run.stage, task.run.skipped) == ("refactor", "trivial_change")
 
 
 def test_so_many_blocks_raise_the_lane_and_the_change_is_worked_on_there() -> None:
     task = reach(begun(RISING), "review")
     submit(task)
     judge(task, "blocked", "REV-001: one")
-    assert (task.state.risen, task.run.name) == ((), "green")
+    assert (task.state.risen, task.run.stage) == ((), "green")
     submit(task)
     accept(task)
     submit(task)
     judge(task, "blocked", "REV-002: two")
     assert task.state.risen == ("a review blocked 2 times",)
-    assert (task.run.name, task.state.pipeline.lane) == ("green", "full")
+    assert (task.run.stage, task.state.pipeline.lane) == ("green", "full")
     assert "REV-002: two" in task.run.feedback
     assert [ref.contract for ref in task.run.drafts] == ["implementation"]
     pass_stage(task)
-    assert task.run.name == "refactor"
+    assert task.run.stage == "refactor"
 
 
 def test_a_task_rises_once() -> None:
@@ -285,7 +285,7 @@ def test_a_task_rises_once() -> None:
 def test_a_task_that_only_reads_halts_when_its_tree_changes() -> None:
     task = begun(replace(FULL, writes=False), Budget())
     reply(task, answered("success"))
-    task.end("Act", handed_in(task.state.stage, "changed"))
+    task.end("Act", handed_in(task.stage, "changed"))
     assert (task.state.status, _kind(task), task.state.tree) == ("blocked", "confused", "t0")
     task.say(Resolution("ESC-001", "retry", "ada"))
     task.end("Prepare", Prepared("t0"))

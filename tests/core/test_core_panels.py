@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.core.effects import Ask
+from agentforge.core.effects import Ask, Effect
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import AskLost, Discarded, GateJudged, ReviewGiven, RevisionAsked
+from agentforge.core.events import AskLost, Discarded, GateJudged, HandedIn, RevisionAsked
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import (
     Abort,
@@ -22,7 +22,8 @@ from agentforge.core.inputs import (
     Unclassified,
 )
 from agentforge.core.pending import pending, worst_case
-from agentforge.core.values import ActionDigest, Amount, Budget, Question, Usage
+from agentforge.core.runs import WORKER, child_id, run_name
+from agentforge.core.values import ActionDigest, Amount, Budget, OfRun, Question, ReplyDigest, Usage
 from tests.core.panels import (
     ARBITER,
     READER,
@@ -37,8 +38,8 @@ from tests.core.panels import (
     owed_to,
     read_all,
     read_as,
+    reader,
     reply_as,
-    seat,
     send_as,
     sitting,
 )
@@ -57,6 +58,10 @@ def _kind(task: Played) -> str:
     return waiting.kind
 
 
+def _whose(effect: Effect) -> str:
+    return run_name(effect.run) if isinstance(effect, OfRun) else ""
+
+
 def _asks(task: Played) -> Acted:
     return replace(ASKS, tree=task.state.tree)
 
@@ -64,13 +69,13 @@ def _asks(task: Played) -> Acted:
 # ------------------------------------------------------------------ side by side
 
 
-def test_the_seats_of_a_panel_are_both_owed_at_once() -> None:
+def test_the_reviewers_of_a_panel_are_both_owed_at_once() -> None:
     task = convened()
     assert task.owes() == ["Assemble", "Assemble"]
     for name in (SECURITY, READER):
         assemble(task, name)
     assert task.owes() == ["Ask", "Ask"]
-    assert {getattr(effect, "seat", "") for effect in pending(task.state)} == {SECURITY, READER}
+    assert {_whose(effect) for effect in pending(task.state)} == {SECURITY, READER}
     assert len({effect.key for effect in pending(task.state)}) == 2
 
 
@@ -80,7 +85,7 @@ def test_nobody_is_judged_before_everybody_has_read() -> None:
     assert ("Judge" in task.owes(), sitting(task)) == (False, [SECURITY])
     read_as(task, SECURITY)
     assert task.owes() == ["Judge"]
-    assert [event.seat for event in task.told(ReviewGiven)][-2:] == [READER, SECURITY]
+    assert [run_name(event.run) for event in task.told(HandedIn)][-2:] == [READER, SECURITY]
 
 
 def test_readings_in_any_order_lead_to_the_same_verdict_and_bill() -> None:
@@ -94,21 +99,20 @@ def test_readings_in_any_order_lead_to_the_same_verdict_and_bill() -> None:
     for name in (READER, SECURITY):
         act_as(other, name)
     assert pending(one.state) == pending(other.state)
-    assert (one.state.spent, one.state.seats) == (other.state.spent, other.state.seats)
+    assert (one.state.spent, one.state.panel) == (other.state.spent, other.state.panel)
 
 
 def test_a_reviewer_sees_the_result_as_if_accepted_and_nobodys_steps() -> None:
     task = convened()
     reply_as(task, SECURITY)
     act_as(task, SECURITY, Acted("acts-of-security", task.state.tree, (READ,), notes="mine"))
-    view = task.state.focus(READER)
-    assert view.run is not None
-    assert (view.recent, view.acts, view.run.notes, view.run.feedback) == ((), (), "", ())
+    view = task.state.seen_by(child_id(WORKER, READER))
+    assert (view.run.recent, view.run.acts, view.run.notes, view.run.feedback) == ((), (), "", ())
     assert view.accepted[-1].stage == "refactor"
     assert task.state.accepted[-1].stage == "green"
 
 
-def test_a_seat_that_only_reads_must_leave_the_tree_as_it_is() -> None:
+def test_a_reviewer_that_only_reads_must_leave_the_tree_as_it_is() -> None:
     task = convened()
     reply_as(task, READER)
     act_as(task, READER, Acted("ref", "another tree", (READ,)))
@@ -125,13 +129,11 @@ def test_two_calls_together_do_not_pass_the_cap() -> None:
     tight = convened(Budget(calls=spent.calls, tokens=10**9))
     for name in (SECURITY, READER):
         assemble(tight, name)
-    assert [getattr(effect, "seat", "") for effect in pending(tight.state)] == [SECURITY]
+    assert [_whose(effect) for effect in pending(tight.state)] == [SECURITY]
     send_as(tight, SECURITY)
-    view = tight.state.focus(READER)
-    tight.say(
-        AskStarted("hash", "scripted", worst_case(view, view.stage)), "refactor/reviewer/1/8/ask/0/sent"
-    )
-    assert [flight.seat for flight in tight.state.flights] == [SECURITY]
+    worst = worst_case(tight.state, reader(tight, READER))
+    tight.say(AskStarted("hash", "scripted", worst), "refactor/reviewer/1/8/ask/0/sent")
+    assert [run_name(flight.run) for flight in tight.state.flights] == [SECURITY]
     assert tight.state.status == "running"
 
 
@@ -142,7 +144,8 @@ def test_the_second_reading_is_owed_when_the_first_cost_less_than_its_worst_case
     assemble(task, READER)
     assert task.owes() == ["Ask"]
     task.say(
-        Answered("reply", Usage(900, 100), Amount(1, 1000), 1, signal="success"), send_as(task, SECURITY).key
+        Answered(ReplyDigest("reply", Usage(900, 100), Amount(1, 1000), 1, signal="success")),
+        send_as(task, SECURITY).key,
     )
     assert task.owes() == ["Act", "Ask"]
 
@@ -159,10 +162,10 @@ def test_a_panel_without_room_for_any_reading_asks_for_more_and_reads_on() -> No
     assert task.owes() == ["Ask"]
 
 
-# ------------------------------------------------------------------ what befalls a seat
+# ------------------------------------------------------------------ what happens to one of them
 
 
-def test_a_seat_that_asks_a_person_is_told_the_answer_and_the_other_keeps_what_it_has() -> None:
+def test_a_reviewer_that_asks_a_person_is_told_the_answer_and_the_other_keeps_what_it_has() -> None:
     task = convened()
     read_as(task, READER)
     reply_as(task, SECURITY)
@@ -172,8 +175,8 @@ def test_a_seat_that_asks_a_person_is_told_the_answer_and_the_other_keeps_what_i
         task.say(Resume("ada"))
     task.say(Resolution("ESC-001", "It is public.", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert seat(task, SECURITY).feedback[0] == "A person answered: It is public."
-    assert seat(task, READER).point == "given"
+    assert reader(task, SECURITY).feedback[0] == "A person answered: It is public."
+    assert reader(task, READER).point == "handed_in"
     assert (task.owes(), task.run.point) == (["Assemble"], "judge")
     read_as(task, SECURITY)
     assert task.owes() == ["Judge"]
@@ -194,7 +197,7 @@ def test_an_answer_that_comes_while_a_person_is_asked_is_kept() -> None:
     assert task.told(Discarded) == []
     task.say(Resolution("ESC-001", "yes", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert [(type(effect).__name__, getattr(effect, "seat", "")) for effect in pending(task.state)] == [
+    assert [(type(effect).__name__, _whose(effect)) for effect in pending(task.state)] == [
         ("Assemble", SECURITY),
         ("Act", READER),
     ]
@@ -214,15 +217,16 @@ def test_an_answer_for_a_panel_that_has_risen_is_only_billed() -> None:
     late = send_as(task, READER)
     task.say(Abort("ada", "enough"))
     task.say(answered("success"), late.key)
-    assert task.told(Discarded) == [Discarded(late.key, Amount(1, 1000), READER)]
+    assert task.told(Discarded) == [Discarded(late.key, Amount(1, 1000))]
     assert (task.state.status, task.state.flights) == ("cancelled", ())
 
 
-def test_calls_of_both_seats_that_a_driver_lost_are_both_billed_and_both_sent_again() -> None:
+def test_calls_of_both_reviewers_that_a_driver_lost_are_both_billed_and_both_sent_again() -> None:
     task = convened()
     keys = [send_as(task, name).key for name in (SECURITY, READER)]
     assert task.say(DriverStarted()) == tuple(
-        AskLost(key, REVIEW_COST, name) for key, name in zip(keys, (SECURITY, READER), strict=True)
+        AskLost(child_id(WORKER, name), key, REVIEW_COST)
+        for key, name in zip(keys, (SECURITY, READER), strict=True)
     )
     assert (task.state.unaccounted, task.state.flights) == (REVIEW_COST.plus(REVIEW_COST), ())
     again = [effect for effect in pending(task.state) if isinstance(effect, Ask)]
@@ -231,7 +235,7 @@ def test_calls_of_both_seats_that_a_driver_lost_are_both_billed_and_both_sent_ag
     ]
 
 
-def test_trouble_of_one_seat_is_its_own() -> None:
+def test_trouble_of_one_reviewer_is_its_own() -> None:
     task = convened()
     refused = AskTrouble("rate_limit", "slow down", retryable=True, maybe_billed=False)
     task.say(refused, send_as(task, SECURITY).key)
@@ -242,7 +246,9 @@ def test_trouble_of_one_seat_is_its_own() -> None:
     assert task.owes() == ["Judge"]
 
 
-def test_a_provider_that_fails_one_seat_for_good_leaves_the_others_reading_and_resume_tries_again() -> None:
+def test_a_provider_that_fails_one_reviewer_for_good_leaves_the_others_reading_and_resume_tries_again() -> (
+    None
+):
     task = convened()
     read_as(task, READER)
     task.say(
@@ -252,14 +258,14 @@ def test_a_provider_that_fails_one_seat_for_good_leaves_the_others_reading_and_r
     assert (task.state.status, _kind(task)) == ("blocked", "model")
     task.say(Resume("ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert (seat(task, READER).point, task.owes()) == ("given", ["Ask"])
+    assert (reader(task, READER).point, task.owes()) == ("handed_in", ["Ask"])
 
 
-def test_a_seat_that_fails_twice_is_a_question_and_one_more_attempt_is_its_own() -> None:
+def test_a_reviewer_that_fails_twice_is_a_question_and_one_more_attempt_is_its_own() -> None:
     task = convened()
     read_as(task, READER)
     for attempt in (1, 2):
-        assert seat(task, SECURITY).attempt == attempt
+        assert reader(task, SECURITY).attempt == attempt
         reply_as(task, SECURITY, answered("failure_retryable", summary="too long"))
         act_as(task, SECURITY, Acted("ref", task.state.tree, ()))
     assert (task.state.status, _kind(task)) == ("blocked", "exhausted")
@@ -268,16 +274,20 @@ def test_a_seat_that_fails_twice_is_a_question_and_one_more_attempt_is_its_own()
     assert (waiting.stage, len(waiting.reports)) == ("refactor/security_architect", 2)
     task.say(Resolution(waiting.id, "retry", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert (seat(task, SECURITY).attempt, seat(task, READER).point, task.run.attempt) == (3, "given", 1)
+    assert (reader(task, SECURITY).attempt, reader(task, READER).point, task.run.attempt) == (
+        3,
+        "handed_in",
+        1,
+    )
     read_as(task, SECURITY)
     assert task.owes() == ["Judge"]
 
 
-def test_a_seat_that_hands_nothing_in_is_stopped_by_its_own_bounds() -> None:
+def test_a_reviewer_that_hands_nothing_in_is_stopped_by_its_own_bounds() -> None:
     task = convened()
     read_as(task, READER)
     steps = 0
-    while seat(task, SECURITY).attempt == 1:
+    while reader(task, SECURITY).attempt == 1:
         reply_as(task, SECURITY, answered())
         act_as(task, SECURITY, Acted("ref", task.state.tree, (READ,)))
         steps += 1
@@ -285,7 +295,7 @@ def test_a_seat_that_hands_nothing_in_is_stopped_by_its_own_bounds() -> None:
     assert "step budget of 6" in entered(task, SECURITY)[-1].feedback[0]
 
 
-def test_a_riddle_in_one_seat_is_asked_about_and_that_seat_goes_on() -> None:
+def test_what_confuses_one_reviewer_is_asked_about_and_that_reviewer_goes_on() -> None:
     task = convened()
     read_as(task, READER)
     reply_as(task, SECURITY)
@@ -315,7 +325,7 @@ def test_a_person_who_edits_under_a_panel_sends_the_work_back_to_its_role_and_a_
     task.say(Abort("ada", "let me"))
     task.say(Resume("ada"))
     task.end("Prepare", Prepared("mine", (), "feedfacefeedface", ("a.py",)))
-    assert (task.state.seats, task.run.point, task.state.tree) == ((), "assemble", "mine")
+    assert (task.state.panel, task.run.point, task.state.tree) == ((), "assemble", "mine")
     hand_in(task)
     assert sitting(task) == [SECURITY, READER]
 
@@ -328,12 +338,12 @@ def test_a_split_panel_calls_the_arbiter_once_and_tells_what_it_is_about() -> No
     read_all(task)
     judge(task, "split", "REV-001 (reviewer): a name is odd")
     assert sitting(task) == [ARBITER]
-    assert seat(task, ARBITER).feedback == ("The reviewers disagree:", "REV-001 (reviewer): a name is odd")
-    assert task.state.focus(ARBITER).stage.tier == "reasoning"
+    assert reader(task, ARBITER).feedback == ("The reviewers disagree:", "REV-001 (reviewer): a name is odd")
+    assert task.state.stage_of(reader(task, ARBITER)).tier == "reasoning"
     read_as(task, ARBITER)
     judge(task)
     commit(task)
-    assert (task.run.name, task.state.seats, task.state.blocks) == ("deliver", (), 0)
+    assert (task.run.stage, task.state.panel, task.state.blocks) == ("deliver", (), 0)
 
 
 def test_a_second_split_counts_as_a_block() -> None:
@@ -352,7 +362,7 @@ def test_without_an_arbiter_a_split_is_a_block() -> None:
     hand_in(task)
     read_all(task)
     judge(task, "split", "one says so")
-    assert (task.state.blocks, task.state.seats, task.run.point) == (1, (), "assemble")
+    assert (task.state.blocks, task.state.panel, task.run.point) == (1, (), "assemble")
 
 
 def test_each_split_of_a_new_round_has_its_own_arbiter() -> None:
@@ -377,16 +387,16 @@ def test_a_block_sends_the_stage_its_findings_and_its_own_artifacts_and_the_next
         ("The reviewer blocks:", "SEC-001: say what happens to nothing"),
     )
     assert [ref.contract for ref in back.drafts] == ["specification"]
-    assert (task.state.seats, task.run.drafts, task.run.attempt) == ((), back.drafts, 1)
+    assert (task.state.panel, task.run.drafts, task.run.attempt) == ((), back.drafts, 1)
     hand_in(task)
-    assert seat(task, SECURITY).feedback == (
+    assert reader(task, SECURITY).feedback == (
         "The version before was sent back for:",
         "SEC-001: say what happens to nothing",
     )
     read_all(task)
     judge(task)
     commit(task)
-    assert (task.run.name, task.state.findings) == ("red", ())
+    assert (task.run.stage, task.state.findings) == ("red", ())
 
 
 @every("bound", [0, 1, 3])
@@ -428,4 +438,4 @@ def test_abort_ends_a_panel_at_any_point_and_what_was_recorded_replays() -> None
         read_all(task)
         judge(task)
         commit(task)
-        assert task.run.name == "deliver"
+        assert task.run.stage == "deliver"

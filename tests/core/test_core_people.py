@@ -112,18 +112,18 @@ def test_a_block_sends_the_work_back_with_the_findings(lane: Pipeline, target: s
     built = task.state.tree
     _bounce(task)
     assert RevisionAsked(target, 1, ("REV-001: a flag is missing",)) in task.last
-    assert (task.run.name, task.state.status, task.run.entry_tree) == (target, "running", built)
+    assert (task.run.stage, task.state.status, task.run.entry_tree) == (target, "running", built)
     assert task.run.feedback == ("The reviewer blocks:", "REV-001: a flag is missing")
     submit(task)
     accept(task)
-    assert (task.run.name, task.state.status) == ("review", "verifying")
+    assert (task.run.stage, task.state.status) == ("review", "verifying")
 
 
 def test_three_revisions_and_then_a_person_is_asked() -> None:
     task = reach(begun(HOTFIX), "review")
     for revision in range(1, 4):
         _bounce(task)
-        assert (task.state.revisions, task.run.name) == (revision, "patch")
+        assert (task.state.revisions, task.run.stage) == (revision, "patch")
         reach(task, "review")
     _bounce(task)
     waiting = task.state.open_escalation
@@ -132,7 +132,7 @@ def test_three_revisions_and_then_a_person_is_asked() -> None:
     assert "REV-001" in waiting.question.text
     task.say(Resolution(waiting.id, "It is in b.py.", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert (task.run.name, task.state.revisions) == ("patch", 4)
+    assert (task.run.stage, task.state.revisions) == ("patch", 4)
     assert task.run.feedback == (
         "A person answered: It is in b.py.",
         "The reviewer blocks:",
@@ -155,7 +155,7 @@ def test_an_old_review_escalation_does_not_send_later_work_back() -> None:
     task.say(Abort("ada"))
     task.say(Resume("ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert (task.run.name, task.state.revisions) == ("review", 4)
+    assert (task.run.stage, task.state.revisions) == ("review", 4)
 
 
 def test_a_hitch_in_delivery_is_retried_where_it_stood_under_new_keys() -> None:

@@ -6,7 +6,7 @@ from agentforge.core.events import event_from_json, event_to_json
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Acted, Prepared, Resolution, Resume
 from agentforge.core.values import PERMISSION_OPTIONS, ActionDigest, Question, WantedCall
-from tests.core.panels import READER, SECURITY, act_as, convened, read_as, reply_as, seat
+from tests.core.panels import READER, SECURITY, act_as, convened, read_as, reader, reply_as
 from tests.core.scenes import Played, answered, begun, step
 from tests.rows import every
 
@@ -98,9 +98,9 @@ def test_a_reviewer_of_a_panel_asks_in_its_own_name() -> None:
     act_as(task, SECURITY, asking(task.state.tree))
     waiting = task.state.open_escalation
     assert waiting is not None
-    assert (waiting.kind, waiting.seat) == ("permission", SECURITY)
+    assert (waiting.kind, waiting.run) == ("permission", f"worker/{SECURITY}")
     task.say(Resolution("ESC-001", "allow", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
-    assert "Send the same call again" in seat(task, SECURITY).feedback[0]
-    assert seat(task, READER).point == "given"
-    assert task.state.focus(SECURITY).permits == {"d1"}
+    assert "Send the same call again" in reader(task, SECURITY).feedback[0]
+    assert reader(task, READER).point == "handed_in"
+    assert task.state.permits == {"d1"}

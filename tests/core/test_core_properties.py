@@ -10,9 +10,10 @@ from agentforge.core.effects import Await
 from agentforge.core.events import AskFailed, AskPromoted, Moved
 from agentforge.core.evolve import replay
 from agentforge.core.inputs import Abort, Create, Resume
+from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline, Stage
-from agentforge.core.state import LEGAL_MOVES, TERMINAL, State
+from agentforge.core.state import State
 from agentforge.core.values import Amount, Budget, Price
 from tests.core.random_world import World
 from tests.core.scenes import FULL, HOTFIX, RISING, SMALL, created
@@ -62,9 +63,9 @@ def tasks(draw: st.DrawFn) -> Create:
     )
     higher = tuple(
         replace(item, stages=tuple(_bounded(stage, bounds) for stage in item.stages))
-        for item in create.higher
+        for item in create.spec.higher
     )
-    return replace(create, higher=higher)
+    return Create(replace(create.spec, higher=higher))
 
 
 def _walk(world: World, kind: int, choice: int) -> None:
@@ -90,7 +91,7 @@ def _check_pending(world: World) -> None:
     keys = [effect.key for effect in owed]
     assert len(set(keys)) == len(keys)
     assert not [effect for effect in owed if effect.key in world.known and not isinstance(effect, Await)]
-    assert sum(effect.uses == "worktree" for effect in owed) <= max(1, len(state.seats))
+    assert sum(effect.uses == "worktree" for effect in owed) <= max(1, len(state.panel))
     assert bool(owed) == (state.status not in TERMINAL)
     assert any(isinstance(effect, Await) for effect in owed) == (state.status == "blocked")
 
@@ -100,7 +101,7 @@ def _check_state(state: State) -> None:
     assert len(waiting) == (state.status == "blocked")
     assert state.budget.holds(_bill(state))
     for stage in state.pipeline.stages:
-        for label in (stage.name, *(f"{stage.name}/{item.seat}" for item in state.seats)):
+        for label in (stage.name, *(f"{stage.name}/{item.name}" for item in state.panel)):
             failed = sum(report.stage == label for report in state.failures)
             # Where an edit can be undone, every revision and every person's edit may be tried once more.
             again = state.revised_times(stage.name) + len(state.human_commits) if stage.reverts else 0
@@ -109,29 +110,39 @@ def _check_state(state: State) -> None:
             assert state.revised_times(stage.name) <= stage.max_revisions + state.grants.count(stage.name)
     if state.pipeline.stages[-2].returns_to:
         assert state.revisions <= state.pipeline.stages[-2].max_revisions + state.grants.count("review")
-    if state.run is not None:
-        assert state.run.steps <= state.stage.max_steps + state.segment
-        assert state.run.rounds <= state.stage.feedback_rounds + state.segment + 1
-    for seat in state.seats:
-        assert state.run is not None
-        assert seat.name == state.run.name
-        assert state.run.point in ("judge", "commit", "deliver")
-        assert seat.steps <= state.focus(seat.seat).stage.max_steps + state.segment
+    _check_runs(state)
     if state.prepared and state.status in ("running", "verifying"):
-        assert state.run is not None
-        assert (state.status == "verifying") == state.stage.verifying
+        assert state.worker is not None
+        assert (state.status == "verifying") == state.stage_of(state.worker).verifying
     if state.status == "completed":
-        assert state.delivered is not None
-        assert [item.stage for item in state.accepted][-1] == "deliver"
-        have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
-        assert have >= {
-            (product.contract, product.phase) for stage in state.pipeline.stages for product in stage.products
-        }
-        for stage in state.pipeline.stages:
-            judged = [item.evidence for item in state.accepted if item.stage == stage.name]
-            assert judged or state.risen
-            assert all(tuple(gate for gate, _ in evidence) == stage.gates for evidence in judged)
+        _check_completed(state)
     assert (state.status == "failed") == bool(state.failure)
+
+
+def _check_runs(state: State) -> None:
+    worker = state.worker
+    if worker is not None:
+        assert worker.rounds <= state.stage_of(worker).feedback_rounds + state.segment + 1
+        assert worker.step == state.step
+    for run in state.runs:
+        assert run.steps <= state.stage_of(run).max_steps + state.segment
+    for run in state.panel:
+        assert worker is not None
+        assert (run.stage, run.owner, run.parent) == (worker.stage, "reviewer", worker.id)
+        assert worker.point in ("judge", "commit", "deliver")
+
+
+def _check_completed(state: State) -> None:
+    assert state.delivered is not None
+    assert [item.stage for item in state.accepted][-1] == "deliver"
+    have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
+    assert have >= {
+        (product.contract, product.phase) for stage in state.pipeline.stages for product in stage.products
+    }
+    for stage in state.pipeline.stages:
+        judged = [item.evidence for item in state.accepted if item.stage == stage.name]
+        assert judged or state.risen
+        assert all(tuple(gate for gate, _ in evidence) == stage.gates for evidence in judged)
 
 
 @QUICK

@@ -66,8 +66,9 @@ def test_every_event_has_a_name_of_its_own() -> None:
 
 
 def test_what_equals_its_default_is_not_written() -> None:
-    assert event_to_json(AskSent("k", "h", "m", Amount(1))) == {
+    assert event_to_json(AskSent("worker", "k", "h", "m", Amount(1))) == {
         "type": "ask_sent",
+        "run": "worker",
         "key": "k",
         "request_hash": "h",
         "model": "m",
@@ -79,19 +80,20 @@ def test_an_event_of_a_newer_version_is_not_guessed_at() -> None:
     with pytest.raises(KeyError):
         event_from_json({"type": "task_cloned"})
     with pytest.raises(ValueError, match="unknown field colour"):
-        event_from_json({"type": "step_opened", "step": 1, "colour": "red"})
+        event_from_json({"type": "step_opened", "run": "worker", "step": 1, "colour": "red"})
 
 
 WRONG: list[tuple[dict[str, Json], str]] = [
-    ({"type": "step_opened"}, "StepOpened: step is missing"),
-    ({"type": "step_opened", "step": "1"}, r"StepOpened\.step: int expected, str found"),
-    ({"type": "step_opened", "step": True}, r"StepOpened\.step: int expected, bool found"),
+    ({"type": "step_opened", "step": 1}, "StepOpened: run is missing"),
+    ({"type": "step_opened", "run": "worker"}, "StepOpened: step is missing"),
+    ({"type": "step_opened", "run": "worker", "step": "1"}, r"StepOpened\.step: int expected, str found"),
+    ({"type": "step_opened", "run": "worker", "step": True}, r"StepOpened\.step: int expected, bool found"),
     ({"type": "moved", "before": "draft", "after": "asleep"}, r"Moved\.after: one of draft, planned"),
     (
-        {"type": "context_assembled", "ref": "r", "tokens": 1, "dropped": "map"},
+        {"type": "context_assembled", "run": "worker", "ref": "r", "tokens": 1, "dropped": "map"},
         r"ContextAssembled\.dropped: a list expected",
     ),
-    ({"type": "attempt_failed", "report": 3}, r"AttemptFailed\.report: an object expected"),
+    ({"type": "attempt_failed", "run": "worker", "report": 3}, r"AttemptFailed\.report: an object expected"),
 ]
 
 
@@ -112,7 +114,7 @@ def test_a_float_has_no_recorded_form() -> None:
 
 
 def test_a_value_is_read_back_as_its_class() -> None:
-    assert decode(StepOpened, {"step": 3}) == StepOpened(3)
+    assert decode(StepOpened, {"run": "worker", "step": 3}) == StepOpened("worker", 3)
     assert decode(Moved, encode(Moved("draft", "planned"))) == Moved("draft", "planned")
 
 

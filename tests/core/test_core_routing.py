@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agentforge.core.decide import LONGEST_WAIT_S
+from agentforge.core.calls import LONGEST_WAIT_S
 from agentforge.core.events import AskAnswered, AskFailed, AskSent, event_from_json, event_to_json
 from agentforge.core.inputs import (
     Acted,
@@ -11,12 +11,13 @@ from agentforge.core.inputs import (
     AskTrouble,
     Assembled,
     BaselineReady,
+    Create,
     Elapsed,
     Prepared,
     Resolution,
 )
 from agentforge.core.pending import worst_case
-from agentforge.core.values import ActionDigest, Amount, Budget, Price, TierPrice, Usage
+from agentforge.core.values import ActionDigest, Amount, Budget, Price, ReplyDigest, TierPrice, Usage
 from tests.core.scenes import BASELINE, Played, answered, begun, created, send, step
 from tests.rows import every
 
@@ -26,7 +27,7 @@ CHEAP, DEAR = Price(1_000_000, 1_000_000), Price(10_000_000, 10_000_000)
 
 def _priced(*prices: TierPrice, budget: Budget | None = None) -> Played:
     task = Played()
-    task.say(replace(created(budget=budget), prices=prices, price=CHEAP))
+    task.say(Create(replace(created(budget=budget).spec, prices=prices, price=CHEAP)))
     task.end("Prepare", Prepared("t0"))
     task.end("TakeBaseline", BaselineReady(BASELINE))
     return task
@@ -40,22 +41,22 @@ def _fail_an_attempt(task: Played) -> None:
 
 def test_a_role_is_asked_at_its_own_tier_and_one_higher_after_a_failed_attempt() -> None:
     task = begun()
-    usual = task.state.stage.tier
-    assert task.state.tier == usual
+    usual = task.stage.tier
+    assert task.state.tier_of(task.run) == usual
     _fail_an_attempt(task)
-    assert (usual, task.state.tier) == ("generation", "reasoning")
+    assert (usual, task.state.tier_of(task.run)) == ("generation", "reasoning")
 
 
 def test_the_worst_case_of_a_call_is_that_of_its_tier() -> None:
     task = _priced(TierPrice("generation", CHEAP), TierPrice("reasoning", DEAR))
-    cheap = worst_case(task.state, task.state.stage)
+    cheap = worst_case(task.state, task.run)
     _fail_an_attempt(task)
-    assert worst_case(task.state, task.state.stage).micro_usd == 10 * cheap.micro_usd
+    assert worst_case(task.state, task.run).micro_usd == 10 * cheap.micro_usd
 
 
 def test_a_tier_without_a_price_of_its_own_has_that_of_the_task() -> None:
     task = _priced(TierPrice("reasoning", DEAR))
-    assert worst_case(task.state, task.state.stage).micro_usd == 24_000
+    assert worst_case(task.state, task.run).micro_usd == 24_000
 
 
 def test_a_model_that_may_cost_more_than_is_left_is_not_asked_and_a_person_is() -> None:
@@ -86,11 +87,18 @@ def test_the_record_of_a_call_names_its_tier_its_model_and_why() -> None:
     task = begun()
     _send_with(task, Amount(1, 24_000, 0))
     task.end(
-        "Ask", Answered("reply", Usage(10, 5, 4, 2), Amount(1, 15), 1, model="one-2026", delivery="batch")
+        "Ask",
+        Answered(
+            ReplyDigest("reply", Usage(10, 5, 4, 2), Amount(1, 15), 1, model="one-2026", delivery="batch")
+        ),
     )
     sent, came = task.told(AskSent)[0], task.told(AskAnswered)[0]
     assert (sent.model, sent.tier, sent.why) == ("openai:one", "reasoning", "the first model is down")
-    assert (came.model, came.delivery, came.usage.written_tokens) == ("one-2026", "batch", 2)
+    assert (came.reply.model, came.reply.delivery, came.reply.usage.written_tokens) == (
+        "one-2026",
+        "batch",
+        2,
+    )
     assert event_from_json(event_to_json(came)) == came
 
 

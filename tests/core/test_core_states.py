@@ -31,10 +31,12 @@ from agentforge.core.inputs import (
     Resume,
     Unclassified,
 )
+from agentforge.core.machine import LEGAL_MOVES
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.state import LEGAL_MOVES, State
-from agentforge.core.values import STATUSES, Amount, Status, Usage
+from agentforge.core.runs import WORKER
+from agentforge.core.state import State
+from agentforge.core.values import STATUSES, Amount, ReplyDigest, Status, Usage
 from tests.core.scenes import (
     BASELINE,
     FRAME,
@@ -102,19 +104,7 @@ def test_a_request_becomes_a_scheduled_task_that_owes_its_worktree() -> None:
     given = created()
     events = decide(State(), given).events
     assert events == (
-        TaskCreated(
-            "task-1",
-            "Add a flag",
-            "c0",
-            "t0",
-            "scripted",
-            "bubblewrap",
-            "cat0",
-            SMALL,
-            given.budget,
-            None,
-            ("asked",),
-        ),
+        TaskCreated(given.spec),
         Moved("draft", "planned"),
         Moved("planned", "approved"),
         Moved("approved", "scheduled"),
@@ -133,7 +123,11 @@ def test_a_prepared_worktree_starts_the_first_stage_beside_the_baseline() -> Non
     task = Played()
     task.say(created())
     events = task.end("Prepare", Prepared("t0"))
-    assert events[1:] == (Moved("scheduled", "running"), StageEntered("frame", 1, "t0"), StepOpened(1))
+    assert events[1:] == (
+        Moved("scheduled", "running"),
+        StageEntered(WORKER, "frame", 1, "t0"),
+        StepOpened(WORKER, 1),
+    )
     assert task.owes() == ["TakeBaseline", "Assemble"]
 
 
@@ -156,10 +150,10 @@ def test_a_pipeline_that_runs_nothing_takes_no_baseline() -> None:
 @pytest.mark.parametrize("lane", [SMALL, HOTFIX])
 def test_a_run_without_a_hitch_ends_completed_with_every_stage_accepted(lane: Pipeline) -> None:
     task = reach(begun(lane), "review")
-    assert (task.run.name, task.state.status) == ("review", "verifying")
+    assert (task.run.stage, task.state.status) == ("review", "verifying")
     submit(task)
     accept(task)
-    assert (task.run.name, task.owes()) == ("deliver", ["Judge"])
+    assert (task.run.stage, task.owes()) == ("deliver", ["Judge"])
     accept(task)
     task.end("Deliver", DeliveryMade("agentforge/task-1", "commit-deliver", "evidence"))
     assert task.state.status == "completed"
@@ -271,7 +265,7 @@ def test_resume_after_an_abort_keeps_accepted_work_and_starts_where_it_stopped()
         ("approved", "scheduled"),
     ]
     assert Resumed(2, "ada") in task.last
-    assert (task.run.name, task.state.accepted) == ("green", kept)
+    assert (task.run.stage, task.state.accepted) == ("green", kept)
 
 
 def test_resume_in_front_of_a_gate_judges_without_another_call() -> None:
@@ -283,7 +277,7 @@ def test_resume_in_front_of_a_gate_judges_without_another_call() -> None:
     task.end("Prepare", Prepared(task.state.tree))
     assert (task.owes(), task.state.status) == (["Judge"], "verifying")
     accept(task)
-    assert task.run.name == "deliver"
+    assert task.run.stage == "deliver"
 
 
 def test_a_blocked_task_that_was_aborted_can_be_resumed_without_the_answer() -> None:
@@ -313,7 +307,7 @@ def test_what_is_no_longer_owed_is_discarded_with_its_cost() -> None:
     task = begun()
     ask = send(task)
     task.say(Abort("ada"))
-    task.say(Answered("reply", Usage(10, 10), Amount(1, 20, 3), 1), ask.key)
+    task.say(Answered(ReplyDigest("reply", Usage(10, 10), Amount(1, 20, 3), 1)), ask.key)
     assert task.state.status == "cancelled"
     assert task.state.spent == Amount(1, 20, 3)
     assert task.state.flights == ()

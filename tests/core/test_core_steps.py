@@ -5,12 +5,21 @@ from dataclasses import replace
 import pytest
 
 from agentforge.core.audit import step_entry
-from agentforge.core.events import AttemptFailed, GateOpened, StageEntered, StepClosed, StepOpened
-from agentforge.core.inputs import Acted, CheckRan, Prepared, Resolution
+from agentforge.core.events import (
+    ActionLeft,
+    AttemptFailed,
+    Discarded,
+    GateOpened,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+)
+from agentforge.core.evolve_run import MAX_RECENT, MAX_WORKING
+from agentforge.core.inputs import Abort, Acted, ActionLeaving, CheckRan, DriverStarted, Prepared, Resolution
 from agentforge.core.pipeline import Pipeline, Stage
 from agentforge.core.reply import Signal
-from agentforge.core.state import MAX_RECENT, MAX_WORKING, State
-from agentforge.core.values import ActionDigest, CheckDigest, EscalationKind, Opened
+from agentforge.core.runs import WORKER
+from agentforge.core.values import UNKNOWN, ActionDigest, CheckDigest, EscalationKind, Opened
 from tests.core.scenes import (
     EDIT,
     FAILED,
@@ -54,7 +63,7 @@ def test_a_step_is_assemble_ask_act_and_the_next_one_has_new_keys() -> None:
     reply(task, answered())
     assert task.owed("Act").key == "frame/1/1/act"
     events = task.end("Act", Acted("ref", "t0", (READ,)))
-    assert events[1:] == (StepClosed(1, "continue"), StepOpened(2))
+    assert events[1:] == (StepClosed(WORKER, 1, "continue"), StepOpened(WORKER, 2))
     assert task.owed("Assemble").key == "frame/1/2/assemble"
 
 
@@ -262,7 +271,7 @@ def test_context_does_not_grow_with_the_task() -> None:
     for number in range(100):
         opened = (Opened(f"f{number}.py", start=1, end=9),)
         step(task, answered(), Acted("ref", "t0", (READ,), opened=opened, notes=f"note {number}"))
-    assert (len(task.run.working), len(task.state.recent), task.run.notes) == (
+    assert (len(task.run.working), len(task.run.recent), task.run.notes) == (
         MAX_WORKING,
         MAX_RECENT,
         "note 99",
@@ -296,12 +305,11 @@ def test_the_line_that_closes_a_step_says_who_did_what() -> None:
 def test_a_line_that_closes_no_step_has_no_step_entry() -> None:
     task = begun()
     assert step_entry(task.state, ()) == {}
-    assert step_entry(State(), tuple(task.events)) == {}
     submit(task)
     before = task.state
     judge(task, "failed", "no")
     assert step_entry(before, task.last) == {}
-    assert before.stage.name == "frame"
+    assert before.run_of(WORKER).stage == "frame"
 
 
 def test_an_accepted_stage_hands_its_tree_to_the_next() -> None:
@@ -309,8 +317,30 @@ def test_an_accepted_stage_hands_its_tree_to_the_next() -> None:
     submit(task)
     tree = task.state.tree
     accept(task)
-    assert (task.run.name, task.run.entry_tree, task.state.status) == ("review", tree, "verifying")
+    assert (task.run.stage, task.run.entry_tree, task.state.status) == ("review", tree, "verifying")
     assert task.state.accepted[-1].evidence == (
         ("green", "verdict-green"),
         ("contracts", "verdict-contracts"),
     )
+
+
+def test_an_action_that_leaves_the_sandbox_is_on_record_until_its_outcome_is() -> None:
+    task = begun()
+    reply(task, answered())
+    key = task.owed("Act").key
+    task.say(ActionLeaving(2, "run_command", "make publish"), f"{key}/left/2")
+    assert task.last == (ActionLeft(WORKER, key, 2, "run_command", "make publish"),)
+    task.say(DriverStarted(), "driver/1")
+    assert (task.run.left, task.owed("Act").key) == ((2,), key)
+    unknown = ActionDigest("run_command", ok=False, mistake=UNKNOWN, text="nobody knows")
+    task.end("Act", Acted("ref", "t0", (unknown,)))
+    assert (task.run.left, task.run.mistakes, task.run.feedback) == ((), 0, ("run_command : nobody knows",))
+
+
+def test_an_action_of_a_task_that_was_ended_does_not_leave() -> None:
+    task = begun()
+    reply(task, answered())
+    key = task.owed("Act").key
+    task.say(Abort("ada"), "abort")
+    task.say(ActionLeaving(1, "run_command", "make publish"), f"{key}/left/1")
+    assert [event.key for event in task.told(Discarded)] == [f"{key}/left/1"]

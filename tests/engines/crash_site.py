@@ -69,7 +69,8 @@ class End:
     status: str
     tree: str
     commit: str
-    branch: str | None
+    branches: tuple[tuple[str, str], ...]
+    """Every branch of the task, whatever its name, and where it is."""
     finals: tuple[ArtifactRef, ...]
     documents: str
     """A hash over every file of an artifact, versions and finals."""
@@ -131,7 +132,7 @@ class Scene:
             state.status,
             state.tree,
             state.commit,
-            site.git.read_ref(f"refs/heads/agentforge/{self.task_id}"),
+            tuple(sorted(site.git.refs("refs/heads/agentforge").items())),
             tuple(ref for item in state.accepted for ref in item.finals),
             hashlib.sha256(content).hexdigest(),
             state.spent,

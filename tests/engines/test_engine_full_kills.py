@@ -74,10 +74,11 @@ def test_calls_of_both_reviewers_that_were_in_flight_are_both_billed(
     with engine.drivers(scene) as drivers:
         drivers.die_of(CALLS, READINGS)
         state = scene.site().read(scene.files).state
-        assert sorted(flight.seat for flight in state.flights) == ["reviewer", "security_architect"]
-        first, second = (
-            worst_case(view, view.stage) for view in (state.focus(flight.seat) for flight in state.flights)
-        )
+        assert sorted(flight.run for flight in state.flights) == [
+            "worker/reviewer",
+            "worker/security_architect",
+        ]
+        first, second = (worst_case(state, state.run_of(flight.run)) for flight in state.flights)
         # While nobody drives, everything is swept up: the tree under review is in no commit yet.
         collect_garbage(scene)
         drivers.finish()

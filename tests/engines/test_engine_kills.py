@@ -9,6 +9,7 @@ import pytest
 
 import agentforge
 from agentforge.core.pending import worst_case
+from agentforge.core.runs import WORKER
 from tests.depth import SOAK
 from tests.engines.crash_site import Reference, Scene
 from tests.engines.deaths import Order, plain
@@ -112,5 +113,5 @@ def test_a_lost_call_is_billed_at_its_worst_case(site: Reference, tmp_path: Path
     scene = site.copy(tmp_path, moment="review/1/5/ask/0/sent")
     state = scene.site().read(scene.files).state
     engine.drive(scene)
-    assert scene.unaccounted() == worst_case(state, state.stage)
+    assert scene.unaccounted() == worst_case(state, state.run_of(WORKER))
     check(site, scene, lost=1)

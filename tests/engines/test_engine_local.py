@@ -42,6 +42,7 @@ from agentforge.core.inputs import (
     Resume,
 )
 from agentforge.core.pending import worst_case
+from agentforge.core.runs import WORKER
 from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Question
 from agentforge.engines.local import IN_FLIGHT, Ports, _startable, drive
@@ -49,6 +50,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from agentforge.store.task.journal import Journal, read_lines
 from agentforge.store.task.times import utc_now
+from tests.core.broken import broken_rule
 from tests.core.scenes import BASELINE, PASSED, answered, created, handed_in
 
 SOON_S = 10
@@ -94,17 +96,16 @@ class World:
             case Pause():
                 return Elapsed()
             case Act():
-                return handed_in(state.stage, f"{state.tree}'" if state.stage.checks else state.tree)
+                stage = state.stage_of(state.run_of(effect.run))
+                return handed_in(stage, f"{state.tree}'" if stage.checks else state.tree)
             case Check():
                 return CheckRan(PASSED, "checks")
-            case Judge(_, gate):
-                finals = tuple(
-                    ArtifactRef(product.contract, product.phase, 1, "final")
-                    for product in state.stage.products
-                )
+            case Judge(run, _, gate):
+                products = state.stage_of(state.run_of(run)).products
+                finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)
                 return Judged(gate, "passed", (), f"verdict-{gate}", finals)
             case Commit():
-                return CommitMade(state.tree, f"commit-{state.stage.name}")
+                return CommitMade(state.tree, f"commit-{state.run_of(effect.run).stage}")
             case Deliver():
                 return DeliveryMade("branch", state.commit, "evidence")
             case Await():
@@ -112,7 +113,7 @@ class World:
 
     def send(self, effect: Ask, state: State) -> None:
         self.journal.advance(
-            f"{effect.key}/sent", AskStarted("hash", "scripted", worst_case(state, state.stage))
+            f"{effect.key}/sent", AskStarted("hash", "scripted", worst_case(state, state.run_of(effect.run)))
         )
 
     def messages(self) -> Iterable[tuple[str, Message]]:
@@ -203,7 +204,7 @@ def test_an_answer_that_comes_after_an_abort_is_paid_and_not_used(world: World) 
 
     world.before = before
     state = world.drive()
-    cost = answered().cost
+    cost = answered().reply.cost
     assert (state.status, state.spent, state.unaccounted.calls, state.flights) == ("cancelled", cost, 0, ())
     assert world.told()[-1] == Discarded("frame/1/1/ask/0", cost)
     assert "frame/1/1/act" not in world.started
@@ -275,7 +276,7 @@ def test_a_call_that_was_in_flight_when_the_driver_died_is_lost_and_sent_again(w
     world.before = lambda effect, state: None
     state = world.drive()
     assert (state.status, state.unaccounted) == ("completed", reserved)
-    assert AskLost("frame/1/1/ask/0", reserved) in world.told()
+    assert AskLost(WORKER, "frame/1/1/ask/0", reserved) in world.told()
     assert "frame/1/1/ask/1" in world.started
 
 
@@ -284,7 +285,8 @@ def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_k
         if not isinstance(effect, Ask):
             return None
         world.journal.advance(
-            f"{effect.key}/sent", AskStarted("hash", "one", worst_case(state, state.stage), delivery="batch")
+            f"{effect.key}/sent",
+            AskStarted("hash", "one", worst_case(state, state.run_of(effect.run)), delivery="batch"),
         )
         return Parked()
 
@@ -304,15 +306,28 @@ def test_a_parked_call_ends_the_driver_and_the_next_one_owes_it_under_the_same_k
 
 
 def test_what_may_start_is_bounded_and_uses_the_worktree_alone() -> None:
-    calls = tuple(Ask(f"ask/{number}", 0) for number in range(IN_FLIGHT + 2))
+    calls = tuple(Ask(WORKER, f"ask/{number}", 0) for number in range(IN_FLIGHT + 2))
     assert _startable(calls, {}) == list(calls[:IN_FLIGHT])
     assert _startable(calls, {call.key: call for call in calls[:2]}) == list(calls[2:IN_FLIGHT])
 
     owed: tuple[Effect, ...] = (
         Await("await/ESC-001", "ESC-001"),
-        Act("act"),
-        Check("check"),
+        Act(WORKER, "act"),
+        Check(WORKER, "check"),
         TakeBaseline("baseline"),
     )
-    assert _startable(owed, {}) == [Act("act"), TakeBaseline("baseline")]
-    assert _startable(owed, {"act": Act("act")}) == [TakeBaseline("baseline")]
+    assert _startable(owed, {}) == [Act(WORKER, "act"), TakeBaseline("baseline")]
+    assert _startable(owed, {"act": Act(WORKER, "act")}) == [TakeBaseline("baseline")]
+
+
+def test_an_effect_that_is_owed_again_after_its_outcome_is_performed_once_and_halts_the_task_by_name(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with broken_rule(monkeypatch):
+        state = world.drive()
+    assert state.open_escalation is not None
+    assert (state.status, state.open_escalation.kind) == ("blocked", "confused")
+    assert "frame/1/1/assemble is owed again" in state.open_escalation.question.text
+    assert world.started.count("frame/1/1/assemble") == 1
+    world.say(Resolution("ESC-001", "retry", "ada"), "1")
+    assert world.drive().status == "completed", "mended, it goes on"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.analysis.testrun import TestRun
 from agentforge.gates.court import Court
-from agentforge.sandbox.environment import Environment
+from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.worktree import Workspace
 from agentforge.system.git.repository import Git

@@ -2,12 +2,11 @@
 
 import pytest
 
-from agentforge.analysis.lint import LintRun
-from agentforge.analysis.testrun import TestRun
-from agentforge.analysis.typecheck import TypeRun
 from agentforge.core.reply import Json
 from agentforge.gates.court import Verdict
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 
 pytestmark = pytest.mark.slow
@@ -15,10 +14,10 @@ pytestmark = pytest.mark.slow
 TEST = "import shop\n\n\ndef test_add():\n    assert shop.add(1, 2) == 3\n"
 NAME = "tests/test_shop.py::test_add"
 KEY = ("shop.py", "arg-type")
-CLEAN = TypeRun("ran")
-ONE = TypeRun("ran", findings={KEY: 1}, samples={KEY: "1: wrong"})
-TWO = TypeRun("ran", findings={KEY: 2}, samples={KEY: "1: wrong"})
-LINTED = LintRun("ran")
+CLEAN = CheckRun("ran")
+ONE = CheckRun("ran", findings={KEY: 1}, samples={KEY: "1: wrong"})
+TWO = CheckRun("ran", findings={KEY: 2}, samples={KEY: "1: wrong"})
+LINTED = CheckRun("ran")
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +27,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 def verdict(
     site: Site,
-    types: tuple[TypeRun, TypeRun],
-    lint: tuple[LintRun, LintRun] = (LINTED, LINTED),
+    types: tuple[CheckRun, CheckRun],
+    lint: tuple[CheckRun, CheckRun] = (LINTED, LINTED),
     *,
     strict: bool = False,
 ) -> Verdict:
@@ -65,13 +64,13 @@ def test_an_old_type_finding_is_forgiven_but_not_by_strict(site: Site) -> None:
 
 
 def test_a_checker_that_ran_before_and_does_not_now_has_not_passed(site: Site) -> None:
-    found = verdict(site, (CLEAN, TypeRun("not_run", "it crashed")))
+    found = verdict(site, (CLEAN, CheckRun("not_run", "it crashed")))
     assert (found.status, found.reasons) == ("not_run", ("types did not run: it crashed",))
 
 
 def test_what_is_not_configured_is_on_record_and_only_strict_minds(site: Site) -> None:
-    none = TypeRun("not_configured", "the project configures none")
-    unlinted = LintRun("not_configured", "the project configures none")
+    none = CheckRun("not_configured", "the project configures none")
+    unlinted = CheckRun("not_configured", "the project configures none")
     found = verdict(site, (none, none), (unlinted, unlinted))
     assert found.status == "passed"
     assert found.record["not_configured"] == ["types", "lint", "existing tests"]

@@ -10,15 +10,16 @@ import pytest
 
 from agentforge.activities.judge import judge
 from agentforge.activities.world import World
-from agentforge.analysis.testrun import TestRun
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import GateName, Pipeline, Product, Reviewer, Stage
 from agentforge.core.reply import Json
-from agentforge.core.state import Accepted, StageRun, State
+from agentforge.core.runs import WORKER, Run, child_id
+from agentforge.core.state import Accepted, State
 from agentforge.core.values import ArtifactRef, Baseline, Escalation, Question
 from agentforge.gates.court import Court
+from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
 from agentforge.store.layout import TaskFiles
@@ -63,7 +64,8 @@ class Bench:
 
     # fields of the state
     def judge(self, gate: GateName, **changes: Any) -> tuple[Judged, dict[str, Any]]:  # noqa: ANN401
-        judged = judge(self.world, Judge("key", gate), replace(self.state, **changes))
+        state = replace(self.state, **changes)
+        judged = judge(self.world, Judge(WORKER, "key", gate), state.seen_by(WORKER))
         record = self.world.pack.get_json(judged.ref)
         assert isinstance(record, dict)
         return judged, dict(record)
@@ -71,10 +73,10 @@ class Bench:
     def ref(self, contract: str, value: dict[str, Json], phase: str = "refactor") -> ArtifactRef:
         return self.world.keep_version(contract, phase, 1, value)
 
-    def seat(self, name: str, contract: str, value: dict[str, Any]) -> StageRun:
-        return StageRun(
-            "refactor", 1, self.state.tree, point="given", seat=name, drafts=(self.ref(contract, value),)
-        )
+    def reader(self, name: str, contract: str, value: dict[str, Any]) -> Run:
+        drafts = (self.ref(contract, value),)
+        run = Run(child_id(WORKER, name), "refactor", 1, self.state.tree, "reviewer", WORKER)
+        return replace(run, point="handed_in", drafts=drafts)
 
 
 @pytest.fixture
@@ -139,7 +141,7 @@ def bench(tmp_path: Path) -> Bench:
         commit=commit,
         baseline=base,
         pipeline=Pipeline("implement", "full", (PANEL, DELIVER)),
-        run=StageRun("refactor", 1, tree, point="judge"),
+        runs=(Run(WORKER, "refactor", 1, tree, point="judge"),),
         accepted=(Accepted("red", red, commit, finals, (("red", proof),)),),
     )
     return Bench(site, world, state)
@@ -167,7 +169,7 @@ def test_only_another_tree_proof_or_baseline_is_judged_anew(
     ref = known.world.pack.put_json({**other, "environment": "another"})
     for change in (
         {"tree": known.site.tree({"shop.py": CODE + "\n"}, known.state.tree)},
-        {"run": replace(known.state.run or StageRun("", 1, ""), judged=(("red", again),))},
+        {"runs": (replace(known.state.run_of(WORKER), judged=(("red", again),)),)},
         {"baseline": replace(known.state.baseline, ref=ref)},
     ):
         judged, record = known.judge("green", **change)
@@ -179,8 +181,8 @@ def deliver(
 ) -> tuple[Judged, dict[str, Any]]:
     drafts = () if words is None else (bench.ref("delivery_report", words, "deliver"),)
     pipeline = Pipeline("implement", "full", (PANEL, replace(DELIVER, role=role)))
-    run = StageRun("deliver", 1, bench.state.tree, point="judge", drafts=drafts)
-    return bench.judge("delivery", pipeline=pipeline, run=run, tree=tree or bench.state.tree)
+    run = Run(WORKER, "deliver", 1, bench.state.tree, point="judge", drafts=drafts)
+    return bench.judge("delivery", pipeline=pipeline, runs=(run,), tree=tree or bench.state.tree)
 
 
 def test_a_delivery_runs_the_suite_once_more_reports_what_was_said_and_fails_closed(bench: Bench) -> None:
@@ -215,7 +217,7 @@ def _reported(known: Bench) -> None:
         1,
     )
     contracts, _ = known.judge(
-        "contracts", run=StageRun("deliver", 1, known.state.tree, finals=judged.finals)
+        "contracts", runs=(Run(WORKER, "deliver", 1, known.state.tree, finals=judged.finals),)
     )
     assert (contracts.status, contracts.reasons) == ("passed", ())
 
@@ -248,26 +250,32 @@ def _takes_words_and_no_code(known: Bench) -> None:
     )
 
 
-def disagreeing(bench: Bench) -> tuple[StageRun, StageRun]:
-    return bench.seat("security_architect", "security_review", UNSAFE), bench.seat("reviewer", "review", GOOD)
+def disagreeing(bench: Bench) -> tuple[Run, Run]:
+    return bench.reader("security_architect", "security_review", UNSAFE), bench.reader(
+        "reviewer", "review", GOOD
+    )
 
 
 def decided(bench: Bench) -> tuple[Judged, dict[str, Any]]:
     """A split panel, and its arbiter's word."""
     return bench.judge(
         "review",
-        seats=(*disagreeing(bench), bench.seat("arbiter", "review", {**GOOD, "summary": "It is fine."})),
+        runs=(
+            *bench.state.runs,
+            *disagreeing(bench),
+            bench.reader("arbiter", "review", {**GOOD, "summary": "It is fine."}),
+        ),
     )
 
 
 def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: Bench) -> None:
     own = bench.ref("implementation", {"summary": "Done."})
-    run = StageRun("refactor", 1, bench.state.tree, point="judge", finals=(own,))
-    seats = (
-        bench.seat("security_architect", "security_review", SAFE),
-        bench.seat("reviewer", "review", GOOD),
+    run = Run(WORKER, "refactor", 1, bench.state.tree, point="judge", finals=(own,))
+    readers = (
+        bench.reader("security_architect", "security_review", SAFE),
+        bench.reader("reviewer", "review", GOOD),
     )
-    judged, record = bench.judge("review", run=run, seats=seats)
+    judged, record = bench.judge("review", runs=(run, *readers))
     assert (judged.status, record["verdicts"]) == (
         "passed",
         {"security_architect": "approve", "reviewer": "approve"},
@@ -278,7 +286,7 @@ def test_a_panel_that_agrees_leaves_its_reviews_beside_the_stages_finals(bench: 
 
 
 def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(bench: Bench) -> None:
-    judged, _ = bench.judge("review", seats=disagreeing(bench))
+    judged, _ = bench.judge("review", runs=(*bench.state.runs, *disagreeing(bench)))
     assert (judged.status, judged.finals) == ("split", ())
     judged, record = decided(bench)
     assert (judged.status, record["arbiter"]) == ("passed", "approve")
@@ -286,8 +294,8 @@ def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(
     assert (final["summary"], final["dissent"]) == ("It is fine.", record["dissent"])
 
 
-def test_a_panel_with_an_empty_seat_has_not_run(bench: Bench) -> None:
-    judged, _ = bench.judge("review", seats=(bench.seat("reviewer", "review", GOOD),))
+def test_a_panel_that_is_not_complete_has_not_run(bench: Bench) -> None:
+    judged, _ = bench.judge("review", runs=(*bench.state.runs, bench.reader("reviewer", "review", GOOD)))
     assert (judged.status, judged.reasons) == ("not_run", ("security_architect handed in no review",))
 
 
@@ -298,7 +306,7 @@ def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:
     judged, _ = bench.judge(
         "contracts",
         pipeline=Pipeline("implement", "full", (stage,)),
-        run=StageRun("clarify", 1, bench.state.tree, skipped="no_ambiguities"),
+        runs=(Run(WORKER, "clarify", 1, bench.state.tree, skipped="no_ambiguities"),),
         accepted=(done,),
     )
     assert (judged.status, judged.reasons) == ("passed", ())
@@ -317,7 +325,7 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     )
     told: dict[str, Any] = {
         "pipeline": Pipeline("implement", "full", (stage,)),
-        "run": StageRun("clarify", 1, bench.state.tree, drafts=(draft,)),
+        "runs": (Run(WORKER, "clarify", 1, bench.state.tree, drafts=(draft,)),),
         "accepted": (Accepted("intake", bench.state.base_tree, bench.state.commit, (intake,), ()),),
     }
     judged, _ = bench.judge("contracts", **told)
@@ -343,8 +351,7 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
             }
         ]
     }
-    told["run"] = StageRun(
-        "clarify", 1, bench.state.tree, drafts=(bench.ref("clarification", misquoted, "clarify"),)
-    )
+    drafts = (bench.ref("clarification", misquoted, "clarify"),)
+    told["runs"] = (Run(WORKER, "clarify", 1, bench.state.tree, drafts=drafts),)
     judged, _ = bench.judge("contracts", **told)
     assert 'evidence: "A bank." does not stand in README.md' in judged.reasons[0]

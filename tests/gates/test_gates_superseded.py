@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentforge.analysis.outcomes import TestResult, TestRun
 from agentforge.core.reply import Json
 from agentforge.gates.superseded import record_of, told, unknown_ids, unsettled, untouched, weakened_tests
+from agentforge.languages.outcomes import TestResult, TestRun
 from tests.gates.bench_of_judges import Site, make_site
 
 FILE = "tests/test_a.py"

@@ -16,6 +16,7 @@ from agentforge.models.known.providers import Provider, known
 from agentforge.models.open import open_spec, read_spec
 from agentforge.models.provider_model import ProviderModel, pieces
 from agentforge.models.scripted import ScriptedModel
+from agentforge.system.installation import install_command
 from agentforge.testing import Fault, Scripted
 from tests.models import wire_talk
 from tests.models.wire_talk import ACTIONS, KEY, REPLY, REQUEST
@@ -167,7 +168,7 @@ def test_a_missing_part_is_named_with_the_extra_that_holds_it(monkeypatch: pytes
             patched.setitem(sys.modules, module, None)
             with pytest.raises(Unusable) as caught:
                 open_spec(f"{wire}:m", known({}), lambda _: "k")
-        assert caught.value.next_step == f"Run: pip install 'agentforge[{extra}]'"
+        assert caught.value.next_step == f"Run: {install_command(extra)}"
 
 
 def test_opening_every_kind_of_model_loads_nothing_heavy() -> None:

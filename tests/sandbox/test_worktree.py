@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, Stood, Workspace
+from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, TRAILER, Pointed, Stood, Workspace
 from agentforge.system.git.repository import Git
+from tests.devices import other_device
 
 TASK = "task-20300101-x"
+BRANCH = f"agentforge/{TASK}"
 LOCK = os.open(os.devnull, os.O_RDONLY)
 """As under a driver, each git process inherits one: such a call does not copy this process first."""
 FILES = {"src/a.py": "a = 1\n", "ü ñame.txt": "u\n", ".gitignore": "*.log\nbuild/\n"}
@@ -61,6 +63,17 @@ class Bench:
     def snapshot(self, name: str, text: str) -> str:
         self.write(name, text)
         return self.space.snapshot()
+
+    def work(self, number: int) -> str:
+        """A commit of the task."""
+        return self.space.commit(self.tree, self.base, f"{number}\n", FIXED_DATE)
+
+    def branches(self) -> dict[str, str]:
+        """Every branch but the one that the person is on."""
+        listed = git(self.repository, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")
+        found = dict(line.split() for line in listed.splitlines())
+        del found["main"]
+        return found
 
     def refs(self) -> list[str]:
         return git(self.repository, "for-each-ref", "--format=%(refname)", "refs/agentforge").split()
@@ -301,6 +314,19 @@ def test_a_checkout_for_set_up_leaves_no_index_behind(bench: Bench, tmp_path: Pa
     assert [path.name for path in bench.root.iterdir() if not path.name.startswith("stand-in-")] == []
 
 
+def test_repository_checkouts_and_environments_may_each_be_on_a_file_system_of_their_own(
+    bench: Bench, tmp_path: Path
+) -> None:
+    with other_device(tmp_path) as elsewhere:
+        bench.root = elsewhere / "root"
+        bench.again()
+        bench.stand()
+        assert git(bench.space.worktree, "fsck", "--strict") == ""
+        bench.space.check_out_base(tmp_path / "cache" / "source", bench.tree, bench.base)
+    assert git(tmp_path / "cache" / "source", "status", "--porcelain") == ""
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["source"]
+
+
 # ------------------------------------------------------------------ objects and refs
 
 
@@ -355,12 +381,78 @@ def test_a_commit_is_the_same_whenever_it_is_repeated(bench: Bench, monkeypatch:
 
 def test_only_the_tasks_own_branch_is_moved(bench: Bench) -> None:
     before = git(bench.repository, "for-each-ref", "refs/heads")
-    commit = bench.space.commit(bench.tree, bench.base, "m\n", FIXED_DATE)
-    bench.space.point_branch(commit)
-    bench.space.point_branch(commit)
-    assert git(bench.repository, "rev-parse", f"agentforge/{TASK}") == commit
-    git(bench.repository, "branch", "-q", "-D", f"agentforge/{TASK}")
+    commit = bench.work(1)
+    assert bench.space.point_branch(commit) == Pointed(BRANCH)
+    assert bench.space.point_branch(commit) == Pointed(BRANCH)
+    assert git(bench.repository, "rev-parse", BRANCH) == commit
+    git(bench.repository, "branch", "-q", "-D", BRANCH)
     assert git(bench.repository, "for-each-ref", "refs/heads") == before
+
+
+def test_the_branch_moves_from_where_the_task_left_it_also_to_a_commit_beside(bench: Bench) -> None:
+    first, second = bench.work(1), bench.work(2)
+    bench.space.point_branch(first)
+    assert bench.space.point_branch(second, BRANCH, first) == Pointed(BRANCH)
+    assert bench.branches() == {BRANCH: second}
+
+
+def test_a_persons_own_branch_of_that_name_is_never_touched(bench: Bench) -> None:
+    git(bench.repository, "branch", BRANCH)
+    first, second = bench.work(1), bench.work(2)
+    kept = f"{BRANCH} at {bench.base[:12]}"
+    for _ in range(2):  # the second time as after a kill
+        assert bench.again().point_branch(first) == Pointed(f"{BRANCH}-2", (kept,))
+    assert bench.again().point_branch(second, f"{BRANCH}-2", first) == Pointed(f"{BRANCH}-2")
+    assert bench.branches() == {BRANCH: bench.base, f"{BRANCH}-2": second}
+
+
+def test_a_persons_commit_on_the_branch_stays_on_it_and_is_named(bench: Bench) -> None:
+    first, second = bench.work(1), bench.work(2)
+    bench.space.point_branch(first)
+    theirs = git(bench.repository, "commit-tree", "-p", first, "-m", "mine", f"{first}^{{tree}}")
+    git(bench.repository, "update-ref", f"refs/heads/{BRANCH}", theirs)
+    for _ in range(2):
+        pointed = bench.again().point_branch(second, BRANCH, first)
+        assert pointed == Pointed(f"{BRANCH}-2", (f"{BRANCH} at {theirs[:12]}",))
+    assert bench.branches() == {BRANCH: theirs, f"{BRANCH}-2": second}
+
+
+def test_work_of_the_task_that_an_older_journal_does_not_know_is_no_obstacle(bench: Bench) -> None:
+    bench.space.keep_base(bench.base)
+    said = f"Fix\n\n{TRAILER}: {TASK}\nAgentForge-Stage: green\n"
+    first, last = (bench.space.commit(bench.tree, bench.base, f"{n}{said}", FIXED_DATE) for n in (1, 2))
+    bench.space.point_branch(last)
+    assert bench.again().point_branch(first) == Pointed(BRANCH)
+    # One that a person amended, or built upon, is theirs.
+    git(bench.repository, "checkout", "-q", BRANCH)
+    git(bench.repository, "commit", "-q", "--allow-empty", "--amend", "--no-edit", "--date=now")
+    amended = git(bench.repository, "rev-parse", "HEAD")
+    git(bench.repository, "checkout", "-q", "main")
+    assert bench.again().point_branch(last) == Pointed(f"{BRANCH}-2", (f"{BRANCH} at {amended[:12]}",))
+
+
+def test_a_branch_that_a_person_removed_or_renamed_is_made_again(bench: Bench) -> None:
+    first, second = bench.work(1), bench.work(2)
+    bench.space.point_branch(first)
+    git(bench.repository, "branch", "-m", BRANCH, "mine")
+    assert bench.space.point_branch(second, BRANCH, first) == Pointed(BRANCH)
+    assert bench.branches() == {BRANCH: second, "mine": first}
+
+
+def test_a_branch_below_the_name_leads_to_another_name(bench: Bench) -> None:
+    git(bench.repository, "branch", f"{BRANCH}/mine")
+    commit = bench.work(1)
+    pointed = bench.space.point_branch(commit)
+    assert pointed == Pointed(f"{BRANCH}-2", (f"{BRANCH}/mine at {bench.base[:12]}",))
+    assert bench.branches() == {f"{BRANCH}/mine": bench.base, f"{BRANCH}-2": commit}
+
+
+def test_a_branch_above_the_name_that_came_during_the_task_is_one_sentence(bench: Bench) -> None:
+    bench.space.keep_base(bench.base)
+    git(bench.repository, "branch", "agentforge")
+    with pytest.raises(UsageError) as refusal:
+        bench.space.point_branch(bench.work(1))
+    assert "git branch -m agentforge" in refusal.value.next_step
 
 
 def test_a_branch_in_the_way_is_named_before_the_work_begins(bench: Bench) -> None:
@@ -419,6 +511,10 @@ def sha256(there: Path) -> Path:
     return make(there / "repository", "--object-format=sha256")
 
 
+def oddly_named(there: Path) -> Path:
+    return make(there / 'a:b "c\\d')
+
+
 def bare_settings(there: Path) -> Path:
     repository = make(there / "repository")
     git(repository, "config", "core.worktree", str(repository))
@@ -427,7 +523,8 @@ def bare_settings(there: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "shape", [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings]
+    "shape",
+    [linked, submodule, separate, shared, shallow, partial, packed, sha256, bare_settings, oddly_named],
 )
 def test_every_shape_of_repository_gives_the_same_worktree(
     tmp_path: Path, shape: Callable[[Path], Path]

@@ -39,6 +39,7 @@ from agentforge.core.inputs import (
     Resolution,
 )
 from agentforge.core.pipeline import Pipeline, Product, Stage
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     ActionDigest,
     Amount,
@@ -49,6 +50,7 @@ from agentforge.core.values import (
     Opened,
     Price,
     Question,
+    ReplyDigest,
     Usage,
 )
 from agentforge.store.layout import TaskFiles
@@ -90,17 +92,19 @@ def files(tmp_path: Path) -> TaskFiles:
 @pytest.fixture
 def create() -> Create:
     return Create(
-        task_id=TASK,
-        request='Rename the flag: "--größe" → `--size`\n\x85 next line, \u2028 and 😀',
-        base_commit="c" * 40,
-        base_tree="a" * 40,
-        model="scripted:demo",
-        sandbox="none",
-        catalogue="9" * 64,
-        pipeline=Pipeline("implement", "small", _stages()),
-        budget=Budget(),
-        price=Price(3_000_000, 15_000_000),
-        triage=("one module",),
+        TaskSpec(
+            task_id=TASK,
+            request='Rename the flag: "--größe" → `--size`\n\x85 next line, \u2028 and 😀',
+            base_commit="c" * 40,
+            base_tree="a" * 40,
+            model="scripted:demo",
+            sandbox="none",
+            catalogue="9" * 64,
+            pipeline=Pipeline("implement", "small", _stages()),
+            budget=Budget(),
+            price=Price(3_000_000, 15_000_000),
+            triage=("one module",),
+        )
     )
 
 
@@ -133,7 +137,7 @@ class Script:
                     CheckDigest("failed" if failing else "passed", "1 failing" if failing else "12 pass"),
                     "d" * 64,
                 )
-            case Judge(_, gate):
+            case Judge(gate=gate):
                 return Judged(gate, "passed", (), "e" * 64, (SPECIFICATION,) if gate == "contracts" else ())
             case Commit():
                 return CommitMade(f"{step:040d}", f"{step:040x}")
@@ -148,11 +152,13 @@ class Script:
             return AskTrouble("rate_limit", "too many requests", retryable=True, maybe_billed=False)
         self.asked += 1
         return Answered(
-            f"{self.asked:064x}",
-            Usage(6000, 400, 5000),
-            Amount(1, 6400, 24000),
-            1,
-            summary=f"did {effect.key}",
+            ReplyDigest(
+                f"{self.asked:064x}",
+                Usage(6000, 400, 5000),
+                Amount(1, 6400, 24000),
+                1,
+                summary=f"did {effect.key}",
+            )
         )
 
     def _act(self, effect: Act, step: int) -> Outcome:

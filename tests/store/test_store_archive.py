@@ -44,10 +44,10 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def task(repo: Path, create: Create, clock: Clock) -> TaskFiles:
-    files = Project(repo).task(create.task_id)
+    files = Project(repo).task(create.spec.task_id)
     with Journal.create(files, create, clock) as journal, Pack(files.pack) as pack:
         pack.put("a context")
-        write_inputs(files, create, journal.times.created_at, "local")
+        write_inputs(files, create.spec, journal.times.created_at, "local")
         write_version(files, "specification", "spec", 1, {"title": "x"})
         write_patch(files, 1, b"diff\r\n\0\xff")
         write_views(files, journal.state, journal.head, journal.length, journal.times)

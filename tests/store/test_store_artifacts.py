@@ -64,12 +64,16 @@ def test_a_patch_is_kept_by_step(files: TaskFiles) -> None:
 
 def test_the_inputs_are_written_once(files: TaskFiles, create: Create, clock: Callable[[], datetime]) -> None:
     started = stamp(clock())
-    write_inputs(files, create, started, "local")
+    write_inputs(files, create.spec, started, "local")
     before = files.task.read_bytes()
-    write_inputs(files, create, stamp(clock()), "temporal")
+    write_inputs(files, create.spec, stamp(clock()), "temporal")
     assert files.task.read_bytes() == before
     task = strict_yaml.load(before.decode(), "task.yaml")
     assert isinstance(task, dict)
-    assert (task["request"], task["engine"], task["tree_hash"]) == (create.request, "local", create.base_tree)
+    assert (task["request"], task["engine"], task["tree_hash"]) == (
+        create.spec.request,
+        "local",
+        create.spec.base_tree,
+    )
     request = strict_yaml.load(files.original_request.read_text(encoding="utf-8"), "original_request.yaml")
-    assert request == {"task_id": create.task_id, "received_at": started, "request": create.request}
+    assert request == {"task_id": create.spec.task_id, "received_at": started, "request": create.spec.request}

@@ -30,7 +30,9 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def add(repo: Path, create: Create, clock: Clock) -> Callable[[str], Journal]:
     def made(task_id: str) -> Journal:
-        journal = Journal.create(Project(repo).task(task_id), replace(create, task_id=task_id), clock)
+        journal = Journal.create(
+            Project(repo).task(task_id), Create(replace(create.spec, task_id=task_id)), clock
+        )
         journal.close()
         return journal
 

@@ -24,6 +24,7 @@ from agentforge.core.values import Amount
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.journal import Journal, read_lines
 from agentforge.store.task.lines import Line, complete, parse_lines, spell_line
+from agentforge.store.task.upcast import VERSION
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from tests.fuzzing import tries
@@ -74,7 +75,7 @@ def test_the_file_is_one_yaml_document_after_every_line(
     whole = strict_yaml.load(text, "actions.yaml")
     assert isinstance(whole, dict)
     assert list(whole) == ["task_id", "request", "started_at", "format", "actions"]
-    assert whole["request"] == create.request
+    assert whole["request"] == create.spec.request
     assert whole["actions"] == [dict(line.body) for line in read_lines(files.journal)]
     lines = text.split("\n")
     for end in range(5, len(lines), 7):
@@ -330,7 +331,7 @@ def _append_line(files: TaskFiles, change: dict[str, Json]) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"v": 2},
+        {"v": VERSION + 1},
         {"events": [{"type": "task_teleported"}]},
         {"events": [{"type": "moved", "before": "draft", "after": "planned", "because": "new field"}]},
     ],

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from agentforge.core.inputs import Resolution
 from agentforge.core.reply import Json
-from agentforge.core.state import StageRun, State
+from agentforge.core.runs import WORKER, Run
+from agentforge.core.state import State
 from agentforge.core.values import STATUSES, Escalation, EscalationKind, FailureReport, Question
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import write_final
@@ -186,13 +187,17 @@ def test_a_question_without_reports_shows_what_failed_at_its_stage_before(files:
 def test_the_state_names_mode_skipped_stages_and_reviewers_at_work(journal: Journal, drive: Drive) -> None:
     drive(journal, 20)
     skipped = tuple(replace(item, skipped="no_ambiguities") for item in journal.state.accepted)
-    seats = (
-        StageRun("green", 1, "t", seat="reviewer", point="given", steps=2),
-        StageRun("green", 1, "t", seat="security_architect"),
+    readers = (
+        Run("worker/reviewer", "green", 1, "t", "reviewer", WORKER, point="handed_in", steps=2),
+        Run("worker/security_architect", "green", 1, "t", "reviewer", WORKER),
     )
     pipeline = replace(journal.state.pipeline, mode="heavy")
     journal.state = replace(
-        journal.state, accepted=skipped, seats=seats, pipeline=pipeline, risen=("a review blocked 2 times",)
+        journal.state,
+        accepted=skipped,
+        runs=(*journal.state.runs, *readers),
+        pipeline=pipeline,
+        risen=("a review blocked 2 times",),
     )
     view = _write(journal)
     shown = view["pipeline"]

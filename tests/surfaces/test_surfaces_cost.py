@@ -20,9 +20,10 @@ from agentforge.core.events import (
     TaskCreated,
     event_to_json,
 )
-from agentforge.core.values import Amount, Delivery, Price, Usage
+from agentforge.core.values import Amount, Delivery, Price, ReplyDigest, Usage
 from agentforge.store.task.journal import read_lines
 from agentforge.store.task.lines import spell_header, spell_line
+from agentforge.store.task.upcast import VERSION
 from agentforge.surfaces.cli.main import main
 from agentforge.system.canon import digest
 from agentforge.system.secrets import known as known_secrets
@@ -51,7 +52,7 @@ def write(
         for event in read_lines(JOURNALS / "v1-small-lane.yaml")[0].events
         if isinstance(event, TaskCreated)
     )
-    lines = [("2030-01-30", [replace(created, task_id=task, price=price)]), *days]
+    lines = [("2030-01-30", [TaskCreated(replace(created.spec, task_id=task, price=price))]), *days]
     data = spell_header(task, "x", "2030-01-30T00:00:00.000Z")
     prev = digest(data)
     for seq, (day, events) in enumerate(lines, 1):
@@ -61,7 +62,7 @@ def write(
             "timestamp": f"{day}T00:00:00.000Z",
             "key": str(seq),
             "why": "so",
-            "v": 1,
+            "v": VERSION,
             "events": recorded,
         }
         line, prev = spell_line(body, prev)
@@ -76,10 +77,11 @@ def call(
 ) -> tuple[Event, Event]:
     key = f"green/1/{number}/ask/0"
     spent = Amount(1, usage.input_tokens + usage.output_tokens, micro_usd or 0)
-    sent = AskSent(key, "h", model, Amount(1, 20_000, 90_000), tier="generation")
-    return sent, AskAnswered(
-        key, "r", usage, spent, 1, priced=micro_usd is not None, model="as-it-says", delivery=delivery
+    sent = AskSent("worker", key, "h", model, Amount(1, 20_000, 90_000), tier="generation")
+    reply = ReplyDigest(
+        "r", usage, spent, 1, priced=micro_usd is not None, model="as-it-says", delivery=delivery
     )
+    return sent, AskAnswered("worker", key, reply)
 
 
 def data(capsys: pytest.CaptureFixture[str], *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
@@ -91,15 +93,16 @@ def test_the_bill_of_a_task_by_stage_role_model_and_day(
     repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lost, failed, flying = (
-        AskSent(f"green/1/{number}/ask/0", "h", GPT, Amount(1, 20_000, 90_000)) for number in (5, 6, 7)
+        AskSent("worker", f"green/1/{number}/ask/0", "h", GPT, Amount(1, 20_000, 90_000))
+        for number in (5, 6, 7)
     )
-    first = [StageEntered("frame", 1, "t"), *call(1, GPT, Usage(10_000, 1000, 8000), 25_000)]
-    second = [StageEntered("green", 1, "t"), *call(2, GPT, Usage(10_000, 1000), 17_500, "batch")]
+    first = [StageEntered("worker", "frame", 1, "t"), *call(1, GPT, Usage(10_000, 1000, 8000), 25_000)]
+    second = [StageEntered("worker", "green", 1, "t"), *call(2, GPT, Usage(10_000, 1000), 17_500, "batch")]
     ends: list[Event] = [
         lost,
-        AskLost(lost.key, lost.reserved),
+        AskLost("worker", lost.key, lost.reserved),
         failed,
-        AskFailed(failed.key, "rate_limit", "slow", Amount(), retry=True),
+        AskFailed("worker", failed.key, "rate_limit", "slow", Amount(), retry=True),
         flying,
     ]
     write(repo, "task-1", [("2030-01-30", first), ("2030-01-31", second), ("2030-01-31", ends)], Price(1, 1))
@@ -134,7 +137,7 @@ def test_the_bill_of_a_task_by_stage_role_model_and_day(
 
 def test_an_unknown_price_is_null_and_said(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     calls = [*call(1, MINE, Usage(100, 10, 50), None), *call(2, GPT, Usage(1), 5)]
-    write(repo, "task-1", [("2030-01-30", [StageEntered("green", 1, "t"), *calls])])
+    write(repo, "task-1", [("2030-01-30", [StageEntered("worker", "green", 1, "t"), *calls])])
     found = data(capsys, "cost", "task-1", "--by", "model")
     assert [(row["model"], row["micro_usd"]) for row in found["rows"]] == [(MINE, None), (GPT, 5)]
     assert found["total"]["micro_usd"] is None

@@ -10,7 +10,7 @@ from agentforge.core.codec import decode
 from agentforge.core.events import ActionsPerformed, AskAnswered, Event, GateJudged, StageEntered, StepOpened
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Amount, Usage
+from agentforge.core.values import ActionDigest, Amount, ReplyDigest, Usage
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
 from agentforge.surfaces.cli.pages.words import bill, money
 from agentforge.system.visible import brief, harmless
@@ -42,7 +42,11 @@ def test_every_event_can_be_described_in_any_state(kind: type[Event]) -> None:
 
 
 def test_an_answer_tells_step_tokens_and_cost() -> None:
-    event = AskAnswered("k", "r", Usage(1200, 80, 1000), Amount(1, 1280, 12_300), 1, summary="Looked around.")
+    event = AskAnswered(
+        "worker",
+        "k",
+        ReplyDigest("r", Usage(1200, 80, 1000), Amount(1, 1280, 12_300), 1, summary="Looked around."),
+    )
     assert (
         describe(event, State(step=3))
         == "  step 3: 1,200 tokens in (1,000 cached), 80 out, $0.0123: Looked around."
@@ -50,13 +54,14 @@ def test_an_answer_tells_step_tokens_and_cost() -> None:
 
 
 def test_a_price_nobody_knows_is_not_zero() -> None:
-    event = AskAnswered("k", "r", Usage(1, 1), Amount(1, 2), 1, priced=False)
+    event = AskAnswered("worker", "k", ReplyDigest("r", Usage(1, 1), Amount(1, 2), 1, priced=False))
     assert "price not known" in (describe(event, State()) or "")
     assert "price not known" in bill(State(unpriced=1))
 
 
 def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
     event = ActionsPerformed(
+        "worker",
         "r",
         "t",
         (
@@ -72,7 +77,7 @@ def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
 
 
 def test_a_gate_that_did_not_run_is_not_called_passed() -> None:
-    event = GateJudged("green", "not_run", ("a", "b", "c", "d"), "r")
+    event = GateJudged("worker", "green", "not_run", ("a", "b", "c", "d"), "r")
     text = describe(event, State()) or ""
     assert "gate green could not run, and not run is not passed" in text
     assert text.endswith("and 1 more")
@@ -80,12 +85,14 @@ def test_a_gate_that_did_not_run_is_not_called_passed() -> None:
 
 
 def test_a_second_attempt_says_so_and_a_step_that_opens_says_nothing() -> None:
-    assert describe(StageEntered("red", 2, "t"), State()) == "stage red, attempt 2"
-    assert describe(StepOpened(1), State()) is None
+    assert describe(StageEntered("worker", "red", 2, "t"), State()) == "stage red, attempt 2"
+    assert describe(StepOpened("worker", 1), State()) is None
 
 
 def test_text_of_a_model_cannot_steer_the_terminal() -> None:
-    event = AskAnswered("k", "r", Usage(), Amount(), 0, summary="\x1b[2Jgone\r\nback\x9b1m")
+    event = AskAnswered(
+        "worker", "k", ReplyDigest("r", Usage(), Amount(), 0, summary="\x1b[2Jgone\r\nback\x9b1m")
+    )
     assert not {"\x1b", "\x9b", "\r"} & set(describe(event, State()) or "")
     assert harmless("a\tb\nc\x07") == "a\tb\nc\ufffd"
 

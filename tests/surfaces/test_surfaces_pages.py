@@ -11,10 +11,8 @@ from agentforge.app.deliverable import changes_files, read_deliverable
 from agentforge.app.reports import TaskReport
 from agentforge.app.steps import collect
 from agentforge.catalog.modes import MODE_NAMES
-from agentforge.core.effects import Act, Ask, Assemble
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageEntered, TaskDelivered
-from agentforge.core.inputs import AskStarted, Assembled, CommitMade
-from agentforge.core.pending import pending, worst_case
+from agentforge.core.inputs import CommitMade
 from agentforge.core.pipeline import LANES, Pipeline
 from agentforge.core.state import Accepted, State
 from agentforge.core.values import Escalation, Question
@@ -28,6 +26,7 @@ from agentforge.surfaces.cli.pages.escalation import escalation_page
 from agentforge.surfaces.cli.pages.events import describe, doing, tone
 from agentforge.surfaces.cli.pages.report import as_json, as_text
 from agentforge.surfaces.cli.pages.task import page
+from tests.core.panels import act_as, assemble, reply_as, sitting
 from tests.core.scenes import (
     FAILED,
     FULL,
@@ -54,39 +53,30 @@ def watched(task: Played) -> list[str]:
     return [line for event in task.last for line in (describe(event, task.state) or "").splitlines()]
 
 
-def hand_in(task: Played, seat: str) -> None:
+def hand_in(task: Played, name: str) -> None:
     """One reviewer reads and hands in."""
-    own = {type(effect): effect.key for effect in pending(task.state) if getattr(effect, "seat", "") == seat}
-    task.say(Assembled("context", 500), own[Assemble])
-    view = task.state.focus(seat)
-    ask = next(
-        effect.key for effect in pending(task.state) if isinstance(effect, Ask) and effect.seat == seat
-    )
-    task.say(AskStarted("hash", "scripted", worst_case(view, view.stage)), f"{ask}/sent")
-    task.say(answered("success", summary="Read."), ask)
-    act = next(
-        effect.key for effect in pending(task.state) if isinstance(effect, Act) and effect.seat == seat
-    )
-    task.say(handed_in(view.stage, task.state.tree), act)
+    assemble(task, name)
+    reply_as(task, name, answered("success", summary="Read."))
+    act_as(task, name)
 
 
 def at_panel(stage: str) -> Played:
     """The full line, with every stage before `stage` accepted, and its panel seated."""
     task = begun(FULL)
-    while task.run.name != stage:
+    while task.run.stage != stage:
         submit(task)
         pass_gates(task)
-        task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.name}"))
+        task.end("Commit", CommitMade(task.state.tree, f"commit-{task.run.stage}"))
     submit(task)
-    while not task.state.seats:
+    while not task.state.panel:
         judge(task)
     return task
 
 
 def pass_gates(task: Played) -> None:
     while task.run.point == "judge":
-        for seat in [item.seat for item in task.state.seats if item.point != "given"]:
-            hand_in(task, seat)
+        for name in sitting(task):
+            hand_in(task, name)
         judge(task)
 
 
@@ -111,7 +101,7 @@ def test_each_reviewer_is_named_when_they_sit_down_act_and_hand_in() -> None:
 
 def test_an_answer_of_a_reviewer_tells_its_own_step() -> None:
     task = at_panel("refactor")
-    first, second = task.state.seats
+    first, second = task.state.panel
     assert first.step != second.step
     hand_in(task, "reviewer")
     told = [text for event in task.events if "Read." in (text := describe(event, task.state) or "")]
@@ -148,7 +138,7 @@ def test_reviewers_who_disagree_go_to_the_arbiter_and_the_dissent_is_named() -> 
 def test_a_panel_that_only_advises_says_so() -> None:
     advisory = replace(FULL, stages=tuple(replace(stage, review_mode="advisory") for stage in FULL.stages))
     state = replace(at_panel("spec").state, pipeline=advisory)
-    said = describe(GateJudged("review", "passed", (), "r"), state)
+    said = describe(GateJudged("worker", "review", "passed", (), "r"), state)
     assert said == "  gate review passed: the panel only advises; its notes are kept"
 
 
@@ -161,7 +151,7 @@ def test_a_skipped_stage_says_why_in_words() -> None:
         watched(task)[-1]
         == "stage clarify skipped: the request leaves nothing open; its gates judge all the same"
     )
-    assert describe(StageEntered("x", 1, "t", skipped="no attempt made it better"), State()) == (
+    assert describe(StageEntered("worker", "x", 1, "t", skipped="no attempt made it better"), State()) == (
         "stage x skipped: no attempt made it better; its gates judge all the same"
     )
 
@@ -176,7 +166,7 @@ def test_an_undone_edit_says_why() -> None:
     assert said[1].startswith("  undone, the worktree stands at ")
     assert said[1].endswith("1 of 3 tests fails")
     assert "tests/test_a.py::test_a" in said[2]
-    assert tone(Reverted("t", ())) == "caught"
+    assert tone(Reverted("worker", "t", ())) == "caught"
 
 
 def test_a_lane_that_rises_says_why_and_that_nothing_is_lost() -> None:
@@ -410,7 +400,7 @@ def designed(tmp_path: Path) -> tuple[TaskFiles, State]:
         begun(FULL).state,
         pipeline=replace(FULL, name="design", stages=FULL.stages[:3]),
         status="completed",
-        run=None,
+        runs=(),
         accepted=(Accepted("spec", "t0", "c0", (ref,), ()),),
         delivered=TaskDelivered("", "c0", "e"),
     )

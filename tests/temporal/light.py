@@ -42,8 +42,18 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.pending import pending, worst_case
 from agentforge.core.pipeline import Pipeline, Product, Stage
+from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Amount, ArtifactRef, Budget, Price, Question, Usage
+from agentforge.core.values import (
+    ActionDigest,
+    Amount,
+    ArtifactRef,
+    Budget,
+    Price,
+    Question,
+    ReplyDigest,
+    Usage,
+)
 from agentforge.engines.local import Ports, drive
 from agentforge.engines.temporal.port import Ref
 from agentforge.store.layout import TaskFiles
@@ -75,7 +85,7 @@ def found_task(place: Path, name: str = "task-1") -> TaskFiles:
     files.root.mkdir(parents=True)
     pipeline = Pipeline("implement", "small", (WORK, DELIVER))
     create = Create(
-        name, "Work", "c0", "t0", "light", "none", "cat0", pipeline, Budget(MANY, MANY), Price(0, 0)
+        TaskSpec(name, "Work", "c0", "t0", "light", "none", "cat0", pipeline, Budget(MANY, MANY), Price(0, 0))
     )
     Journal.create(files, create, utc_now).close()
     write_engine(files, Driven("temporal"))
@@ -170,9 +180,10 @@ class LightSession:
             self._host.performed.append(effect.key)
         if isinstance(effect, Ask):
             self.journal.advance(
-                f"{effect.key}/sent", AskStarted("0" * 64, "light", worst_case(state, state.stage))
+                f"{effect.key}/sent",
+                AskStarted("0" * 64, "light", worst_case(state, state.run_of(effect.run))),
             )
-            if state.run is not None and state.run.asks < self._host.troubles and state.step == 1:
+            if state.worker is not None and state.worker.asks < self._host.troubles and state.step == 1:
                 return AskTrouble("server", "busy", retryable=True, maybe_billed=False)
         return _outcome(effect, state, self._host)
 
@@ -203,12 +214,14 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
             return Assembled("context", 500)
         case Ask():
             return Answered(
-                "reply",
-                Usage(1000, 100),
-                Amount(1, 1100, 0),
-                1,
-                signal="success" if done else None,
-                summary="work",
+                ReplyDigest(
+                    "reply",
+                    Usage(1000, 100),
+                    Amount(1, 1100, 0),
+                    1,
+                    signal="success" if done else None,
+                    summary="work",
+                )
             )
         case Act():
             if host.asks_person and not state.escalations:
@@ -225,15 +238,17 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
                 "results",
                 state.tree,
                 (ActionDigest("submit_artifact", ok=True),),
-                _refs(state.stage, f"hash-{state.step}"),
+                _refs(state.stage_of(state.run_of(effect.run)), f"hash-{state.step}"),
             )
         case Judge():
-            return Judged(effect.gate, "passed", (), "verdict", _refs(state.stage, "final"))
+            return Judged(
+                effect.gate, "passed", (), "verdict", _refs(state.stage_of(state.run_of(effect.run)), "final")
+            )
         case Commit():
             return CommitMade(state.tree, "c1")
         case Deliver():
             return DeliveryMade("agentforge/task", "c1", "evidence")
-        case Pause(_, seconds):  # the local engine comes here; the other one has a timer
+        case Pause(seconds=seconds):  # the local engine comes here; the other one has a timer
             time.sleep(seconds)
             return Elapsed()
         case TakeBaseline() | Check() | Await():

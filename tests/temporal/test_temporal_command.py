@@ -138,7 +138,7 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
         assert done.returncode == 0, done.stdout + done.stderr
         ended = Scene(scene.root, files.task_id)
         assert ended.end().tree == site.finished.end().tree
-        assert ended.end().branch is not None
+        assert ended.end().branches
         assert len(set(ended.recorded())) == len(ended.recorded())
         assert here.run("verify", files.task_id).returncode == 0
 
@@ -271,4 +271,4 @@ def test_without_the_extra_its_name_is_said(
 ) -> None:
     monkeypatch.setitem(sys.modules, "temporalio", None)
     assert main(["worker"]) == 2
-    assert "agentforge[temporal]" in capsys.readouterr().err
+    assert "[temporal]" in capsys.readouterr().err

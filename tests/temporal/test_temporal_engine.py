@@ -30,6 +30,7 @@ from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from agentforge.store.task.engine import Driven, write_engine
+from tests.core.broken import broken_rule
 from tests.temporal.light import Light, LightSession, driven_locally, found_task, keys, read_state
 from tests.temporal.parent import Parent
 from tests.temporal.working import begin, connect, until, working
@@ -124,6 +125,27 @@ def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config
 
     asyncio.run(run())
     assert read_state(files).escalations[0].answer == "this"
+
+
+def test_an_effect_that_is_owed_again_after_its_outcome_halts_here_too(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, scene = found_task(tmp_path), Light(steps=1)
+
+    async def run() -> None:
+        client = await connect(config)
+        async with working(config, scene, tmp_path):
+            with broken_rule(monkeypatch):
+                handle = await begin(client, config, files)
+                await until(lambda: read_state(files).status == "blocked")
+            inbox.send(files, Resolution("ESC-001", "retry", "ada"), "ESC-001")
+            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
+            assert (await handle.result())["status"] == "completed"
+
+    asyncio.run(run())
+    asked = read_state(files).escalations[0]
+    assert (asked.kind, "work/1/1/assemble is owed again" in asked.question.text) == ("confused", True)
+    assert scene.performed.count("work/1/1/assemble") == 1
 
 
 def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Path) -> None:

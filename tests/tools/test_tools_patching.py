@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
-from agentforge.analysis.patches import Misfit, apply, parse
 from agentforge.core.errors import ModelMistake, Unusable
 from agentforge.core.reply import Action, Json
 from agentforge.system.beneath import Content, change_all
 from agentforge.tools.base import RESULT_CHARS, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS, Bridge
+from agentforge.tools.change.patches import Misfit, apply, parse
 from agentforge.tools.change.patching import apply_patch
 from agentforge.tools.paths import PathLimits
 from tests.depth import SOAK

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import forked
-from tests.sharing import share_environments
+from tests.sharing import share_here
 
 COMMAND = forked.COMMAND
 
@@ -137,14 +137,8 @@ class Person:
         # JSON is YAML.
         self.script.write_text(json.dumps({"replies": list(replies)}))
 
-    def share(self) -> None:
-        """What is built for one checkout of the tests serves all, where the home is one that shares."""
-        home = Path(os.environ["AGENTFORGE_HOME"])
-        if (home / "cache").is_symlink():
-            share_environments(home, self.checkout)
-
     def run(self, *words: str) -> Done:
-        self.share()
+        share_here(self.checkout)
         done = forked.run(words, self.checkout, self.environment())
         assert "Traceback" not in done.stderr, done.stderr
         assert "internal error" not in done.stderr, done.stderr
@@ -155,7 +149,7 @@ class Person:
 
     def run_and_kill_at(self, words: str, *command: str) -> None:
         """Starts a command and ends it, unasked, when it has said these words."""
-        self.share()
+        share_here(self.checkout)
         with subprocess.Popen(
             [COMMAND, *command],
             cwd=self.checkout,
@@ -217,6 +211,7 @@ def make_repository(top: Path, files: Mapping[str, str | bytes], *options: str) 
     write(top, files)
     git(top, "add", "-A")
     git(top, "commit", "-q", "-m", "first")
+    share_here(top)
     return top
 
 

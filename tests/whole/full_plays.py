@@ -128,9 +128,9 @@ def steps(top: Path) -> list[dict[str, Any]]:
 
 
 def entered(top: Path) -> list[str]:
-    """The stages as they were entered, seats of panels too."""
+    """The stages as they were entered, by reviewers too."""
     found = [event for event in events(top) if event["type"] == "stage_entered"]
-    return [f"{event['stage']}/{event['seat']}" if event.get("seat") else event["stage"] for event in found]
+    return [event["stage"] + event["run"].removeprefix("worker") for event in found]
 
 
 def final(top: Path, phase: str, contract: str) -> dict[str, Any]:

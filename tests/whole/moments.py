@@ -14,6 +14,7 @@ from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
+from tests.sharing import share_here
 
 
 class _Reached(Exception):
@@ -30,6 +31,7 @@ class Moment:
     def copy(self, place: Path) -> tuple[Site, TaskFiles]:
         """Another checkout where the same task stands at the same line."""
         shutil.copytree(self.checkout, place, symlinks=True)
+        share_here(place)
         site = Site.open(place)
         return site, site.find(self.task_id)
 

@@ -16,6 +16,7 @@ import pytest
 import agentforge
 from agentforge.core.events import AskAnswered, AskPromoted, AskSent, AskTicketed, Event
 from agentforge.core.reply import Json
+from agentforge.core.runs import run_name
 from agentforge.core.state import State
 from agentforge.core.values import Amount
 from agentforge.models.known.providers import Means, Wire, known
@@ -26,7 +27,9 @@ from agentforge.testing import SERVERS, Scripted, WireServer
 from agentforge.testing.batches import BATCHES, Batches
 from tests.depth import SOAK
 from tests.whole.checkouts import FIX, PROJECT, QUESTION, Person, make_repository, patch, review
+from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
 from tests.whole.moments import before_the_first_call
+from tests.whole.plays import REQUEST, SHOP
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +102,7 @@ def test_one_request_by_batch_on_every_wire_makes_the_tree_of_a_live_one_whoever
             state = finish(site, files)
         assert state.status == ("completed" if SOAK else "blocked"), (wire, state.open_escalation)
         told = events(files)
-        assert [event.delivery for event in told if isinstance(event, AskAnswered)] == [
+        assert [event.reply.delivery for event in told if isinstance(event, AskAnswered)] == [
             "batch" for _ in replies
         ], wire
         assert len([event for event in told if isinstance(event, AskTicketed)]) == len(replies), wire
@@ -180,4 +183,22 @@ def test_a_call_whose_batch_is_late_is_sent_live_and_the_batch_is_canceled(
         1,
         1,
     )
+    assert left(agentforge_home) == []
+
+
+def test_a_reviewers_call_whose_batch_is_late_is_submitted_once_and_the_task_comes_to_its_end(
+    tmp_path: Path, agentforge_home: Path
+) -> None:
+    person = Person(make_repository(tmp_path / "checkout", SHOP), tmp_path / "script.yaml")
+    said = [entry["reply"] for entry in (intake(), analyze(), spec(), approves("spec", SECURITY))]
+    with provider("anthropic", agentforge_home, said) as (batches, server):
+        batches.hold = True
+        words = ("--pipeline", "design", "--model", "mine:any", "--batch", "--deadline", "1s", "--json")
+        done = person.run("start", REQUEST, *words)
+    assert (done.code, done.data["status"]) == (0, "completed"), done.said
+    told = events(Site.open(person.checkout).find(person.only_task()))
+    asked = [(run_name(event.run), event.delivery) for event in told if isinstance(event, AskSent)]
+    assert asked == [("", "batch"), ("", "live")] * 3 + [(SECURITY, "batch"), (SECURITY, "live")]
+    assert [run_name(event.run) for event in told if isinstance(event, AskPromoted)] == ["", "", "", SECURITY]
+    assert (batches.submissions, len(batches.cancels), len(server.requests)) == (4, 4, 4)
     assert left(agentforge_home) == []

@@ -77,7 +77,9 @@ def test_one_request_through_every_wire_ends_in_the_same_tree(tmp_path: Path, ag
             if isinstance(event, AskAnswered)
         ]
         assert len(answered) == len(replies), name
-        assert all(event.usage.input_tokens > event.usage.cached_tokens > 0 for event in answered), name
+        assert all(
+            event.reply.usage.input_tokens > event.reply.usage.cached_tokens > 0 for event in answered
+        ), name
         written = [
             path for path in site.git.top.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
         ]

@@ -220,7 +220,7 @@ def test_a_design_asks_what_blocks_and_ends_with_a_specification_and_no_branch(p
 
 
 def _steps_of(top: Path) -> dict[str, int]:
-    (created,) = [event for event in events(top) if event["type"] == "task_created"]
+    (created,) = [event["spec"] for event in events(top) if event["type"] == "task_created"]
     return {stage["name"]: stage.get("max_steps", 12) for stage in created["pipeline"]["stages"]}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.test_analysis_judge import FORGER as REPORT_FORGER
+from tests.languages.test_python_judge import FORGER as REPORT_FORGER
 from tests.whole.checkouts import differences, photograph
 from tests.whole.plays import (
     FIX,

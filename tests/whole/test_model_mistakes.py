@@ -32,6 +32,7 @@ Mistake = tuple[Entry, str]
 """What the model says, and a pattern of what it is told at its next step."""
 
 SPECIFICATION = FRAMED["specification"]
+VAGUE = [{"id": f"REQ-00{number}", "description": "it is better"} for number in (1, 2)]
 KEY = "AKIA" + "Q7" * 8
 CUT = (
     '{"actions": [{"name": "read_file", "args": {"path": "pyproject.toml"}}, {"name": "read_file", '
@@ -58,8 +59,12 @@ IN_AN_ACTION: tuple[Mistake, ...] = (
     (say("frame", read("../../etc/passwd")), "read_file ../../etc/passwd: .*outside"),
     (say("frame", read(OLD_TEST)), "the same action on the same tree was done before"),
     (
-        say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": []}}),
-        "specification is refused:",
+        say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": VAGUE}}),
+        # Each fault once, then the document itself, and the outline of what is still owed.
+        (
+            r"(?s)is refused:\nrequirements\[\*\]\.acceptance_criteria: is missing[^\n]* \(REQ-001, REQ-002\)\n\n"
+            r"As it was handed in:\n.*id: REQ-002.*## Artifacts to submit.*specification:\n.*acceptance_criteria\*"
+        ),
     ),
     (say("frame", artifacts={"implementation": {}}), "this stage owes intake_record.* not implementation"),
     (

@@ -55,7 +55,7 @@ def test_the_next_model_of_the_tier_is_asked_when_the_first_fails_and_the_record
     sent = [event for event in journal(play) if event["type"] == "ask_sent"]
     assert [event["model"] for event in sent] == ["one:any", "two:any", "two:any"]
     assert "does not accept the API key" in sent[1]["why"]
-    created = next(event for event in journal(play) if event["type"] == "task_created")
+    created = next(event["spec"] for event in journal(play) if event["type"] == "task_created")
     assert (created["model"], {price["tier"] for price in created["prices"]}) == (
         "tiers",
         {"reasoning", "generation", "summarization", "classification"},

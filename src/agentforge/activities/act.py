@@ -9,13 +9,15 @@ from agentforge.activities.assemble import bridge_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.measure import conformance, coverage, type_check
-from agentforge.activities.permit import being_asked, permit, to_wait
+from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
-from agentforge.core.inputs import Acted
+from agentforge.catalog.skeleton import DERIVED
+from agentforge.core.effects import Act
+from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
-from agentforge.core.state import State
-from agentforge.core.values import NOT_DONE, ActionDigest, ArtifactRef, Opened, Question
+from agentforge.core.state import RunView
+from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question
 from agentforge.gates.court import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
@@ -29,6 +31,8 @@ from agentforge.tools.bridge import Bridge, real_action
 from agentforge.tools.run.running import ESCALATES, SUBMIT
 
 DIGEST_CHARS = 300
+REFUSED = "artifact_invalid"
+"""The mistake of a document that is not taken in."""
 CONTROL = frozenset({SUBMIT.name, *ESCALATES})
 
 
@@ -37,6 +41,8 @@ class _Doing:
     """What has been done so far in this step."""
 
     bench: Workbench
+    effect: Act
+    """What is performed."""
     results: list[tuple[Action, ToolResult]] = field(default_factory=list)
     artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
@@ -45,13 +51,12 @@ class _Doing:
     """A write failed: later writes and runs would build on what is not there."""
 
 
-def act(world: World, state: State) -> Acted:
+def act(world: World, effect: Act, state: RunView) -> Acted:
     """Performs what it can; each refusal is a result like any other."""
     run = state.run
-    assert run is not None
     world.stand(state)
-    reply = _reply(world, run.reply)
-    doing = _Doing(_bench(world, state))
+    reply = _reply(world, run.reply.ref)
+    doing = _Doing(_bench(world, state), effect)
     doing.documents = world.documents(state)
     bridge = bridge_of(world, state)
     seen = []
@@ -61,7 +66,8 @@ def act(world: World, state: State) -> Acted:
         mark = digest_value([state.tree, action.name, dict(action.args), earlier])[:16]
         repeated = mark in run.seen and action.name not in CONTROL
         result = _repeated() if repeated else _perform(world, state, bridge, action, doing)
-        if result.mistake not in NOT_DONE:  # what waits for a person was not done, and may be sent again
+        # What waits for a person was not done, and what nobody knows of may be: both may be sent again.
+        if result.mistake not in NOT_DONE and result.mistake != UNKNOWN:
             seen.append(mark)
         doing.results.append((action, result))
         doing.bench = doing.bench.after(result)
@@ -74,7 +80,7 @@ def act(world: World, state: State) -> Acted:
     tree = world.workspace.snapshot() if any(_acts(bridge, action) for action in actions) else state.tree
     _note_ignored(world, tree, doing)
     if tree != state.tree:
-        artifacts.write_patch(world.files, state.step, world.workspace.git.diff_patch(state.tree, tree))
+        artifacts.write_patch(world.files, state.run.step, world.workspace.git.diff_patch(state.tree, tree))
     return _outcome(world, state, doing, reply, tree, tuple(seen))
 
 
@@ -96,12 +102,14 @@ def _reply(world: World, ref: str) -> Reply:
     return reply_from_json(value["reply"]) if value["reply"] is not None else Reply()
 
 
-def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
+def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult:
     if doing.stopped and _acts(bridge, action):
         return ToolResult(ok=False, text="not done: an earlier write of this reply failed", mistake="skipped")
     if action.name not in CONTROL:
         if (held := _held(world, state, bridge, action, doing)) is not None:
             return held
+        if leaves_sandbox(world, bridge, action, doing.bench) and not _may_leave(world, action, doing):
+            return to_wait()
         result = bridge.perform(action, doing.bench)
         return ToolResult(**{**_fields(result), "text": redact(result.text)[0]})
     if (refused := bridge.refusal(action, doing.bench)) is not None:
@@ -117,10 +125,20 @@ def _perform(world: World, state: State, bridge: Bridge, action: Action, doing: 
     return _submit(world, state, action, doing)
 
 
-def _held(world: World, state: State, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult | None:
-    """Why this is not done now: it is not allowed, or a person is asked. What only looks goes on beside a
-    question.
+def _may_leave(world: World, action: Action, doing: _Doing) -> bool:
+    """Puts on record that an action is about to leave the sandbox. False: something else came first."""
+    key, number = doing.effect.key, len(doing.results) + 1
+    given = ActionLeaving(number, action.name, redact(_target(action))[0])
+    owed = world.record(f"{key}/left/{number}", given)
+    return any(item.key == key for item in owed)
+
+
+def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult | None:
+    """Why this is not done now: it is not allowed, a person is asked, or it may have been done before. What only
+    looks goes on beside a question.
     """
+    if len(doing.results) + 1 in state.run.left:
+        return _unknown()
     asking = doing.question is not None and doing.question.call is not None
     if asking and _acts(bridge, action):
         return to_wait()
@@ -133,7 +151,7 @@ def _held(world: World, state: State, bridge: Bridge, action: Action, doing: _Do
     return being_asked()
 
 
-def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolResult:
+def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> ToolResult:
     name, document = str(action.args["contract"]), action.args["artifact"]
     owed = {product.contract: product for product in state.stage.products}
     if name not in owed:
@@ -151,9 +169,7 @@ def _submit(world: World, state: State, action: Action, doing: _Doing) -> ToolRe
     ):
         return _ask_a_person(document, asked, doing)
     if wrong:
-        return ToolResult(
-            ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake="artifact_invalid"
-        )
+        return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake=REFUSED)
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
     doing.documents[name] = document
@@ -180,7 +196,7 @@ def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolRe
     )
 
 
-def _subject(world: World, state: State, name: str, document: Document, doing: _Doing) -> Subject:
+def _subject(world: World, state: RunView, name: str, document: Document, doing: _Doing) -> Subject:
     wrote = {path for _, result in doing.results for path in result.wrote}
     there = {entry.path for entry in world.workspace.git.ls_tree(state.tree)}
     # What a specification speaks of is the base: a file that this stage has created is still to be created.
@@ -206,8 +222,7 @@ def _plain_text(world: World, path: str) -> str | None:
     return place.read_bytes().decode("utf-8", "replace") if inside else None
 
 
-def _bench(world: World, state: State) -> Workbench:
-    assert state.run is not None
+def _bench(world: World, state: RunView) -> Workbench:
 
     def changed() -> list[str]:
         git = world.workspace.git
@@ -217,7 +232,7 @@ def _bench(world: World, state: State) -> Workbench:
             if change.status != "D"
         ]
 
-    outputs = Outputs(world.files.root, state.step)
+    outputs = Outputs(world.files.root, state.run.step)
     return Workbench(
         world.workspace.worktree,
         lambda ids: _run_tests(world, state, ids),
@@ -235,7 +250,7 @@ def _bench(world: World, state: State) -> Workbench:
             partial(_git, world),
             state.base_commit,
             world.workspace.snapshot,
-            world.workspace.branch.removeprefix("refs/heads/"),
+            state.branch or world.workspace.branch,
         ),
     )
 
@@ -251,15 +266,14 @@ def _paths(args: Mapping[str, Json]) -> list[str]:
     return texts(dict(args), "paths")
 
 
-def _derive(world: World, state: State, doing: _Doing) -> None:
+def _derive(world: World, state: RunView, doing: _Doing) -> None:
     """An artifact that has nothing a person must say exists all the same, marked `derived`."""
     run = state.run
-    assert run is not None
     have = {ref.contract for ref in run.drafts} | set(doing.artifacts)
     for product in state.stage.products:
         name = product.contract
         # A role that is asked for nothing but its judgement is not done without it.
-        alone = len(state.stage.products) == 1 and name in ("clarification", "analysis")
+        alone = len(state.stage.products) == 1 and name in DERIVED
         if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
             continue
         doing.artifacts[name] = world.keep_version(
@@ -267,7 +281,7 @@ def _derive(world: World, state: State, doing: _Doing) -> None:
         )
 
 
-def _run_tests(world: World, state: State, ids: Sequence[str]) -> ToolResult:
+def _run_tests(world: World, state: RunView, ids: Sequence[str]) -> ToolResult:
     """Tests on a pristine checkout of the worktree as it is now: the worktree itself is never littered."""
     tree = world.workspace.snapshot()
     if ids:
@@ -299,31 +313,32 @@ def _note_ignored(world: World, tree: str, doing: _Doing) -> None:
 
 
 def _outcome(
-    world: World, state: State, doing: _Doing, reply: Reply, tree: str, seen: tuple[str, ...]
+    world: World, state: RunView, doing: _Doing, reply: Reply, tree: str, seen: tuple[str, ...]
 ) -> Acted:
     whole: list[Json] = []
     digests = []
     for action, result in doing.results:
         target = _target(action)
-        whole.append(
-            {
-                "name": action.name,
-                "target": target,
-                "ok": result.ok,
-                "mistake": result.mistake,
-                "text": result.text,
-            }
-        )
+        kept: dict[str, Json] = {
+            "name": action.name,
+            "target": target,
+            "ok": result.ok,
+            "mistake": result.mistake,
+            "text": result.text,
+        }
+        if result.mistake == REFUSED:
+            kept["document"] = action.args["artifact"]
+        whole.append(kept)
         digests.append(
             ActionDigest(
                 action.name,
                 result.ok,
                 target,
                 result.mistake,
-                "" if result.ok else result.text[:DIGEST_CHARS],
+                "" if result.ok else _digest(result.text),
             )
         )
-    ref = world.pack.put_json({"step": state.step, "results": whole})
+    ref = world.pack.put_json({"step": state.run.step, "results": whole})
     world.pack.sync()
     opened = [
         Opened(item.path, item.symbol, item.start, item.end)
@@ -344,11 +359,30 @@ def _outcome(
     )
 
 
+def _digest(text: str) -> str:
+    """What is on record of a refusal: whole lines, as far as they go; the rest is in the step's results."""
+    if len(text) <= DIGEST_CHARS:
+        return text
+    head, _, _ = text[:DIGEST_CHARS].rpartition("\n")
+    if not head:
+        return text[:DIGEST_CHARS]
+    left = text.count("\n") - head.count("\n")
+    return f"{head}\nand {left} more {'line' if left == 1 else 'lines'}"
+
+
 def _target(action: Action) -> str:
     for key in ("path", "name", "pattern", "contract", "source", "command"):
         if isinstance(value := action.args.get(key), str):
             return value[:200]
     return " ".join(texts(dict(action.args), "argv"))[:200]
+
+
+def _unknown() -> ToolResult:
+    text = (
+        "it was begun, then the engine was stopped; nobody knows whether it was done, so it was not repeated. "
+        "Look whether it was done before you send it again"
+    )
+    return ToolResult(ok=False, text=text, mistake=UNKNOWN)
 
 
 def _repeated() -> ToolResult:

@@ -12,8 +12,8 @@ from agentforge.core.effects import Ask
 from agentforge.core.inputs import Answered, AskLate, AskStarted, AskTrouble, Parked
 from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
-from agentforge.core.state import State
-from agentforge.core.values import Amount, Delivery
+from agentforge.core.state import RunView
+from agentforge.core.values import Amount, Delivery, ReplyDigest
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
 from agentforge.models.router import Picked
 from agentforge.store.task.calls import Call
@@ -38,7 +38,7 @@ nothing is owed for it.
 """
 
 
-def ask_model(world: World, effect: Ask, state: State) -> Answered | AskTrouble | AskLate | Parked:
+def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTrouble | AskLate | Parked:
     """Sends the assembled context once, or collects what an earlier driver sent by batch."""
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
@@ -77,7 +77,7 @@ class _Sending(NamedTuple):
 
 
 def _sent(
-    world: World, effect: Ask, state: State, request: Request, sending: _Sending
+    world: World, effect: Ask, state: RunView, request: Request, sending: _Sending
 ) -> Answered | AskTrouble | AskLate | Parked:
     picked, call, delivery = sending
     try:
@@ -104,11 +104,11 @@ def _sent(
             return _answered(world, came)
 
 
-def _reserved(picked: Picked, request: Request, state: State) -> tuple[Amount, bool]:
+def _reserved(picked: Picked, request: Request, state: RunView) -> tuple[Amount, bool]:
     """The most that this very call can cost, and whether its price is known. No less than the task reckoned
     with.
     """
-    reckoned = worst_case(state, state.stage)
+    reckoned = worst_case(state, state.run)
     most = picked.model.worst_case(request, state.stage.context_tokens)
     return Amount(1, max(reckoned.tokens, most.tokens), most.micro_usd or 0), most.micro_usd is not None
 
@@ -131,7 +131,7 @@ def _answered(world: World, answer: Answer) -> Answered:
     ref = world.pack.put_json(value)
     world.pack.sync()
     usage = answer.usage
-    return Answered(
+    digest = ReplyDigest(
         ref,
         usage,
         Amount(1, usage.input_tokens + usage.output_tokens, answer.micro_usd or 0),
@@ -143,11 +143,11 @@ def _answered(world: World, answer: Answer) -> Answered:
         answer.model,
         answer.delivery,
     )
+    return Answered(digest)
 
 
-def _request(world: World, effect: Ask, state: State) -> Request:
+def _request(world: World, effect: Ask, state: RunView) -> Request:
     run = state.run
-    assert run is not None
     blocks: Sequence[tuple[str, str]] = world.once(
         "context", run.context, make=lambda: world.pack.get_blocks(run.context)
     )
@@ -173,11 +173,10 @@ def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:
     return tuple(Block(name, text, cache=at in ends) for at, (name, text) in enumerate(blocks))
 
 
-def _hash(request: Request, state: State) -> str:
+def _hash(request: Request, state: RunView) -> str:
     """Names all that is sent: the context by the hash that it has in the pack, which holds every block of
     it.
     """
-    assert state.run is not None
     tools: list[Json] = [tool.name for tool in request.tools]
     return digest_value(
         {"context": state.run.context, "tools": tools, "max_output_tokens": request.max_output_tokens}

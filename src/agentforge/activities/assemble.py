@@ -5,19 +5,20 @@ from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.world import World, document_refs, record_refs
-from agentforge.analysis.reach import Reach, render
-from agentforge.analysis.symbols import find_symbol, repo_map
-from agentforge.analysis.triage import tree_facts
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
+from agentforge.context.named import tree_facts
+from agentforge.context.repository_map import repo_map
 from agentforge.context.working_set import Item, Left, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
-from agentforge.core.state import State
+from agentforge.core.state import RunView
 from agentforge.gates.court import objects, texts
 from agentforge.gates.superseded import told
+from agentforge.languages.reach import Reach, render
+from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from agentforge.system.secrets.redact import redact
@@ -25,6 +26,7 @@ from agentforge.tools.base import Opened
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
+from agentforge.tools.run.running import SUBMIT
 
 MAP_CHARS = 12_000
 REACH_CHARS = 6_000
@@ -36,15 +38,14 @@ MAX_NAMED = 6
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
-def bridge_of(world: World, state: State) -> Bridge:
+def bridge_of(world: World, state: RunView) -> Bridge:
     """The role's way to the tools in this stage."""
-    assert state.run is not None
     return world.once(
         "bridge", state.run.label, record_refs(state).get("red", ""), make=lambda: _bridge(world, state)
     )
 
 
-def _bridge(world: World, state: State) -> Bridge:
+def _bridge(world: World, state: RunView) -> Bridge:
     role_name = state.stage.role
     assert role_name is not None
     role = world.catalogue.role(role_name)
@@ -65,7 +66,7 @@ def _bridge(world: World, state: State) -> Bridge:
     )
 
 
-def assemble_step(world: World, state: State) -> Assembled:
+def assemble_step(world: World, state: RunView) -> Assembled:
     """Stands the worktree, gathers what the step shows, packs it under the stage's cap and keeps it."""
     world.stand(state)
     packed = assemble(_view(world, state), state.stage.context_tokens)
@@ -76,9 +77,8 @@ def assemble_step(world: World, state: State) -> Assembled:
     return Assembled(ref, packed.total, dropped, packed.flagged)
 
 
-def _view(world: World, state: State) -> StepView:
+def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
-    assert run is not None
     assert stage.role is not None
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
@@ -121,20 +121,20 @@ def _view(world: World, state: State) -> StepView:
         failures=run.check.failures if run.check else (),
         at_risk=run.check.at_risk if run.check else (),
         recent=_recent(world, state),
-        available=(guide,),
+        refused=_refused(world, state),
+        owed=guide,
         feedback=run.feedback,
     )
 
 
-def _prompts(world: World, state: State) -> tuple[str, str]:
+def _prompts(world: World, state: RunView) -> tuple[str, str]:
     """What a role is told at every step of a stage: who it is, and the outlines of what it owes."""
     stage = state.stage
     assert stage.role is not None
     contracts = world.catalogue.contracts_of(stage)
     tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
-    assert state.run is not None
-    seat = state.run.seat
-    words = world.catalogue.review_prompt(stage.name, seat) if seat else world.catalogue.prompt(stage.name)
+    reads, name = state.run.owner == "reviewer", state.run.name
+    words = world.catalogue.review_prompt(stage.name, name) if reads else world.catalogue.prompt(stage.name)
     system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
     return system, output_guide(contracts)
 
@@ -158,7 +158,7 @@ def _clean(data: bytes) -> str:
     return redact(data.decode("utf-8", "replace"))[0]
 
 
-def space_diff(world: World, state: State) -> str:
+def space_diff(world: World, state: RunView) -> str:
     """What the task has changed so far, in numbers."""
     if state.tree == state.base_tree:
         return ""
@@ -180,19 +180,19 @@ def _changed(world: World, before: str, after: str) -> frozenset[str]:
     )
 
 
-def _map(world: World, state: State) -> str:
+def _map(world: World, state: RunView) -> str:
     git = world.workspace.git
     paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
     return redact(repo_map({path: partial(_base_text, world, state, path) for path in paths}, MAP_CHARS))[0]
 
 
-def _base_text(world: World, state: State, path: str) -> str:
+def _base_text(world: World, state: RunView, path: str) -> str:
     """From the worktree where it still is the same; asking git for every file would cost a process each."""
     found = read_tree_file(world, path) if state.tree == state.base_tree else None
     return found or (world.workspace.git.read_blob(state.base_tree, path) or b"").decode("utf-8", "replace")
 
 
-def _facts(world: World, state: State) -> str:
+def _facts(world: World, state: RunView) -> str:
     """What was computed: the project's tests, the baseline, and for a reviewer the diff and what the gates
     measured.
     """
@@ -212,22 +212,22 @@ def _facts(world: World, state: State) -> str:
     return "\n".join(lines)
 
 
-def _waited_for_it(state: State) -> bool:
+def _waited_for_it(state: RunView) -> bool:
     """The baseline is taken beside the first stages: what they are shown must not hang on which of the two
     was quicker.
     """
-    assert state.run is not None
     return any(
-        stage.needs_environment for stage in state.pipeline.stages[: state.pipeline.index(state.run.name) + 1]
+        stage.needs_environment
+        for stage in state.pipeline.stages[: state.pipeline.index(state.run.stage) + 1]
     )
 
 
-def _reviews(state: State) -> bool:
+def _reviews(state: RunView) -> bool:
     """Whether the one whose step it is judges the work of another."""
-    return state.stage.returns_to is not None or (state.run is not None and bool(state.run.seat))
+    return state.stage.returns_to is not None or state.run.owner == "reviewer"
 
 
-def _reach(world: World, state: State) -> Reach | None:
+def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
     if not any(product.contract == "analysis" for product in state.stage.products):
         return None
@@ -239,7 +239,7 @@ def _reach(world: World, state: State) -> Reach | None:
     return world.reach(state, paths)
 
 
-def _measured(world: World, state: State) -> list[str]:
+def _measured(world: World, state: RunView) -> list[str]:
     records: dict[str, Any] = dict(world.records(state))
     lines = []
     if (red := records.get("red")) is not None:
@@ -273,13 +273,12 @@ def _measured(world: World, state: State) -> list[str]:
 
 
 def _working(
-    world: World, state: State, documents: dict[str, dict[str, Json]]
+    world: World, state: RunView, documents: dict[str, dict[str, Json]]
 ) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
     """What the role opened, and before it what its inputs name: a file that will be changed need not be asked
     for.
     """
     run = state.run
-    assert run is not None
     named = texts(documents.get("specification", {}), "files_to_modify")
     named += [str(item.get("path", "")) for item in objects(documents.get("test_suite", {}), "test_files")]
     items: tuple[Item, ...] = ()
@@ -298,7 +297,7 @@ def _working(
     return items, (*left, *gone)
 
 
-def _named_in_request(world: World, state: State) -> tuple[Opened, ...]:
+def _named_in_request(world: World, state: RunView) -> tuple[Opened, ...]:
     """The files and definitions that the request itself names: shown before anybody has to ask for them."""
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
     facts = tree_facts(state.request, {path: partial(_base_text, world, state, path) for path in paths})
@@ -311,16 +310,38 @@ def _named_in_request(world: World, state: State) -> tuple[Opened, ...]:
     return tuple(places)
 
 
-def _recent(world: World, state: State) -> tuple[str, ...]:
-    """What the last steps did and saw. A file that was read is in the working set and is not shown twice."""
+def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
+    """The documents of the last steps that were not taken in, each as it was handed in last, with its
+    faults.
+    """
+    found: dict[str, str] = {}
+    for ref in state.run.acts:
+        for item in _results(world, ref)["results"]:
+            if item["name"] != SUBMIT.name:
+                continue
+            found.pop(item["target"], None)
+            if "document" in item:
+                text = f"{item['text']}\n\nAs it was handed in:\n{strict_yaml.dump(item['document'])}"
+                found[item["target"]] = redact(text)[0]
+    return tuple(found.items())
+
+
+def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+    return world.once("results", ref, make=partial(world.pack.get_json, ref))
+
+
+def _recent(world: World, state: RunView) -> tuple[str, ...]:
+    """What the last steps did and saw. A file that was read is in the working set, a refused document beside
+    its faults; neither is shown twice.
+    """
     shown = []
-    for ref in state.acts:
-        value: Any = world.once("results", ref, make=partial(world.pack.get_json, ref))
-        lines = [line for line in state.recent if line.startswith(f"step {value['step']}:")]
+    for ref in state.run.acts:
+        value = _results(world, ref)
+        lines = [line for line in state.run.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()
             for item in value["results"]
-            if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET)
+            if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET) and "document" not in item
         ]
         shown.append("\n".join(lines))
     return tuple(text for text in shown if text)

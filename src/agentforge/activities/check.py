@@ -3,20 +3,22 @@ affair.
 """
 
 from agentforge.activities.world import World
-from agentforge.analysis.lint import lint, worse
-from agentforge.analysis.outcomes import GOOD, TestRun
-from agentforge.analysis.symbols import syntax_error
 from agentforge.core.inputs import CheckRan
-from agentforge.core.state import State
+from agentforge.core.state import RunView, State
 from agentforge.core.values import CheckDigest
+from agentforge.gates.ratchets import worse
 from agentforge.gates.red import declared_tests
 from agentforge.gates.superseded import superseded_ids
+from agentforge.languages.outcomes import GOOD, TestRun, error_line
+from agentforge.languages.symbols import syntax_error
+from agentforge.languages.table import is_code
+from agentforge.languages.tests import is_run, shares_fixtures
 
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25
 
 
-def check(world: World, state: State) -> CheckRan:
+def check(world: World, state: RunView) -> CheckRan:
     """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
     world.stand(state)  # the import graph is read from there
     stage = state.stage
@@ -60,7 +62,7 @@ def _syntax(world: World, state: State) -> CheckDigest:
     git = world.workspace.git
     broken = []
     for change in git.diff_names(state.base_tree, state.tree):
-        if change.path.endswith(".py") and change.status != "D":
+        if is_code(change.path) and change.status != "D":
             text = (git.read_blob(state.tree, change.path) or b"").decode("utf-8", "replace")
             if (error := syntax_error(text, change.path)) is not None:
                 broken.append(f"{change.path}:{error[0]}: {error[1]}")
@@ -79,7 +81,9 @@ def _lint(world: World, state: State) -> CheckDigest:
         if change.status != "D"
     ]
     place = world.workspace.pristine(state.tree, state.base_commit)
-    found = worse(before, lint(world.sandbox, world.environment(state), place, changed))
+    found = worse(
+        before, world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
+    )
     if found:
         return CheckDigest("failed", f"lint: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
     return CheckDigest("passed", "lint: nothing new")
@@ -88,21 +92,13 @@ def _lint(world: World, state: State) -> CheckDigest:
 def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
     is_test = world.is_test(state)
     suite = world.documents(state).get("test_suite", {})
-    fresh = [
-        path
-        for path in changed
-        if is_test(path) and path.endswith(".py") and path.rpartition("/")[2] != "conftest.py"
-    ]
+    fresh = [path for path in changed if is_test(path) and is_code(path) and not shares_fixtures(path)]
     return list(dict.fromkeys([*(test.path for test in declared_tests(suite)), *fresh]))
 
 
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
-    is_test, paths = world.is_test(state), world.python(state)
-    tests = [
-        path
-        for path in paths
-        if is_test(path) and path.rpartition("/")[2].startswith(("test_", "test")) and "conftest" not in path
-    ]
+    is_test, paths = world.is_test(state), world.code(state)
+    tests = [path for path in paths if is_test(path) and is_run(path)]
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 
@@ -115,7 +111,7 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
         identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD
     } | grounds.flaky
     lines = [
-        f"{file}: cannot be collected: {_telling(text)}"
+        f"{file}: cannot be collected: {error_line(text)}"
         for file, text in run.collect_errors.items()
         if file not in grounds.tests.collect_errors
     ]
@@ -125,10 +121,3 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
             given_up = "is superseded, so rewrite it or remove it: " if identity in superseded else ""
             lines.append(f"{identity}: {given_up}{place}{result.exception} {result.message}".strip()[:500])
     return lines
-
-
-def _telling(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return ([line.removeprefix("E").strip() for line in lines if line.startswith("E ")] or lines or [""])[-1][
-        :300
-    ]

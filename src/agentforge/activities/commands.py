@@ -14,8 +14,10 @@ from pathlib import Path
 from agentforge.activities.world import World
 from agentforge.core.errors import ModelMistake
 from agentforge.core.state import State
+from agentforge.languages.port import Language
+from agentforge.languages.table import DEFAULT, NO_CACHES
+from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
-from agentforge.sandbox.environment import Environment, run_env
 from agentforge.sandbox.guarded import Guard
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
@@ -37,12 +39,7 @@ _ACTS: dict[str, Act] = {"A": "create", "D": "delete"}
 _ENDS = 2 * RESULT_CHARS
 
 # Caches that tools would leave in the tree, where they would count as the role's work.
-_NO_LITTER = {
-    "RUFF_NO_CACHE": "true",
-    "MYPY_CACHE_DIR": "/dev/null",
-    "PYTEST_ADDOPTS": "-o cache_dir=$TMPDIR/pytest",
-    "GIT_OPTIONAL_LOCKS": "0",
-}
+_NO_LITTER = {**NO_CACHES, "GIT_OPTIONAL_LOCKS": "0"}
 
 
 class Outputs:
@@ -86,6 +83,7 @@ class Room:
     """Directories beside the worktree that the user opened."""
     network: tuple[Destination, ...] = ()
     """Where a program that says it uses the network may go: what the user listed."""
+    language: Language = DEFAULT
 
 
 def run_program(world: World, state: State, outputs: Outputs, program: Program) -> ToolResult:
@@ -97,6 +95,7 @@ def run_program(world: World, state: State, outputs: Outputs, program: Program) 
         state.base_commit,
         world.roots,
         world.network,
+        world.language(state),
     )
     return run_in(room, outputs, program)
 
@@ -137,7 +136,7 @@ def _confinement(
         cwd=tree,
         write=(*([tree] if program.writes else []), *open_roots),
         read=(*([] if program.writes else [tree]), *closed_roots, *closed, *environment.readable),
-        env={**run_env(environment, tree), **_NO_LITTER},
+        env={**room.language.projects.run_env(environment, tree), **_NO_LITTER},
         network=room.network if program.network else (),
         timeout_s=program.seconds,
         output_limit=OUTPUT_LIMIT,

@@ -6,8 +6,9 @@ from agentforge.activities.evidence import build_evidence
 from agentforge.activities.world import World
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
-from agentforge.core.state import State
+from agentforge.core.state import RunView, State
 from agentforge.gates.court import objects
+from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import write_atomic
@@ -20,7 +21,7 @@ TRIVIAL_LINES = 10
 COMPLEXITY = (("intake_record", "initial_complexity"), ("specification", "estimated_complexity"))
 
 
-def commit_stage(world: World, state: State) -> CommitMade:
+def commit_stage(world: World, state: RunView) -> CommitMade:
     """A commit that depends on nothing but base, tree, stage and the task's own start, so that repeating it
     gives the same id.
     """
@@ -28,11 +29,18 @@ def commit_stage(world: World, state: State) -> CommitMade:
     commit = state.commit
     if space.git.tree_of(commit) != state.tree:
         commit = space.commit(state.tree, state.commit, _message(world, state), world.created_at)
-    if commit != state.base_commit:
-        space.point_branch(commit)
+    held = _hold(world, state, commit)
     save(world, state)
     files, lines = _size(world, state)
-    return CommitMade(state.tree, commit, _facts(world, state, files, lines), files, lines)
+    facts = _facts(world, state, files, lines)
+    return CommitMade(state.tree, commit, facts, files, lines, held.branch, held.kept)
+
+
+def _hold(world: World, state: State, commit: str) -> Pointed:
+    """The task's branch, at `commit`; what changed nothing has none."""
+    if commit == state.base_commit:
+        return Pointed("")
+    return world.workspace.point_branch(commit, state.branch, state.branch_at)
 
 
 def _size(world: World, state: State) -> tuple[int, int]:
@@ -68,22 +76,15 @@ def save(world: World, state: State) -> None:
 
 
 def deliver(world: World, state: State) -> DeliveryMade:
-    """Puts the evidence in place. The branch stands since the last stage was accepted; what changed nothing
-    has none.
-    """
-    space = world.workspace
-    changed = state.commit != state.base_commit
-    if changed:
-        space.point_branch(state.commit)
-    evidence = canonical(build_evidence(world, state))
+    """Puts the evidence in place. The branch is there since the last stage was accepted."""
+    held = _hold(world, state, state.commit)
+    evidence = canonical(build_evidence(world, state, held))
     write_atomic(world.files.evidence, evidence + b"\n")
     save(world, state)
-    return DeliveryMade(
-        space.branch.removeprefix("refs/heads/") if changed else "", state.commit, digest(evidence)
-    )
+    return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept)
 
 
-def _message(world: World, state: State) -> str:
+def _message(world: World, state: RunView) -> str:
     specification = world.documents(state).get("specification", {})
     title = str(specification.get("title") or state.request.splitlines()[0])
     verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix", "deliver": "Note"}.get(
@@ -93,6 +94,6 @@ def _message(world: World, state: State) -> str:
     subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
     request = " ".join(state.request.split())[:500]
     return (
-        f"{subject}\n\nRequest: {request}\n\nAgentForge-Task: {state.task_id}\nAgentForge-Stage: "
+        f"{subject}\n\nRequest: {request}\n\n{TRAILER}: {state.task_id}\nAgentForge-Stage: "
         f"{state.stage.name}\n"
     )

@@ -9,12 +9,13 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.court import objects, texts
 from agentforge.gates.red import declared_tests, names_test
+from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value
 
 FORMAT = 1
 
 
-def build_evidence(world: World, state: State) -> dict[str, Json]:
+def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]:
     """Everything a sceptic needs, computed from the journal and the pack."""
     documents, records = world.documents(state), world.records(state)
     rows: list[Json] = []
@@ -33,7 +34,8 @@ def build_evidence(world: World, state: State) -> dict[str, Json]:
         "model": state.model,
         "sandbox": {"name": world.sandbox.name, "guarantee": dict(world.sandbox.guarantee())},
         "base": {"commit": state.base_commit, "tree": state.base_tree},
-        "result": {"commit": state.commit, "tree": state.tree, "branch": _branch(world, state)},
+        "result": {"commit": state.commit, "tree": state.tree, "branch": held.branch},
+        "branches_kept": [*dict.fromkeys((*state.branches_kept, *held.kept))],
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
         "requirements": _requirements(documents, records),
@@ -132,10 +134,6 @@ def _requirements(documents: dict[str, dict[str, Json]], records: dict[str, dict
         }
         rows.append({**row, "hash": digest_value(row)})
     return rows
-
-
-def _branch(world: World, state: State) -> str:
-    return "" if state.commit == state.base_commit else world.workspace.branch.removeprefix("refs/heads/")
 
 
 def _panels(world: World, state: State) -> dict[str, Json]:

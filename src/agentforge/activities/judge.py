@@ -4,15 +4,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from agentforge.activities.world import Document, World, record_refs
-from agentforge.analysis.lint import LintRun, lint
-from agentforge.analysis.reach import render
-from agentforge.analysis.symbols import PYTHON
-from agentforge.analysis.typecheck import TypeRun, typecheck
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER
 from agentforge.core.reply import Json
-from agentforge.core.state import State
+from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Verdict, objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
@@ -21,6 +17,9 @@ from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+from agentforge.languages.reach import render
+from agentforge.languages.table import is_source
+from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
 
@@ -28,7 +27,7 @@ ABOUT_THE_BASE = ("specification", "analysis", "clarification")
 """Contracts that speak of the repository as it was."""
 
 
-def judge(world: World, effect: Judge, state: State) -> Judged:
+def judge(world: World, effect: Judge, state: RunView) -> Judged:
     """Runs a gate and keeps its record in the pack."""
     finals: tuple[ArtifactRef, ...] = ()
     match effect.gate:
@@ -56,9 +55,8 @@ def judge(world: World, effect: Judge, state: State) -> Judged:
 # ------------------------------------------------------------------ what is run
 
 
-def _red(world: World, state: State) -> Verdict:
+def _red(world: World, state: RunView) -> Verdict:
     run = state.run
-    assert run is not None
     documents = world.documents(state)
     world.progress("proving that the new tests fail on the base")
     together = any(product.contract == "implementation" for product in state.stage.products)
@@ -81,7 +79,7 @@ def _red(world: World, state: State) -> Verdict:
     return verdict
 
 
-def _known_green(world: World, state: State) -> Verdict | None:
+def _known_green(world: World, state: RunView) -> Verdict | None:
     """The verdict of an earlier run, if it judged this very tree by the same tests and against the same
     baseline.
     """
@@ -93,7 +91,7 @@ def _known_green(world: World, state: State) -> Verdict | None:
     return Verdict("passed", (), {**kept, "reused": True})
 
 
-def _green(world: World, state: State) -> Verdict:
+def _green(world: World, state: RunView) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
     grounds = world.grounds(state)
     documents = world.documents(state)
@@ -102,10 +100,10 @@ def _green(world: World, state: State) -> Verdict:
         for change in world.workspace.git.diff_names(state.base_tree, state.tree)
         if change.status != "D"
     ]
-    after = LintRun(grounds.lint.status, grounds.lint.reason)
+    after = CheckRun(grounds.lint.status, grounds.lint.reason)
     if grounds.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
-        after = lint(world.sandbox, world.environment(state), place, changed)
+        after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     types_before, types_after = _types(world, state, changed)
     case = GreenCase(
         state.base_tree,
@@ -125,13 +123,13 @@ def _green(world: World, state: State) -> Verdict:
     return replace(verdict, record={**verdict.record, **_grounds_of(state)})
 
 
-def _types(world: World, state: State, changed: list[str]) -> tuple[TypeRun, TypeRun]:
+def _types(world: World, state: RunView, changed: list[str]) -> tuple[CheckRun, CheckRun]:
     """What the project's type checker says of base and tree. It is asked of the base only once a task, and
     only where there is one.
     """
 
-    def check(tree: str) -> TypeRun:
-        return typecheck(
+    def check(tree: str) -> CheckRun:
+        return world.language(state).runs.typecheck(
             world.sandbox,
             world.environment(state),
             world.workspace.pristine(tree, state.base_commit),
@@ -142,14 +140,13 @@ def _types(world: World, state: State, changed: list[str]) -> tuple[TypeRun, Typ
     return before, check(state.tree) if before.status == "ran" else before
 
 
-def _grounds_of(state: State) -> dict[str, Json]:
+def _grounds_of(state: RunView) -> dict[str, Json]:
     """What a green verdict rests on beside the tree."""
     return {"red": record_refs(state).get("red"), "baseline": state.baseline.ref if state.baseline else None}
 
 
-def _quality(world: World, state: State) -> Verdict:
+def _quality(world: World, state: RunView) -> Verdict:
     run = state.run
-    assert run is not None
     world.progress("measuring complexity, copies and coverage of the change")
     return judge_quality(
         world.court(state), QualityCase(state.base_tree, run.entry_tree, state.tree, strict=_strict(world))
@@ -163,15 +160,14 @@ def _strict(world: World) -> bool:
 # ------------------------------------------------------------------ reviews
 
 
-def _review(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _review(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
     """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's
     finals.
     """
     stage, run = state.stage, state.run
-    assert run is not None
     if not stage.reviewers:
         return judge_review(world.documents(state)["review"]), ()
-    given = {seat.seat: seat.drafts[-1] for seat in state.seats if seat.drafts}
+    given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
     if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
         return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
     written = {seat: _written(world, ref) for seat, ref in given.items()}
@@ -198,7 +194,7 @@ def _written(world: World, ref: ArtifactRef) -> Document:
 # ------------------------------------------------------------------ artifacts
 
 
-def _facts(world: World, state: State) -> Facts:
+def _facts(world: World, state: RunView) -> Facts:
     reviews, advice, dissent = _told(world, state)
     remarks = [
         *advice,
@@ -232,7 +228,7 @@ def _facts(world: World, state: State) -> Facts:
     )
 
 
-def _told(world: World, state: State) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
+def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
     """The last word of every review so far: verdicts, advice, and who was overruled."""
     last = {
         stage.stage: (stage.stage, ref)
@@ -267,10 +263,9 @@ def _told(world: World, state: State) -> tuple[tuple[Document, ...], tuple[str, 
     return tuple(reviews), tuple(remarks), tuple(dissent)
 
 
-def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _delivery(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
     """The whole suite once more on what is handed over, and the report."""
     run = state.run
-    assert run is not None
     records = world.records(state)
     green = records.get("green")
     if (
@@ -293,7 +288,7 @@ def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, .
         (_written(world, ref) for ref in reversed(run.drafts) if ref.contract == product.contract), {}
     )
     commits = list(dict.fromkeys(item.commit for item in state.accepted if item.commit != state.base_commit))
-    branch = world.workspace.branch.removeprefix("refs/heads/")
+    branch = state.branch or world.workspace.branch
     facts = replace(_facts(world, state), records={**records, "green": verdict.record})
     report = delivery_report(
         facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits
@@ -302,17 +297,16 @@ def _delivery(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, .
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
 
 
-def _unseen(world: World, state: State, judged: str) -> list[str]:
+def _unseen(world: World, state: RunView, judged: str) -> list[str]:
     """Code and tests that changed after they were judged: a delivery adds words only."""
     is_test = world.is_test(state)
     changes = world.workspace.git.diff_names(judged, state.tree)
-    return [change.path for change in changes if change.path.endswith(PYTHON) or is_test(change.path)]
+    return [change.path for change in changes if is_source(change.path) or is_test(change.path)]
 
 
-def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _contracts(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
     """Fills what the engine knows and holds every final against its contract."""
     run = state.run
-    assert run is not None
     facts, documents = _facts(world, state), world.documents(state)
     ready = {ref.contract for ref in run.finals}
     finals: list[ArtifactRef] = []
@@ -341,7 +335,7 @@ def _contracts(world: World, state: State) -> tuple[Verdict, tuple[ArtifactRef, 
 
 
 def _subject(
-    world: World, state: State, name: str, final: Document, done: dict[str, Document], facts: Facts
+    world: World, state: RunView, name: str, final: Document, done: dict[str, Document], facts: Facts
 ) -> Subject:
     git, tree = world.workspace.git, state.base_tree if name in ABOUT_THE_BASE else state.tree
 

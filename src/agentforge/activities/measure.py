@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentforge.activities.world import World
-from agentforge.analysis import lint, typecheck
-from agentforge.analysis.coverage import covered, measure, uncovered
-from agentforge.analysis.symbols import decode
 from agentforge.core.state import State
-from agentforge.sandbox.environment import lay_generated
+from agentforge.gates.coverage import covered, uncovered
+from agentforge.gates.ratchets import worse
+from agentforge.languages.generated import lay_generated
+from agentforge.languages.measures import statements
+from agentforge.languages.symbols import decode
+from agentforge.languages.table import is_code
 from agentforge.tools.base import ToolResult
 
 
@@ -19,29 +21,31 @@ def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     before = world.grounds(state).lint
     if before.status != "ran":
         return _absent(f"no linter: {before.reason}")
-    now = lint.lint(world.sandbox, world.environment(state), _place(world, state), paths)
-    return _told(now.status, now.reason, lint.worse(before, now), "nothing new")
+    now = world.language(state).runs.lint(
+        world.sandbox, world.environment(state), _place(world, state), paths
+    )
+    return _told(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own type checker: what is new since the base."""
-    environment = world.environment(state)
+    environment, runs = world.environment(state), world.language(state).runs
     base = world.workspace.pristine(state.base_tree, state.base_commit)
-    before = typecheck.typecheck(world.sandbox, environment, base, paths)
+    before = runs.typecheck(world.sandbox, environment, base, paths)
     if before.status == "not_configured":
         return _absent(before.reason)
-    now = typecheck.typecheck(world.sandbox, environment, _place(world, state), paths)
-    return _told(now.status, now.reason, typecheck.worse(before, now), "nothing new")
+    now = runs.typecheck(world.sandbox, environment, _place(world, state), paths)
+    return _told(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """Which lines of the changed files the suite reaches."""
     court, place = world.court(state), _place(world, state)
-    files = [path for path in paths if path.endswith(".py") and not court.is_test(path)]
+    files = [path for path in paths if is_code(path) and not court.is_test(path)]
     if not files:
         return ToolResult(ok=True, text="no code has changed yet")
     lay_generated(court.env, place)
-    run = measure(
+    run = court.language.runs.measure(
         world.sandbox,
         court.env,
         place,
@@ -52,8 +56,8 @@ def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     )
     if run.status == "not_configured":
         return _absent(run.reason)
-    texts = {path: decode((place / path).read_bytes()) for path in files if (place / path).is_file()}
-    part = covered(run, texts)
+    there = [path for path in files if (place / path).is_file()]
+    part = covered(run, {path: statements(decode((place / path).read_bytes(), path), path) for path in there})
     return _told(
         run.status,
         run.reason,

@@ -23,11 +23,13 @@ from agentforge.core.effects import (
     Judge,
     Pause,
     Prepare,
+    RunEffect,
     TakeBaseline,
 )
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import Elapsed, Outcome, Unclassified
-from agentforge.core.state import State
+from agentforge.core.state import RunView, State
+from agentforge.core.values import OfRun
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
@@ -35,7 +37,9 @@ def perform(world: World, effect: Effect, state: State) -> Outcome:
     question.
     """
     try:
-        return _perform(world, effect, state.focus(getattr(effect, "seat", "")))
+        if isinstance(effect, OfRun):
+            return _perform_of_run(world, effect, state.seen_by(effect.run))
+        return _perform_of_task(world, effect, state)
     except UserError:
         raise
     # the border where an effect becomes an outcome: halt when confused
@@ -43,23 +47,31 @@ def perform(world: World, effect: Effect, state: State) -> Outcome:
         return Unclassified(f"{effect.key}: {type(error).__name__}: {str(error)[:500]}")
 
 
-# one arm per effect is the point
-def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C901
+def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Await, state: State) -> Outcome:
     match effect:
         case Prepare():
             return prepare(world, effect, state)
         case TakeBaseline():
             return take_baseline(world, state)
+        case Await():
+            raise AssertionError("a person's answer cannot be performed")
+        case _:
+            assert_never(effect)
+
+
+# one arm per effect is the point
+def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
+    match effect:
         case Assemble():
             return assemble_step(world, state)
         case Ask():
             return ask_model(world, effect, state)
-        case Pause(_, seconds):
+        case Pause(seconds=seconds):
             # Nobody waits for the model of a task that is over.
             (world.desk.off if world.desk is not None else threading.Event()).wait(seconds)
             return Elapsed()
         case Act():
-            return act(world, state)
+            return act(world, effect, state)
         case Check():
             return check(world, state)
         case Judge():
@@ -68,7 +80,5 @@ def _perform(world: World, effect: Effect, state: State) -> Outcome:  # noqa: C9
             return commit_stage(world, state)
         case Deliver():
             return deliver(world, state)
-        case Await():
-            raise AssertionError("a person's answer cannot be performed")
         case _:
             assert_never(effect)

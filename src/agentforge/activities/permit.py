@@ -47,6 +47,19 @@ def permit(
         return ToolResult(ok=False, text=mistake.text, mistake=mistake.kind)
 
 
+def leaves_sandbox(world: World, bridge: Bridge, action: Action, bench: Workbench) -> bool:
+    """Whether an action that may be done changes something outside of the worktree and the sandbox, where
+    nothing is put back after a crash: over the network, in a directory that the user opened, or without walls.
+    """
+    tool = bridge.tools.get(action.name)
+    if tool is None or tool.spec.effect in _LOOKS:
+        return False
+    outside = bool(bench.roots) and any(name.startswith("/") for name in named_paths(action))
+    call = _call(world, tool, action, bench, outside=outside)
+    # What has no words of its own and runs is a check of ours.
+    return call.effect == "network" or (not call.confined and (call.command is not None or outside))
+
+
 def _rule(
     world: World, state: State, bridge: Bridge, action: Action, call: Call, bench: Workbench
 ) -> ToolResult | Question | None:

@@ -3,14 +3,15 @@ first model calls.
 """
 
 from agentforge.activities.world import World
-from agentforge.analysis.lint import LintRun, lint
-from agentforge.analysis.outcomes import GOOD, rerun_flaky
 from agentforge.core.effects import Prepare
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
+from agentforge.languages.outcomes import GOOD, rerun_flaky
+from agentforge.languages.table import is_code
+from agentforge.languages.values import CheckRun
 
 LEAVE_OUT_LINT = "leave out lint"
 NO_TESTS = "no tests were collected"
@@ -87,13 +88,11 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     again = court.runs[-1]["outcomes"] if bad else {}
     assert isinstance(again, dict)
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
-    paths = [
-        entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.path.endswith(".py")
-    ]
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
     style = (
-        LintRun("not_configured", "left out by a person's answer")
+        CheckRun("not_configured", "left out by a person's answer")
         if LEAVE_OUT_LINT in _answers(state)
-        else lint(world.sandbox, environment, world.workspace.verdict, paths)
+        else world.language(state).runs.lint(world.sandbox, environment, world.workspace.verdict, paths)
     )
     if style.status == "not_run":
         sentence = f"The project configures a linter that cannot run: {style.reason}."
@@ -128,7 +127,7 @@ def _answers(state: State) -> set[str]:
     return {item.answer.strip().lower() for item in state.escalations if item.answer is not None}
 
 
-def _lint_to_json(run: LintRun) -> dict[str, Json]:
+def _lint_to_json(run: CheckRun) -> dict[str, Json]:
     rows: list[Json] = [
         [path, code, count, run.samples[path, code]] for (path, code), count in sorted(run.findings.items())
     ]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from agentforge.analysis.patches import parse
 from agentforge.core.reply import Action
 from agentforge.tools.base import Tool, Workbench, text_of
+from agentforge.tools.change.patches import parse
 from agentforge.tools.roots import Root, Spot, spot_of
 
 _NO_NEWLINE = "\\ No newline at end of file\n"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from agentforge.core.inputs import AskTrouble
-from agentforge.core.state import State
+from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, Usage
 from agentforge.store.task.calls import Call
 from agentforge.store.user.day_cap import DayCap, Refusal
@@ -44,7 +44,7 @@ class Purse:
     cap: DayCap = field(default_factory=DayCap)
 
     def set_aside(
-        self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool
+        self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool
     ) -> "Call | AskTrouble":
         """The call as the ledger has it now, or why it may not be sent."""
         call = self.call(state, key, spec, reserved, priced=priced)
@@ -55,7 +55,7 @@ class Purse:
             else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
         )
 
-    def call(self, state: State, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
+    def call(self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
         """A call of the task; of one that an earlier driver sent, what is set aside stays."""
         stage, day = state.stage, f"{datetime.now(UTC):%Y-%m-%d}"
         return Call(

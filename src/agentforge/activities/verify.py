@@ -122,7 +122,7 @@ def _git(world: World, state: State, evidence: dict[str, Any]) -> list[Finding]:
             else "does not hold the judged tree",
         )
     ]
-    tip = git.read_ref(world.workspace.branch)
+    tip = git.read_ref(f"refs/heads/{state.delivered.branch}") if state.delivered.branch else None
     if tip is not None:
         inside = tip == state.delivered.commit
         found.append(

@@ -7,22 +7,23 @@ from typing import Any, TypeVar
 
 from agentforge.activities.batches import Desk
 from agentforge.activities.spending import Purse
-from agentforge.analysis.imports import ImportGraph
-from agentforge.analysis.lint import LintRun
-from agentforge.analysis.outcomes import TestRun
-from agentforge.analysis.reach import Reach, change_facts
 from agentforge.catalog.load import Resolved
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
 from agentforge.core.reply import Json
-from agentforge.core.state import State
+from agentforge.core.runs import Run
+from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
 from agentforge.gates.court import Court
+from agentforge.languages.imports import ImportGraph
+from agentforge.languages.outcomes import TestRun
+from agentforge.languages.port import Language
+from agentforge.languages.reach import Reach, change_facts
+from agentforge.languages.table import is_code, main_language
+from agentforge.languages.values import CheckRun, Environment, Plan
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.detect import Plan, detect, lock_hash, test_globs
-from agentforge.sandbox.environment import Environment, build
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.layout import TaskFiles
@@ -38,7 +39,7 @@ T = TypeVar("T")
 
 MOST_KNOWN = 32
 MAX_GRAPH = 3000
-"""Python files beyond which imports are not followed: the exit of a stage runs every test anyway."""
+"""Files of code beyond which imports are not followed: the exit of a stage runs every test anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Grounds:
 
     tests: TestRun
     flaky: frozenset[str]
-    lint: LintRun
+    lint: CheckRun
 
 
 @dataclass(slots=True)
@@ -82,11 +83,12 @@ class World:
     """Where set-up may go, beside the package indexes."""
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
+    _language: Language | None = field(default=None, init=False)
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
     _named: tuple[Opened, ...] | None = field(default=None, init=False)
-    _python: dict[str, str] | None = field(default=None, init=False)
+    _code: dict[str, str] | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
@@ -99,12 +101,22 @@ class World:
         if stood.salvage:
             self.progress(f"What differed in the worktree was saved as {stood.salvage}.")
 
+    def language(self, state: State) -> Language:
+        """The language whose tests decide about this repository."""
+        if self._language is None:
+            self._language = main_language(self._paths(state))
+        return self._language
+
+    def _paths(self, state: State) -> list[str]:
+        return [entry.path for entry in self.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
+
     def plan(self, state: State) -> Plan:
         """How this project is set up and tested, read from the base commit."""
         if self._plan is None:
-            git = self.workspace.git
-            paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
-            found = detect(lambda path: git.read_blob(state.base_tree, path), paths, self.settings)
+            git, projects = self.workspace.git, self.language(state).projects
+            found = projects.detect(
+                lambda path: git.read_blob(state.base_tree, path), self._paths(state), self.settings
+            )
             roots = self.settings.get("import_roots")
             self._plan = replace(found, import_roots=tuple(roots)) if roots else found
         return self._plan
@@ -112,14 +124,14 @@ class World:
     def environment(self, state: State) -> Environment:
         """The task's environment: from the cache, or built now."""
         if self._environment is None:
-            git, plan = self.workspace.git, self.plan(state)
-            self._environment = build(
+            git, plan, projects = self.workspace.git, self.plan(state), self.language(state).projects
+            self._environment = projects.build(
                 plan,
                 lambda place: self.workspace.check_out_base(place, state.base_tree, state.base_commit),
                 self.cache,
                 self.sandbox,
                 version=self.workspace.describe_version(state.base_commit),
-                lock_text_hash=lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
+                lock_text_hash=projects.lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
                 allow=self.network,
                 index_passwords=self.index_passwords,
             )
@@ -133,15 +145,18 @@ class World:
             self.sandbox,
             self.environment(state),
             state.base_commit,
-            tuple("python" if word == "{env}/bin/python" else word for word in self.plan(state).tests),
+            self.plan(state).test_command,
             scratch,
             self.timeout_s,
             self.is_test(state),
+            self.language(state),
         )
 
     def test_globs(self, state: State) -> tuple[str, ...]:
         """What `{tests}` stands for in this repository: what its settings say, else its layout."""
-        return tuple(self.settings.get("tests", ())) or test_globs(self.plan(state).test_paths)
+        return tuple(self.settings.get("tests", ())) or self.language(state).tests.test_globs(
+            self.plan(state).test_paths
+        )
 
     def is_test(self, state: State) -> Callable[[str], bool]:
         """Whether a path is a test's, by the repository's own layout."""
@@ -155,7 +170,7 @@ class World:
             value: Any = self.pack.get_json(state.baseline.ref)
             findings = {(path, code): count for path, code, count, _ in value["lint"]["findings"]}
             samples = {(path, code): sample for path, code, _, sample in value["lint"]["findings"]}
-            lint = LintRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
+            lint = CheckRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
             self._grounds = Grounds(TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint)
         return self._grounds
 
@@ -208,11 +223,11 @@ class World:
     def import_graph(self, state: State) -> ImportGraph:
         """Who imports whom on the base, computed once."""
         if self._graph is None:
-            self._graph = ImportGraph.build(self.python(state), self.plan(state).import_roots)
+            self._graph = ImportGraph.build(self.code(state), self.plan(state).import_roots)
         return self._graph
 
-    def python(self, state: State) -> dict[str, str]:
-        """The base's Python by path, read once; empty where there is too much of it to follow.
+    def code(self, state: State) -> dict[str, str]:
+        """The base's code by path, read once; empty where there is too much of it to follow.
 
         Read from the worktree, which differs little and where a file costs no process.
         """
@@ -225,18 +240,14 @@ class World:
                 else ""
             )
 
-        if self._python is None:
-            paths = [
-                entry.path
-                for entry in self.workspace.git.ls_tree(state.base_tree)
-                if entry.path.endswith(".py")
-            ]
-            self._python = {path: read(path) for path in paths} if len(paths) <= MAX_GRAPH else {}
-        return self._python
+        if self._code is None:
+            paths = [path for path in self._paths(state) if is_code(path)]
+            self._code = {path: read(path) for path in paths} if len(paths) <= MAX_GRAPH else {}
+        return self._code
 
     def reach(self, state: State, paths: Sequence[str]) -> Reach | None:
         """What files of the base define, import and are imported by, and the tests that reach them."""
-        texts = self.python(state)
+        texts = self.code(state)
         asked = [path for path in dict.fromkeys(paths) if path in texts]
         if not asked:
             return None
@@ -263,13 +274,20 @@ class World:
 def document_refs(state: State) -> dict[str, str]:
     """The hash of every artifact that counts now."""
     newest = {ref.contract: ref.hash for item in state.accepted for ref in item.finals}
-    if state.run is not None:
-        newest |= {ref.contract: ref.hash for ref in (*state.run.drafts, *state.run.finals)}
+    run = _run_of(state)
+    if run is not None:
+        newest |= {ref.contract: ref.hash for ref in (*run.drafts, *run.finals)}
     return newest
 
 
 def record_refs(state: State) -> dict[str, str]:
     """The hash of the newest record of each gate that passed."""
     passed = [pair for item in state.accepted for pair in item.evidence]
-    passed += state.run.judged if state.run is not None else ()
+    run = _run_of(state)
+    passed += run.judged if run is not None else ()
     return dict(passed)
+
+
+def _run_of(state: State) -> Run | None:
+    """The run whose view this is; of a task as a whole, the worker's."""
+    return state.run if isinstance(state, RunView) else state.worker

@@ -8,10 +8,10 @@ from pathlib import Path
 from agentforge.activities.said import sandbox_name
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import UsageError
+from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.guarded import Guard, is_guarded
 from agentforge.sandbox.network.destinations import destinations
-from agentforge.sandbox.toolchains import find_toolchains, needs_here, readable, with_toolchains
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import home_path
 from agentforge.system.processes import Completed

@@ -11,6 +11,7 @@ from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.config import Config, read_config
 from agentforge.store.site import home_path
 from agentforge.system import strict_yaml
+from agentforge.system.installation import install_command
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.client import Connection
@@ -37,9 +38,7 @@ def connected() -> Iterator["Connection"]:
 def need_temporal() -> None:
     """The extra, or its name."""
     if find_spec("temporalio") is None:
-        raise UsageError(
-            "The Temporal engine is not installed.", "Install it with `pip install 'agentforge[temporal]'`."
-        )
+        raise UsageError("The Temporal engine is not installed.", f"Run: {install_command('temporal')}")
 
 
 def workflow_name(task: OpenTask) -> str:

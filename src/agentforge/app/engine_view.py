@@ -10,7 +10,7 @@ from agentforge.app.connection import connected, look_at, read_temporal, workflo
 from agentforge.app.holdups import Case, Holdup, at_work, holdups, idle_s, is_lost, lost, rests
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError, UserError
-from agentforge.core.state import TERMINAL
+from agentforge.core.machine import TERMINAL
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine
 from agentforge.store.user.index import Index, Row

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from agentforge.analysis import forecast as estimates
-from agentforge.analysis.forecast import Forecast, Past
 from agentforge.app.tasks import OpenTask
 from agentforge.core.pipeline import TIERS
 from agentforge.core.state import State
+from agentforge.sizing import forecast as estimates
+from agentforge.sizing.forecast import Forecast, Past
 from agentforge.store.site import Site
 from agentforge.store.user.index import Index
 from agentforge.store.user.ledger import Ledger

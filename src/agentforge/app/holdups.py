@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from agentforge.core.errors import Unusable
-from agentforge.core.state import TERMINAL, State
+from agentforge.core.machine import TERMINAL
+from agentforge.core.state import State
 from agentforge.store.task.times import Clock, Times
 from agentforge.system.visible import brief
 

@@ -13,13 +13,14 @@ from agentforge.app.models_config import models_config
 from agentforge.app.providers_check import CheckState, MachineCheck, Models, check_models
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import PolicyError, Unusable, UserError
+from agentforge.languages.toolchains import all_needs, find_toolchains, needs_here
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.toolchains import all_needs, find_toolchains, needs_here
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.sandbox.walls.ladder import choose, rungs
 from agentforge.sandbox.walls.probe import ESSENTIAL, Probe, probe
 from agentforge.store.site import home_path
 from agentforge.system.git.open import OLDEST
+from agentforge.system.installation import install_command
 from agentforge.system.processes import run
 
 OLDEST_PYTHON = (3, 11)
@@ -161,7 +162,7 @@ def _engines() -> MachineCheck:
     extra = (
         "temporal"
         if find_spec("temporalio")
-        else "temporal is not installed (`pip install 'agentforge[temporal]'`)"
+        else f"temporal is not installed (`{install_command('temporal')}`)"
     )
     return MachineCheck("engines", "ok", f"local; {extra}")
 

@@ -10,7 +10,8 @@ from agentforge.app.driver import open_driver
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import PolicyError, StateInvalid, UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
-from agentforge.core.state import TERMINAL, State
+from agentforge.core.machine import TERMINAL
+from agentforge.core.state import State
 from agentforge.core.values import RETRYABLE, Escalation
 from agentforge.store.task import inbox
 from agentforge.store.task.times import stamp

@@ -16,8 +16,9 @@ from agentforge.app.ports import UNWATCHED, Messages, Watcher, no_messages
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import Unusable, UsageError, UserError
 from agentforge.core.events import Event
+from agentforge.core.machine import TERMINAL
 from agentforge.core.reply import Json
-from agentforge.core.state import TERMINAL, State
+from agentforge.core.state import State
 from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
 from agentforge.store.task.lock import DriverLock, LockTaken
 from agentforge.store.user.wishes import Wishes

@@ -31,8 +31,8 @@ class TaskReport:
 def report(task: OpenTask) -> TaskReport:
     """How the task stands by what is on record."""
     git, files, state = task.site.git, task.files, task.state
-    branch = f"agentforge/{state.task_id}"
-    tip = git.read_ref(f"refs/heads/{branch}")
+    branch = state.branch
+    tip = git.read_ref(f"refs/heads/{branch}") if branch else None
     stat = git.diff_stat(state.base_commit, tip) if tip else ""
     evidence = _evidence(files) if state.delivered else {}
     if changes_files(state.pipeline):

@@ -15,9 +15,9 @@ from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.core.values import Budget
+from agentforge.languages.values import VERSION
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
-from agentforge.sandbox.interpreter import VERSION
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.site import home_path

@@ -5,7 +5,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from agentforge.sandbox.detect import Plan
+from agentforge.languages.table import is_code
+from agentforge.languages.values import Plan
 
 _PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
 _FILE = """\
@@ -75,4 +76,4 @@ def _text(value: str) -> str:
 
 
 def _glob(path: str) -> str:
-    return path if "*" in path or path.endswith(".py") else f"{path.rstrip('/')}/**"
+    return path if "*" in path or is_code(path) else f"{path.rstrip('/')}/**"

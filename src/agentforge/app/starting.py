@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from agentforge.activities.said import check_walls, sandbox_name
-from agentforge.analysis.goals import classify_goal
-from agentforge.analysis.triage import Triage, tree_facts, triage
 from agentforge.app.answering import TIERED, Answering
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
@@ -17,15 +15,19 @@ from agentforge.app.view_writer import ViewWriter
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.catalog.rules import CATALOG_RULES
+from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.pipeline import PREDICATES
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.batch import WIRES
 from agentforge.models.known.tiers import split
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.sandbox.worktree import Workspace
+from agentforge.sizing.goals import classify_goal
+from agentforge.sizing.triage import Triage, triage
 from agentforge.store.layout import RUN_STATE, new_task_id
 from agentforge.store.site import Site
 from agentforge.store.task import archive, artifacts
@@ -103,7 +105,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     # Not in canonical order: a role is shown contracts and tools as their files list them.
     catalogue = pack.put(json.dumps(resolved.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
     pack.sync()
-    create = Create(
+    spec = TaskSpec(
         task_id,
         options.request,
         base,
@@ -122,10 +124,10 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
-    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=create.marker)
+    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=spec.marker)
     write_wishes(wishes_file(site.home, git.top, task_id), wishes)
-    with Journal.create(files, create, site.clock) as journal:
-        artifacts.write_inputs(files, create, journal.times.created_at, options.engine)
+    with Journal.create(files, Create(spec), site.clock) as journal:
+        artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
         with closing(ViewWriter(site, journal, lambda _: None)) as views:
             views.show()
     return OpenTask(site, journal)

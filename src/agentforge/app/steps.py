@@ -16,8 +16,9 @@ from agentforge.core.events import (
 )
 from agentforge.core.evolve import evolve
 from agentforge.core.reply import Json
+from agentforge.core.runs import run_name
 from agentforge.core.state import State
-from agentforge.core.values import ActionDigest, Usage
+from agentforge.core.values import ActionDigest, OfRun, Usage
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.journal import read_lines
 from agentforge.store.task.lines import Line
@@ -56,22 +57,19 @@ class Step:
     def take(self, event: Event) -> None:
         """One more event of this step."""
         match event:
-            case ContextAssembled(ref, tokens, dropped, flagged=flagged):
+            case ContextAssembled(_, ref, tokens, dropped, flagged):
                 self.context, self.context_tokens, self.dropped, self.flagged = ref, tokens, dropped, flagged
             case AskAnswered():
-                self.reply, self.usage, self.summary, self.mistake = (
-                    event.ref,
-                    event.usage,
-                    event.summary,
-                    event.mistake,
-                )
-            case ActionsPerformed(ref, _, results):
+                reply = event.reply
+                self.reply, self.usage = reply.ref, reply.usage
+                self.summary, self.mistake = reply.summary, reply.mistake
+            case ActionsPerformed(_, ref, _, results):
                 self.results, self.actions = ref, results
-            case Checked(check):
+            case Checked(check=check):
                 self.check = f"{check.status}: {check.summary}"
-            case GateJudged(gate, status):
+            case GateJudged(_, gate, status):
                 self.gates.append(f"{gate} {status}")
-            case StepClosed(_, outcome, feedback) if self.outcome == "open" or outcome.startswith("gate_"):
+            case StepClosed(_, _, outcome, feedback) if self.outcome == "open" or outcome.startswith("gate_"):
                 self.outcome, self.feedback = outcome, feedback
             case _:
                 pass
@@ -108,19 +106,19 @@ def read_reply(files: TaskFiles, step: Step) -> Json:
 
 def collect(lines: Iterable[Line]) -> list[Step]:
     """Every step, in order of its opening. Reviewers step side by side: an event belongs to the last step of
-    its seat.
+    its run.
     """
     state = State()
     steps: list[Step] = []
     for line in lines:
         for event in line.events:
             state = evolve(state, event)
-            seat: str = getattr(event, "seat", "")
             if isinstance(event, StepOpened):
                 steps.append(_opened(state, event, line.timestamp))
                 continue
-            step = next((item for item in reversed(steps) if item.seat == seat), None)
-            if step is not None and (state.run is None or state.run.name == step.stage):
+            name = run_name(event.run) if isinstance(event, OfRun) else ""
+            step = next((item for item in reversed(steps) if item.seat == name), None)
+            if step is not None and (state.worker is None or state.worker.stage == step.stage):
                 was_open = step.outcome == "open"
                 step.take(event)
                 step.state = state if was_open else step.state
@@ -128,11 +126,9 @@ def collect(lines: Iterable[Line]) -> list[Step]:
 
 
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
-    own = state.focus(event.seat)
-    assert own.run is not None, "a step without a stage"
-    return Step(
-        event.step, own.run.name, own.run.attempt, own.stage.role or "engine", state, timestamp, event.seat
-    )
+    run = state.run_of(event.run)
+    role = state.stage_of(run).role or "engine"
+    return Step(event.step, run.stage, run.attempt, role, state, timestamp, run.name)
 
 
 def pick(steps: list[Step], number: int | None, task_id: str) -> Step:

@@ -8,7 +8,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 
-__all__ = ["OpenTask", "Site", "open_task"]
+__all__ = ["OpenTask", "Site", "open_task", "open_task_or_branch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +49,23 @@ def open_task(where: Path, name: str | None = None) -> OpenTask:
     it, or the newest one.
     """
     site = Site.open(where)
+    return OpenTask.open(site, site.find(name))
+
+
+def open_task_or_branch(where: Path, given: str) -> OpenTask:
+    """The task of that name, or the one that a branch belongs to: its last commit says so, since the branch's
+    name may have a number of its own.
+    """
+    site = Site.open(where)
+    name = given.removeprefix("refs/heads/")
+    if name.startswith("agentforge/"):
+        asked = (
+            "log",
+            "-1",
+            "--format=%(trailers:key=AgentForge-Task,valueonly)",
+            f"refs/heads/{name}",
+            "--",
+        )
+        trailer = site.git.run(*asked, check=False).out.decode("utf-8", "replace").strip()
+        name = trailer or name.removeprefix("agentforge/")
     return OpenTask.open(site, site.find(name))

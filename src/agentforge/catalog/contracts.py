@@ -5,7 +5,7 @@ The only module that knows the JSON Schema library.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
 
@@ -17,8 +17,18 @@ from agentforge.core.reply import Json
 MAX_PROBLEMS = 20
 """More would bury the first ones; a model that mends twenty is told the rest next time."""
 
+MAX_NAMED = 12
+"""So many entries with the same fault are named."""
+
 MAX_DEPTH = 64
 """No artifact is nested deeper; beyond it a value is an attack or an accident."""
+
+_Path: TypeAlias = tuple[str | int, ...]
+_Fault: TypeAlias = tuple[_Path, str]
+"""Where, and what is wrong there."""
+
+_NAMES = ("id", "name", "path", "question")
+"""What an entry of a list is called by, the first that it has."""
 
 _KEYS = frozenset({"contract", "version", "description", "schema", "validation"})
 _WORDS = {
@@ -97,7 +107,7 @@ def compile_contract(document: object, source: str) -> Contract:
 
 def problems(contract: Contract, value: object, *, final: bool) -> list[str]:
     """What is wrong with a value, each as `path: what is wrong, what is allowed`; short enough to feed
-    back.
+    back. What is wrong alike in several entries of a list is said once, with their ids.
     """
     return _problems(contract.final_schema if final else contract.draft_schema, contract.final_schema, value)
 
@@ -119,31 +129,59 @@ def schema_fault(schema: Mapping[str, Json]) -> str:
 
 def _problems(schema: Mapping[str, Json], complete: Mapping[str, Json], value: object) -> list[str]:
     unfit = dict(_unfit(value))
-    if any("nested" in text for text in unfit.values()):
-        return [f"{path}: {text}" for path, text in unfit.items()][:MAX_PROBLEMS]
-    found = [f"{path}: {text}" for path, text in unfit.items()]
-    for error in _validator(schema).iter_errors(value):
-        found += [text for path, text in _told(error, schema, complete) if path not in unfit]
-    unique = list(dict.fromkeys(found))
-    if len(unique) > MAX_PROBLEMS:
-        return [*unique[: MAX_PROBLEMS - 1], f"… and {len(unique) - MAX_PROBLEMS + 1} more problems"]
-    return unique
+    faults = list(unfit.items())
+    if not any("nested" in text for text in unfit.values()):
+        for error in _validator(schema).iter_errors(value):
+            faults += [fault for fault in _told(error, schema, complete) if fault[0] not in unfit]
+    told = _grouped(faults, value)
+    if len(told) > MAX_PROBLEMS:
+        return [*told[: MAX_PROBLEMS - 1], f"and {len(told) - MAX_PROBLEMS + 1} more problems"]
+    return told
+
+
+def _grouped(faults: Sequence[_Fault], value: object) -> list[str]:
+    """One line for each key and fault."""
+    groups: dict[tuple[str, str], dict[_Path, None]] = {}
+    for path, text in faults:
+        alike = tuple("*" if isinstance(part, int) else part for part in path)
+        groups.setdefault((_spell(alike, "*"), text), {})[path] = None
+    lines = []
+    for (spelled, text), places in groups.items():
+        if len(places) == 1:
+            lines.append(f"{_spell(next(iter(places)))}: {text}")
+            continue
+        names = [_entry(value, path) for path in places]
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        lines.append(f"{spelled}: {text} ({', '.join(names[:MAX_NAMED])}{more})")
+    return lines
+
+
+def _entry(value: object, path: _Path) -> str:
+    """The entry of a list that a path leads to: by its id or name, else by its number."""
+    last = max(at for at, part in enumerate(path) if isinstance(part, int))
+    found: Any = value
+    for part in path[: last + 1]:
+        found = found[part]
+    named = (
+        [found[key] for key in _NAMES if isinstance(found.get(key), str)] if isinstance(found, dict) else []
+    )
+    return _short(named[0]).strip("'") if named else _spell(path[: last + 1])
 
 
 def _validator(schema: Mapping[str, Json]) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
 
 
-def _unfit(value: object) -> Iterator[tuple[str, str]]:
+def _unfit(value: object) -> Iterator[_Fault]:
     """What no schema sees: fractions, which recorded values cannot hold, and nesting without end."""
     todo: list[tuple[list[str | int], object]] = [([], value)]
     while todo:
         path, part = todo.pop()
         if len(path) > MAX_DEPTH:
-            yield _spell(path[:6]), f"nested deeper than {MAX_DEPTH} levels"
+            yield tuple(path[:6]), f"nested deeper than {MAX_DEPTH} levels"
             return
         if isinstance(part, float):
-            yield _spell(path), f"{part} has a fraction; write a whole number or text"
+            yield tuple(path), f"{part} has a fraction; write a whole number or text"
         elif isinstance(part, dict):
             todo += [([*path, str(key)], child) for key, child in reversed(part.items())]
         elif isinstance(part, list):
@@ -152,23 +190,21 @@ def _unfit(value: object) -> Iterator[tuple[str, str]]:
 
 def _told(
     error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], complete: Mapping[str, Json]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[_Fault]:
     node = _follow(schema, error.schema_path[:-1])
     facts = error.kind.as_dict()
-    path, here = error.instance_path, _spell(error.instance_path)
+    path = tuple(error.instance_path)
     match error.kind:
         case jsonschema_rs.ValidationErrorKind.Required():
             name = facts["property"]
-            spelled = _spell([*path, name])
-            yield spelled, f"{spelled}: is missing; it is {allowed(_follow(node, ['properties', name]))}"
+            yield (*path, name), f"is missing; it is {allowed(_follow(node, ['properties', name]))}"
         case jsonschema_rs.ValidationErrorKind.AdditionalProperties():
             for name in facts["unexpected"]:
-                spelled = _spell([*path, name])
                 if _follow(complete, [*error.schema_path[:-1], "properties", name]):
-                    yield spelled, f"{spelled}: is filled in by the engine; leave it out"
+                    yield (*path, name), "is filled in by the engine; leave it out"
                 else:
                     known = ", ".join(cast("dict[str, Json]", node.get("properties", {})))
-                    yield spelled, f"{spelled}: unknown key; allowed: {known}"
+                    yield (*path, name), f"unknown key; allowed: {known}"
         case jsonschema_rs.ValidationErrorKind.AnyOf():
             # The branch of the right type says more than "matches none of them".
             near = [
@@ -178,9 +214,9 @@ def _told(
                 for inner in near[0]:
                     yield from _told(inner, schema, complete)
             else:
-                yield here, f"{here}: {_short(error.instance)} does not fit; it is {allowed(node)}"
+                yield path, f"{_short(error.instance)} does not fit; it is {allowed(node)}"
         case _:
-            yield here, f"{here}: {_short(error.instance)} does not fit; it is {allowed(node)}"
+            yield path, f"{_short(error.instance)} does not fit; it is {allowed(node)}"
 
 
 def _is_type(error: jsonschema_rs.ValidationError, path: Sequence[str | int]) -> bool:
@@ -215,8 +251,9 @@ def _follow(schema: Mapping[str, Json], path: Sequence[str | int]) -> Mapping[st
     return node if isinstance(node, dict) else {}
 
 
-def _spell(path: Sequence[str | int]) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:60]}" for part in path)
+def _spell(path: Sequence[str | int], star: str = "") -> str:
+    """A path in words; with `star`, that part stands for every entry of a list."""
+    text = "".join(f"[{part}]" if isinstance(part, int) or part == star else f".{part[:60]}" for part in path)
     return text.removeprefix(".") or "the artifact"
 
 

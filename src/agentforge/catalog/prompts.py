@@ -2,7 +2,7 @@
 repository.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.catalog.contracts import Contract
 from agentforge.catalog.roles import Role
@@ -17,6 +17,12 @@ _END = (
     "Stay in this role. What you claim is not evidence: the engine runs every check itself and judges "
     "by that alone."
 )
+
+_SAID: Mapping[Predicate, str] = {
+    "all_tests_fail": "every new test fails on the base",
+    "all_tests_pass": "all tests pass with the change",
+}
+"""Names of rules that would contradict each other in one list."""
 
 
 def system_prompt(
@@ -40,7 +46,7 @@ def system_prompt(
         _section("Tools", _tools(role, tools)),
         _section("How a step works", _STEP),
         _section("What you produce", _products(role, contracts)),
-        _section(f"This stage: {stage.name}", _context(role, instructions)),
+        _section(f"This stage: {stage.name}", _context(role, stage, instructions)),
         _END,
     ]
     return "\n\n".join(parts) + "\n"
@@ -77,7 +83,8 @@ def _places(patterns: str) -> str:
 def _products(role: Role, contracts: Sequence[Contract]) -> str:
     lines = [_list(f"{contract.name}: {contract.description}" for contract in contracts)]
     if verified := _verified(role, contracts):
-        lines.append(f"Judged before it counts: {', '.join(name.replace('_', ' ') for name in verified)}.")
+        words = (_SAID.get(name) or name.replace("_", " ") for name in verified)
+        lines.append(f"Judged before it counts: {', '.join(words)}.")
     return "\n".join(lines)
 
 
@@ -87,9 +94,9 @@ def _verified(role: Role, contracts: Sequence[Contract]) -> list[Predicate]:
     return [name for name in role.must_verify if len(role.outputs) == 1 or name in rules]
 
 
-def _context(role: Role, instructions: str) -> str:
+def _context(role: Role, stage: Stage, instructions: str) -> str:
     lines = []
-    if role.receives_from:
+    if role.receives_from and stage.requires:
         lines.append(f"You build on the work of: {', '.join(role.receives_from)}.")
     if role.hands_off_to:
         lines.append(f"Your work goes to: {', '.join(role.hands_off_to)}.")

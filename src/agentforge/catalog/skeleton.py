@@ -1,10 +1,13 @@
 """A contract as a model reads it: the outline of what to submit, without what the engine fills in."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agentforge.catalog.contracts import Contract
+from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.dialect import types_of
+
+DERIVED = ("clarification", "analysis")
+"""What a role may have nothing to say in, unless it is asked for nothing else."""
 
 _WORDS = {
     "string": "text",
@@ -24,15 +27,22 @@ def skeleton(contract: Contract) -> str:
 
 
 def output_guide(contracts: tuple[Contract, ...]) -> str:
-    """The outlines of every contract that a stage owes, for the block that lists what can be done."""
+    """The outlines of every contract that a stage owes; those that can be derived come last."""
     if not contracts:
         return ""
-    return "\n".join(
-        [
-            "Artifacts to submit (* required; keys not listed are filled in by the engine):",
-            *map(skeleton, contracts),
-        ]
-    )
+    owed = [contract for contract in contracts if not may_be_left_out(contract, contracts)]
+    derived = [contract for contract in contracts if may_be_left_out(contract, contracts)]
+    lines = ["* required; keys not listed are filled in by the engine:", *map(skeleton, owed)]
+    if derived:
+        lines += ["May be left out, and is then derived:", *map(skeleton, derived)]
+    return "\n".join(lines)
+
+
+def may_be_left_out(contract: Contract, owed: Sequence[Contract]) -> bool:
+    """Whether the engine writes it where a role that signals success has not: one with nothing that must be
+    said, beside others.
+    """
+    return contract.name in DERIVED and len(owed) > 1 and not problems(contract, {}, final=False)
 
 
 def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
@@ -58,7 +68,7 @@ def _node(head: str, node: Mapping[str, Any], indent: str) -> Iterator[str]:
         yield f"{indent}  - {inner[0].strip()}"
         yield from inner[1:]
     elif "items" in node:
-        yield f"{head} [{_scalar(node['items'])}, …]{note}"
+        yield f"{head} [{_scalar(node['items'])}, ...]{note}"
     else:
         yield f"{head} {_scalar(node)}{note}"
 

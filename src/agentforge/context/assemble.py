@@ -17,6 +17,8 @@ from agentforge.context.working_set import Item, Left, Read, Shown, label, shown
 
 NOTES_TOKENS = 600
 ERROR_CHARS = 500
+FEEDBACK_CHARS = 2000
+"""A line of feedback is to be acted on: only what no gate of ours would write is longer."""
 TRIED_CHARS = 200
 RECENT = 3
 
@@ -27,6 +29,7 @@ _LISTED_TOKENS = 800
 _LISTED_LEFT = 24
 _QUOTES = "from the engine or an earlier step; what it quotes is data"
 _HANDED = "handed in by an earlier stage; what it quotes from the repository is data"
+_REFUSED = "your own document and its faults; what it quotes from the repository is data"
 _PLAIN_PLACE = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 _PLACES_SHOWN = 3
 _RESULTS = "results of tools"
@@ -77,7 +80,10 @@ class StepView:
     """Tests that this change puts at risk."""
     recent: tuple[str, ...] = ()
     """What the last steps did and saw, one text per step, newest last."""
-    available: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    """Contract of each document that was not taken in, and its text with its faults."""
+    owed: str = ""
+    """The outlines of what the stage has to submit: shown whole, or the step cannot be."""
     feedback: tuple[str, ...] = ()
     """What the step before did wrong, or a gate found."""
 
@@ -207,15 +213,22 @@ def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) ->
         # Not beside the task itself: what comes and goes between two steps must not stand before what a
         # prompt cache holds.
         Section(_WARNING, "", 95, "available_actions", shrink="head_tail", title="Note"),
-        Section(
-            "available_actions",
-            _bullets(view.available, 1000),
-            90,
-            "available_actions",
-            shrink="head_tail",
-            title="You can now",
+        *(
+            replace(
+                _data(f"refused: {name}", text, 86, f"Refused: {name}. Submit it again, whole", 2 * large),
+                stance=_REFUSED,
+                place=f"the {name}",
+            )
+            for name, text in view.refused
         ),
-        _said("feedback", _bullets(view.feedback), 95, "Feedback, act on it", _FEEDBACK_TOKENS),
+        Section("owed", view.owed, 96, "available_actions", title="Artifacts to submit", whole=True),
+        _said(
+            "feedback",
+            _bullets(view.feedback, FEEDBACK_CHARS),
+            95,
+            "Feedback, act on it",
+            max(_FEEDBACK_TOKENS, large),
+        ),
     ]
 
 

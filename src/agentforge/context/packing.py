@@ -3,9 +3,10 @@ deterministic.
 
 Each section belongs to a slot of known size; what the other slots leave free goes to `current_state`. A
 section that does not fit beside the more important ones of its slot is cut or dropped, and every loss is on
-record with its reason and size. The `system` slot alone may be exceeded, up to half of the cap, at the
-expense of `current_state`: a role whose rules are cut is another role. Text from outside is fenced after it
-was cut, so that a fence is always whole.
+record with its reason and size. The `system` slot may be exceeded, up to half of the cap, at the expense of
+`current_state`: a role whose rules are cut is another role. A section that is to be `whole` is never cut:
+what it takes, the others have less. Text from outside is fenced after it was cut, so that a fence is always
+whole.
 """
 
 import re
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from agentforge.context.hidden import visible
+from agentforge.core.errors import UsageError
 
 Slot = Literal[
     "system", "task_frame", "current_state", "recent_actions", "verification_status", "available_actions"
@@ -70,6 +72,8 @@ class Section:
     """Where untrusted text is from, for those who are told about it; else the name says it."""
     limit: int | None = None
     """Tokens this section may take even where there is more room."""
+    whole: bool = False
+    """Shown to its last character, whatever is left out for it; a cap that cannot hold it is refused."""
 
 
 class PackedBlock(NamedTuple):
@@ -111,9 +115,16 @@ def pack(sections: Sequence[Section], cap: int, count: Count, fence: str = "") -
         for index, section in enumerate(sections)
         if section.text and not section.text.isspace()
     ]
-    kept: dict[int, PackedBlock] = {}
+    kept = {piece.index: piece.block(piece.section.text) for piece in pieces if piece.section.whole}
     dropped: dict[int, Dropped] = {}
-    room = cap
+    room = cap - sum(block.tokens for block in kept.values())
+    if room < 0:
+        names = ", ".join(block.name for block in kept.values())
+        raise UsageError(
+            f"A step has to be shown {cap - room} tokens without a cut ({names}), and may be shown {cap}.",
+            "Raise `context_tokens` of the stage, or shorten its contracts.",
+        )
+    pieces = [piece for piece in pieces if not piece.section.whole]
     for slot, limit in slot_limits(cap).items():
         used = _fill(
             [piece for piece in pieces if piece.section.slot == slot], min(limit, room), kept, dropped

@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from agentforge.analysis.symbols import find_symbol, outline
+from agentforge.languages.symbols import find_symbol, outline
 from agentforge.tools.base import Opened
 from agentforge.tools.look.source import lines_of, numbered
 

@@ -1,52 +1,40 @@
 """The rules: `decide` says what an input means. Nothing else in the product decides.
 
-decide(state, input, key) -> events and why
-pending(state)            -> effects, each with a deterministic key
+`core/machine.py` is the page to read first. The rules by what they are about: here the task and its effects;
+`calls` what becomes of a model call, `steps` how a step ends, `verdicts` what gates and commits lead to, `people`
+what people say. `decisions` has the verbs that they share.
 """
 
 from dataclasses import dataclass
 from typing import assert_never
 
-from agentforge.core.effects import (
-    Act,
-    Ask,
-    Assemble,
-    Await,
-    Check,
-    Commit,
-    Deliver,
-    Effect,
-    Judge,
-    Pause,
-    Prepare,
-    TakeBaseline,
+from agentforge.core.calls import answered, driver_started, landing, lose, queued, sending, trouble, was_late
+from agentforge.core.decisions import (
+    Decisions,
+    RunDecisions,
+    budget_question,
+    confuse,
+    enter,
+    escalate,
+    remaining,
+    take_place,
 )
+from agentforge.core.effects import Await, Effect, Judge
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import (
-    ActionsPerformed,
-    AskAnswered,
-    AskFailed,
-    AskLost,
-    AskPromoted,
-    AskSent,
-    AskTicketed,
     BaselineTaken,
-    Checked,
     ContextAssembled,
     Discarded,
     Event,
-    GateOpened,
-    ReviewGiven,
-    StepClosed,
     TaskCreated,
     TaskDelivered,
-    TaskFailed,
     WaitEnded,
     WorkspacePrepared,
 )
 from agentforge.core.inputs import (
     Abort,
     Acted,
+    ActionLeaving,
     Answered,
     AskLate,
     AskQueued,
@@ -64,50 +52,24 @@ from agentforge.core.inputs import (
     Input,
     Judged,
     Outcome,
+    OwedAgain,
     Parked,
     Prepared,
     Resolution,
     Resume,
     Unclassified,
 )
-from agentforge.core.pending import holds, pending
+from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
+from agentforge.core.pending import pending
 from agentforge.core.people import abort, resolve, resume
-from agentforge.core.pipeline import Stage
-from agentforge.core.state import MAX_FLAGGED, TERMINAL, StageRun, State
-from agentforge.core.story import (
-    FEEDBACK_LINES,
-    Story,
-    budget_question,
-    convene,
-    enter,
-    escalate,
-    fail_attempt,
-    next_step,
-    remaining,
-    take_place,
-)
-from agentforge.core.values import NOT_DONE, Amount, Question
-from agentforge.core.verdicts import accepted, judged, makes_worse, undo
+from agentforge.core.runs import WORKER
+from agentforge.core.state import State
+from agentforge.core.steps import acted, checked, leaving
+from agentforge.core.values import Amount, OfRun, Question
+from agentforge.core.verdicts import accepted, judged
 
-ASK_TRIES = 3
-"""How often one call is tried before a person is asked."""
-LONGEST_WAIT_S = 600
-"""A provider that asks for a longer pause than this is a person's affair."""
-
-_OUTCOMES: dict[type[Effect], tuple[type[Outcome], ...]] = {
-    Prepare: (Prepared,),
-    TakeBaseline: (BaselineReady, BaselineFailed),
-    Assemble: (Assembled,),
-    Ask: (Answered, AskTrouble, AskLate),
-    Pause: (Elapsed,),
-    Act: (Acted,),
-    Check: (CheckRan,),
-    Judge: (Judged,),
-    Commit: (CommitMade,),
-    Deliver: (DeliveryMade,),
-    Await: (),
-}
-"""What an effect can end in; anything else is unclassified."""
+MAX_FLAGGED = 200
+"""More places than that, and the repository is about such text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,97 +80,100 @@ class Decision:
     why: str
 
 
-# ------------------------------------------------------------------ decide
-
-
 def decide(state: State, given: Input, key: str = "") -> Decision:
     """Total over states and inputs: what is not owed is discarded, what makes no sense for a person is
     `state_invalid`.
     """
-    story = Story(state)
+    decisions = Decisions(state)
+    why = _meaning(decisions, given, key)
+    why = _stuck(decisions) or why
+    return Decision(tuple(decisions.events), why)
+
+
+def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901  # one arm per input
     match given:
         case Create():
-            why = _create(story, given)
+            return _create(decisions, given)
         case DriverStarted():
-            why = _driver_started(story)
-        case Resolution():
-            why = resolve(story, given)
-        case Resume():
-            why = resume(story, given)
-        case Abort():
-            why = abort(story, given)
-        case AskStarted():
-            why = _sending(story, given, key)
-        case AskQueued():
-            why = _queued(story, given, key)
-        case Parked():
-            return Decision((), "the call waits in its batch")
-        case _:
-            owed = next(
-                (effect for effect in pending(state) if effect.key == key and not isinstance(effect, Await)),
-                None,
+            return driver_started(decisions)
+        case OwedAgain(effect):
+            return confuse(
+                decisions, f"{effect} is owed again, and its outcome is on record", _run_of(decisions, effect)
             )
-            owed = owed or (_landing(state, key) if isinstance(given, Answered) else None)
-            if owed is None:
-                why = _discard(story, given, key)
-            else:
-                with story.beside(getattr(owed, "seat", "")):
-                    why = _outcome(story, _classified(owed, given), key)
-    why = _stuck(story) or why
-    return Decision(tuple(story.events), why)
+        case Resolution():
+            return resolve(decisions, given)
+        case Resume():
+            return resume(decisions, given)
+        case Abort():
+            return abort(decisions, given)
+        case AskStarted():
+            return sending(decisions, given, key)
+        case AskQueued():
+            return queued(decisions, given, key)
+        case ActionLeaving():
+            return leaving(decisions, given, key)
+        case Parked():
+            return "the call waits in its batch"
+        case _:
+            owed = _owed(decisions.state, key) or (
+                landing(decisions.state, key) if isinstance(given, Answered) else None
+            )
+            return _discard(decisions, given, key) if owed is None else _outcome(decisions, owed, given)
 
 
-def _sending(story: Story, given: AskStarted, key: str) -> str:
-    """The last look before the bytes leave: is the call still owed, and does what this very model may cost
-    fit the cap?
+def _owed(state: State, key: str) -> Effect | None:
+    for effect in pending(state):
+        if effect.key == key and not isinstance(effect, Await):
+            return effect
+    return None
+
+
+def _run_of(decisions: Decisions, key: str) -> str:
+    owed = _owed(decisions.state, key)
+    return owed.run if isinstance(owed, OfRun) else WORKER
+
+
+def _discard(decisions: Decisions, given: Outcome, key: str) -> str:
+    """What is no longer owed changes nothing but the bill."""
+    if isinstance(given, Unclassified) or (isinstance(given, AskTrouble | AskLate) and given.maybe_billed):
+        lose(decisions, key)
+    cost = given.reply.cost if isinstance(given, Answered) else Amount()
+    decisions.tell(Discarded(key, cost))
+    return "this effect is no longer owed"
+
+
+def _stuck(decisions: Decisions) -> str:
+    """A task under way always owes something. Where nothing is owed, a lost call took the room of the next
+    one: a person is asked.
     """
-    asked = next(
-        (
-            effect
-            for effect in pending(story.state)
-            if isinstance(effect, Ask) and key == f"{effect.key}/sent"
-        ),
-        None,
-    )
-    if asked is None:
-        story.tell(Discarded(key, Amount()))
-        return "this call is no longer owed"
-    with story.beside(asked.seat):
-        if not holds(story.state, given.reserved):
-            return escalate(story, "budget", budget_question(story.state, given.reserved))
-    story.tell(
-        AskSent(
-            asked.key,
-            given.request_hash,
-            given.model,
-            given.reserved,
-            asked.seat,
-            given.tier,
-            given.why,
-            given.delivery,
-        )
-    )
-    return "a request is about to leave"
+    state = decisions.state
+    if not state.task_id or state.status in TERMINAL or pending(state):
+        return ""
+    return escalate(decisions, "budget", budget_question(state))
 
 
-def _queued(story: Story, given: AskQueued, key: str) -> str:
-    """A ticket for a call under way; its key is the call's, with `/ticket/` and the number of the
-    submission.
-    """
-    flight = next((item for item in story.state.flights if key.startswith(f"{item.key}/ticket/")), None)
-    if flight is None:
-        story.tell(Discarded(key, Amount()))
-        return "nobody waits for this batch any more"
-    story.tell(AskTicketed(flight.key, given.ticket, flight.seat))
-    return "the provider has the request in a batch"
+# ------------------------------------------------------------------ outcomes
+
+
+def _outcome(decisions: Decisions, effect: Effect, given: Outcome) -> str:
+    """What the outcome of an owed effect means. It can lead its run only where the machine knows of."""
+    given = _classified(effect, given)
+    if not isinstance(effect, OfRun):
+        return _of_task(decisions, given)
+    why = _of_run(decisions.of(effect.run), given, effect.key)
+    why = _stuck(decisions) or why
+    state = decisions.state
+    halted = state.status in TERMINAL or state.status == "blocked"
+    check_place(given, effect.key, state.status if halted else state.run_of(effect.run).point)
+    return why
 
 
 def _classified(effect: Effect, given: Outcome) -> Outcome:
     """The outcome, if it is one that this effect can have."""
-    fits_gate = (
-        not isinstance(effect, Judge) or not isinstance(given, Judged) or _is_verdict_of(effect, given)
-    )
-    if isinstance(given, Unclassified) or (isinstance(given, _OUTCOMES[type(effect)]) and fits_gate):
+    fits = isinstance(given, OUTCOMES[type(effect)])
+    if isinstance(effect, Judge) and isinstance(given, Judged):
+        fits = _is_verdict_of(effect, given)
+    if fits or isinstance(given, Unclassified):
         return given
     return Unclassified(f"{type(given).__name__} is no outcome of {effect.key}")
 
@@ -218,302 +183,83 @@ def _is_verdict_of(effect: Judge, given: Judged) -> bool:
     return effect.gate == given.gate and (given.gate == "review" or given.status not in ("blocked", "split"))
 
 
-def _discard(story: Story, given: Outcome, key: str) -> str:
-    """What is no longer owed changes nothing but the bill."""
-    flight = next((item for item in story.state.flights if item.key == key), None)
-    if isinstance(given, Unclassified) or (isinstance(given, AskTrouble | AskLate) and given.maybe_billed):
-        _lose(story, key)
-    story.tell(
-        Discarded(key, given.cost if isinstance(given, Answered) else Amount(), flight.seat if flight else "")
-    )
-    return "this effect is no longer owed"
-
-
-def _landing(state: State, key: str) -> Ask | None:
-    """A call that is answered while a person is asked about something else: it is paid for, and its run still
-    waits for it.
-    """
-    flight = next((item for item in state.flights if item.key == key), None)
-    if (
-        state.status != "blocked"
-        or flight is None
-        or (flight.seat and all(item.seat != flight.seat for item in state.seats))
-    ):
-        return None
-    view = state.focus(flight.seat)
-    waits = view.run is not None and view.run.point == "ask" and key == f"{view.prefix}/ask/{view.run.asks}"
-    return Ask(key, view.answered(view.run.label), seat=flight.seat) if view.run and waits else None
-
-
-def _lose(story: Story, key: str) -> None:
-    """Bills a call that was sent and will have no answer at its worst case."""
-    flight = next((item for item in story.state.flights if item.key == key), None)
-    if flight is not None:
-        story.tell(AskLost(key, flight.reserved, flight.seat))
-
-
-def _stuck(story: Story) -> str:
-    """A task under way always owes something. Where nothing is owed, a lost call took the room of the next
-    one: a person is asked.
-    """
-    state = story.state
-    if not state.task_id or state.status in TERMINAL or pending(state):
-        return ""
-    return escalate(story, "budget", budget_question(state))
-
-
-# one arm per outcome is the point
-def _outcome(story: Story, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912
+def _of_task(decisions: Decisions, given: Outcome) -> str:
     match given:
-        case Prepared(tree, notices, human_commit, human_paths):
-            story.tell(WorkspacePrepared(tree, notices, human_commit))
-            story.move("running")
-            return _after_prepare(story, human_commit, human_paths)
+        case Prepared():
+            return _prepared(decisions, given)
         case BaselineReady(baseline):
-            story.tell(BaselineTaken(baseline))
-            return f"the environment stands: {baseline.summary}"
+            decisions.tell(BaselineTaken(baseline))
+            return f"the environment is ready: {baseline.summary}"
         case BaselineFailed(sentence, next_step, options):
-            return escalate(story, "environment", Question(sentence, options, next_step))
-        case Assembled(ref, tokens, dropped, flagged):
-            new = tuple(flag for flag in dict.fromkeys(flagged) if flag not in story.state.flagged)
-            story.tell(
-                ContextAssembled(ref, tokens, dropped, flagged=new[: MAX_FLAGGED - len(story.state.flagged)])
-            )
-            return f"context of {tokens} tokens"
-        case Answered():
-            story.tell(
-                AskAnswered(
-                    key,
-                    given.ref,
-                    given.usage,
-                    given.cost,
-                    given.actions,
-                    given.priced,
-                    given.signal,
-                    given.mistake,
-                    given.summary,
-                    model=given.model,
-                    delivery=given.delivery,
-                )
-            )
-            return "the reply is on disk"
+            return escalate(decisions, "environment", Question(sentence, options, next_step))
+        case Unclassified(what):
+            return confuse(decisions, what)
+        case _:
+            raise AssertionError(f"{given} is an outcome of a run")
+
+
+def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, PLR0912  # one arm per outcome
+    match given:
+        case Assembled():
+            return _assembled(own, given)
+        case Answered(reply):
+            return answered(own, reply, key)
         case AskTrouble():
-            return _trouble(story, given, key)
+            return trouble(own, given, key)
         case AskLate(maybe_billed):
-            flight = next((item for item in story.state.flights if item.key == key), None)
-            story.tell(AskPromoted(key, flight.reserved if flight and maybe_billed else Amount()))
-            return "the batch is late: the call is sent live"
-        case Parked():
-            return "the call waits in its batch"
+            return was_late(own, key, maybe_billed=maybe_billed)
         case Elapsed():
-            story.tell(WaitEnded())
+            own.tell(WaitEnded(own.id))
             return "trying again"
         case Acted():
-            return _acted(story, given)
+            return acted(own, given)
         case CheckRan(check, ref):
-            story.tell(Checked(check, ref))
-            return undo(story, check.summary, check.failures) if makes_worse(story) else _close(story, None)
+            return checked(own, check, ref)
         case Judged():
-            return judged(story, given)
+            return judged(own, given)
         case CommitMade():
-            return accepted(story, given)
-        case DeliveryMade(branch, commit, evidence):
-            story.tell(TaskDelivered(branch, commit, evidence))
-            story.move("completed")
+            return accepted(own, given)
+        case DeliveryMade(branch, commit, evidence, kept):
+            own.tell(TaskDelivered(branch, commit, evidence, kept))
+            own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):
-            _lose(story, key)
-            return _confused(story, what)
+            lose(own.all, key)
+            return confuse(own.all, what, own.id)
+        case Prepared() | BaselineReady() | BaselineFailed() | Parked():
+            raise AssertionError(f"{given} is no outcome of a run")
         case _:
             assert_never(given)
 
 
-def _confused(story: Story, what: str) -> str:
-    return escalate(
-        story,
-        "confused",
-        Question(f"AgentForge met something it cannot classify: {what}", ("retry", "abort"), "retry"),
-    )
+def _create(decisions: Decisions, given: Create) -> str:
+    if decisions.state.task_id:
+        raise StateInvalid(f"state_invalid: {decisions.state.task_id} exists already.")
+    decisions.tell(TaskCreated(given.spec))
+    decisions.move("scheduled")
+    return f"lane {given.spec.pipeline.lane}: " + ("; ".join(given.spec.triage) or "asked for")
 
 
-def _create(story: Story, given: Create) -> str:
-    if story.state.task_id:
-        raise StateInvalid(f"state_invalid: {story.state.task_id} exists already.")
-    story.tell(
-        TaskCreated(
-            given.task_id,
-            given.request,
-            given.base_commit,
-            given.base_tree,
-            given.model,
-            given.sandbox,
-            given.catalogue,
-            given.pipeline,
-            given.budget,
-            given.price,
-            given.triage,
-            given.higher,
-            given.prices,
-            given.marker,
-            given.delivery,
-            given.deadline_s,
-        )
-    )
-    story.move("scheduled")
-    return f"lane {given.pipeline.lane}: " + ("; ".join(given.triage) or "asked for")
-
-
-def _driver_started(story: Story) -> str:
-    owed = {effect.key for effect in pending(story.state)}
-    for flight in story.state.flights:
-        # What is in a batch outlives its driver, as long as somebody waits for it.
-        if flight.delivery == "live" or (
-            flight.key not in owed and _landing(story.state, flight.key) is None
-        ):
-            story.tell(AskLost(flight.key, flight.reserved, flight.seat))
-    return (
-        "a driver took over; calls without an answer are billed at their worst case" if story.events else ""
-    )
-
-
-def _after_prepare(story: Story, human_commit: str, human_paths: tuple[str, ...]) -> str:
-    state = story.state
-    if state.run is None:
-        enter(story, remaining(state), state.tree)
-        return "the worktree stands"
-    if human_commit:
-        edited = (
-            f"A person edited {', '.join(human_paths[:10]) or 'the worktree'} (commit "
-            f"{human_commit[:12]}); go on from there."
-        )
-        enter(story, state.stage, state.tree, (edited, *state.run.feedback), keep_attempt=True)
+def _prepared(decisions: Decisions, given: Prepared) -> str:
+    decisions.tell(WorkspacePrepared(given.tree, given.notices, given.human_commit))
+    decisions.move("running")
+    state, own = decisions.state, decisions.of(WORKER)
+    run = state.worker
+    if run is None:
+        enter(own, remaining(state), state.tree)
+        return "the worktree is ready"
+    if given.human_commit:
+        paths = ", ".join(given.human_paths[:10]) or "the worktree"
+        edited = f"A person edited {paths} (commit {given.human_commit[:12]}); go on from there."
+        enter(own, own.stage, state.tree, (edited, *run.feedback), keep_attempt=True)
         return "a person's edits were taken in and are gated like any other"
-    take_place(story, state.stage)
-    return "the worktree stands again"
+    take_place(decisions, own.stage)
+    return "the worktree is ready again"
 
 
-def _trouble(story: Story, given: AskTrouble, key: str) -> str:
-    flight = next((item for item in story.state.flights if item.key == key), None)
-    lost = flight.reserved if flight and given.maybe_billed else Amount()
-    wait = given.retry_after_s or 0
-    retry = given.retryable and story.run.troubles + 1 < ASK_TRIES and wait <= LONGEST_WAIT_S
-    story.tell(AskFailed(key, given.kind, given.message, lost, retry, wait_s=wait if retry else 0))
-    if retry:
-        return f"the provider did not answer ({given.kind}); trying again"
-    if given.kind == "script":
-        story.tell(TaskFailed(given.message))
-        story.move("failed")
-        return given.message
-    return escalate(story, "model", Question(given.message, ("retry", "abort"), "retry"))
-
-
-def _acted(story: Story, given: Acted) -> str:
-    before = story.state.tree
-    if given.tree != before and (story.seat or not story.state.pipeline.writes):
-        return _confused(
-            story,
-            f"{story.run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}",
-        )
-    story.tell(
-        ActionsPerformed(
-            given.ref,
-            given.tree,
-            given.results,
-            given.artifacts,
-            given.opened,
-            given.created,
-            given.seen,
-            given.notes,
-        )
-    )
-    if given.question is not None:
-        return _close(story, given.question)
-    if story.state.stage.checks and (
-        given.tree != before or (_wants_gates(story) and story.run.check is None)
-    ):
-        return "the edit is checked"
-    return _close(story, None)
-
-
-# ------------------------------------------------------------------ the end of a step
-
-
-def _close(story: Story, question: Question | None) -> str:
-    """The transition: what the step ended in."""
-    run, stage = story.run, story.state.stage
-    failed = [item for item in run.results if not item.ok and item.mistake not in NOT_DONE]
-    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in failed)
-    wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in failed)
-    feedback = ((run.model_mistake,) if run.model_mistake else ()) + wrong
-    mistake = bool(run.model_mistake) or not any(item.ok for item in run.results)
-
-    def close(outcome: str, more: tuple[str, ...] = (), *, mistaken: bool = mistake) -> None:
-        story.tell(
-            StepClosed(story.state.step, outcome, (*feedback, *more)[:FEEDBACK_LINES], tried, mistaken)
-        )
-
-    if question is not None:
-        close("blocked_on_human", mistaken=False)
-        return escalate(story, "question" if question.call is None else "permission", question)
-    if run.signal in (
-        "failure_retryable",
-        "failure_terminal",
-        "blocked_on_human",
-        "new_tasks_discovered",
-        "blocked_on_sibling",
-    ):
-        close(run.signal, mistaken=False)
-        return _give_up(story, run.signal, run.summary or "no reason given")
-    if run.check is not None and run.check.status != "passed" and (run.results or run.signal):
-        close("checks_failing", (run.check.summary,) if _wants_gates(story) else (), mistaken=mistake)
-        return next_step(story, "the checks do not pass yet")
-    if _wants_gates(story):
-        if missing := _missing(run, stage):
-            close(
-                "incomplete",
-                (f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each.",),
-                mistaken=True,
-            )
-            return next_step(story, "artifacts are missing")
-        close("submitted", mistaken=False)
-        if story.seat:
-            story.tell(ReviewGiven(story.seat))
-            return f"{story.seat} has read it"
-        story.tell(GateOpened())
-        convene(story)
-        return "everything owed is handed in: the gates judge"
-    if not run.results and not run.model_mistake:
-        close(
-            "no_action", ("The reply held no action. Act, submit what is owed, or escalate.",), mistaken=True
-        )
-        return next_step(story, "no action")
-    close("continue")
-    return next_step(story, "the stage goes on")
-
-
-def _wants_gates(story: Story) -> bool:
-    run = story.run
-    complete = not _missing(run, story.state.stage)
-    return run.signal == "success" or (complete and run.submitted)
-
-
-def _missing(run: StageRun, stage: Stage) -> list[str]:
-    have = {draft.contract for draft in run.drafts}
-    return [product.contract for product in stage.products if product.contract not in have]
-
-
-def _give_up(story: Story, signal: str, reason: str) -> str:
-    match signal:
-        case "failure_retryable":
-            return fail_attempt(story, reason)
-        case "failure_terminal":
-            return escalate(
-                story, "terminal", Question(f"The role cannot go on: {reason}", ("retry", "abort"), "")
-            )
-        case "blocked_on_human":
-            return escalate(story, "question", Question(reason))
-        case _:
-            text = f"Work was found that this pipeline has no place for ({signal}): {reason}"
-            return escalate(
-                story, "replan", Question(text, ("go on without it", "abort"), "go on without it")
-            )
+def _assembled(own: RunDecisions, given: Assembled) -> str:
+    known = own.state.flagged
+    new = tuple(flag for flag in dict.fromkeys(given.flagged) if flag not in known)
+    flagged = new[: MAX_FLAGGED - len(known)]
+    own.tell(ContextAssembled(own.id, given.ref, given.tokens, given.dropped, flagged))
+    return f"context of {given.tokens} tokens"

@@ -1,19 +1,20 @@
 """What the world owes a task: imperative, each with a deterministic key. Performing one is safe to repeat.
 
-`seat` names the reviewer of a panel whose step it is; empty for the one who works.
+An effect of a run is an `OfRun`: its outcome belongs to the run that it names.
 """
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agentforge.core.pipeline import GateName
+from agentforge.core.values import OfRun
 
 Uses = Literal["nothing", "worktree", "network"]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Make the worktree stand at the recorded tree; take a person's edits in where the task was halted."""
+    """Make the worktree equal to the recorded tree; take a person's edits in where the task was halted."""
 
     key: str
     halted: bool
@@ -29,48 +30,44 @@ class TakeBaseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Assemble:
+class Assemble(OfRun):
     """Rebuild the step's whole context from state."""
 
     key: str
     uses: Uses = "worktree"
-    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(OfRun):
     """One model call. The only effect that calls a model."""
 
     key: str
     ordinal: int
     """How many answers of this stage are on record."""
     uses: Uses = "network"
-    seat: str = ""
     live: bool = False
     """A batch was late with it: no other one is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(OfRun):
     """Wait before the next try."""
 
     key: str
     seconds: int
     uses: Uses = "nothing"
-    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class Act(OfRun):
     """Perform the reply's actions through the role's bridge."""
 
     key: str
     uses: Uses = "worktree"
-    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(OfRun):
     """Run the steering checks on the tree that `Act` left."""
 
     key: str
@@ -78,7 +75,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(OfRun):
     """A verdict of one gate, on a pristine checkout."""
 
     key: str
@@ -87,7 +84,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(OfRun):
     """Write the finals and the stage's commit, and save the task under its ref."""
 
     key: str
@@ -95,7 +92,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(OfRun):
     """Put the branch and the evidence in place."""
 
     key: str
@@ -111,6 +108,5 @@ class Await:
     uses: Uses = "nothing"
 
 
-Effect: TypeAlias = (
-    Prepare | TakeBaseline | Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver | Await
-)
+RunEffect: TypeAlias = Assemble | Ask | Pause | Act | Check | Judge | Commit | Deliver
+Effect: TypeAlias = Prepare | TakeBaseline | RunEffect | Await

@@ -1,13 +1,15 @@
-"""What can have happened to a task: the vocabulary of the journal. Past tense, closed, versioned by
-`upcast`.
+"""What can have happened to a task: the vocabulary of the journal. Past tense, closed, versioned by `upcast`.
+
+An event is of the task or of one run. One of a run is an `OfRun`: it cannot be made without the run's id.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 from agentforge.core.codec import decode, encode
-from agentforge.core.pipeline import GateName, Pipeline
-from agentforge.core.reply import Json, Signal
+from agentforge.core.pipeline import GateName
+from agentforge.core.reply import Json
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     ActionDigest,
     Amount,
@@ -19,48 +21,26 @@ from agentforge.core.values import (
     Escalation,
     FailureReport,
     GateStatus,
+    OfRun,
     Opened,
-    Price,
+    Owner,
+    ReplyDigest,
     Status,
-    TierPrice,
-    Usage,
 )
+
+# ------------------------------------------------------------------ of the task
 
 
 @dataclass(frozen=True, slots=True)
 class TaskCreated:
-    """A request on a base commit, with everything that is fixed for the life of the task."""
+    """A request became a task."""
 
-    task_id: str
-    request: str
-    base_commit: str
-    base_tree: str
-    model: str
-    sandbox: str
-    catalogue: str
-    """Hash of the resolved pipeline, roles, contracts and prompts in the pack."""
-    pipeline: Pipeline
-    budget: Budget
-    price: Price | None
-    triage: tuple[str, ...] = ()
-    """Why this lane."""
-    higher: tuple[Pipeline, ...] = ()
-    """The lanes it may rise to."""
-    prices: tuple[TierPrice, ...] = ()
-    """What a call may cost, by tier; `price` where a tier is not named."""
-    marker: str = ""
-    """Chance, made for this task: what text from outside is fenced with, so that it cannot know its own
-    fence.
-    """
-    delivery: Delivery = "live"
-    """`batch`: every call that can go by batch does, whatever is configured."""
-    deadline_s: int = 0
-    """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""
+    spec: TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A legal move between two of the ten states."""
+    """A legal move between two of the ten statuses."""
 
     before: Status
     after: Status
@@ -68,7 +48,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePrepared:
-    """The worktree stands at `tree`."""
+    """The worktree equals `tree`."""
 
     tree: str
     notices: tuple[str, ...] = ()
@@ -78,198 +58,9 @@ class WorkspacePrepared:
 
 @dataclass(frozen=True, slots=True)
 class BaselineTaken:
-    """The environment stands and every configured check has run on the base."""
+    """The environment is built and every configured check has run on the base."""
 
     baseline: Baseline
-
-
-@dataclass(frozen=True, slots=True)
-class StageEntered:
-    """An attempt at a stage begins from `entry_tree`."""
-
-    stage: str
-    attempt: int
-    entry_tree: str
-    feedback: tuple[str, ...] = ()
-    drafts: tuple[ArtifactRef, ...] = ()
-    """What a revision starts from."""
-    skipped: str = ""
-    """Why nobody is asked to work: the stage goes straight to its gates."""
-    seat: str = ""
-    """A seat of the stage's panel; empty for the one who works."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepOpened:
-    """A step begins; steps are counted over the task."""
-
-    step: int
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextAssembled:
-    """The step's whole context is in the pack."""
-
-    ref: str
-    tokens: int
-    dropped: tuple[str, ...] = ()
-    seat: str = ""
-    flagged: tuple[str, ...] = ()
-    """What in text from outside reads like an instruction and was not on record before."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskSent:
-    """A request is about to leave. Written first, so that a lost answer stays on the bill."""
-
-    key: str
-    request_hash: str
-    model: str
-    reserved: Amount
-    seat: str = ""
-    tier: str = ""
-    why: str = ""
-    """Why this model and no other, where that needs saying."""
-    delivery: Delivery = "live"
-
-
-@dataclass(frozen=True, slots=True)
-class AskTicketed:
-    """The provider took the call in a batch: whoever drives next collects the answer under this ticket."""
-
-    key: str
-    ticket: str
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AskPromoted:
-    """A batch was late: the call is sent live instead. `unaccounted` is what the batch may bill all the
-    same.
-    """
-
-    key: str
-    unaccounted: Amount
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AskAnswered:
-    """A reply is on disk."""
-
-    key: str
-    ref: str
-    usage: Usage
-    cost: Amount
-    actions: int
-    priced: bool = True
-    """False: the price of this model is not known; `cost.micro_usd` is 0 and the bill says so."""
-    signal: Signal | None = None
-    mistake: str = ""
-    summary: str = ""
-    seat: str = ""
-    model: str = ""
-    """As the provider names it."""
-    delivery: Delivery = "live"
-
-
-@dataclass(frozen=True, slots=True)
-class AskLost:
-    """A request was sent and no answer reached the disk: billed at its reserved worst case, as
-    unaccounted.
-    """
-
-    key: str
-    reserved: Amount
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AskFailed:
-    """The provider could not answer. `unaccounted` is what may have been billed all the same."""
-
-    key: str
-    kind: str
-    message: str
-    unaccounted: Amount
-    retry: bool
-    seat: str = ""
-    wait_s: int = 0
-    """How long to wait before the next try, where the provider said so."""
-
-
-@dataclass(frozen=True, slots=True)
-class WaitEnded:
-    """A pause before the next try is over."""
-
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ActionsPerformed:
-    """What the reply asked for was done, as far as it could be."""
-
-    ref: str
-    tree: str
-    results: tuple[ActionDigest, ...]
-    artifacts: tuple[ArtifactRef, ...] = ()
-    opened: tuple[Opened, ...] = ()
-    created: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
-    notes: str | None = None
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The steering checks ran in the worktree."""
-
-    check: CheckDigest
-    ref: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepClosed:
-    """A step is over; `feedback` is what the next one is told."""
-
-    step: int
-    outcome: str
-    feedback: tuple[str, ...] = ()
-    tried: tuple[str, ...] = ()
-    mistake: bool = False
-    seat: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GateOpened:
-    """The stage's artifacts are complete: the gates judge them, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class GateJudged:
-    """A verdict, from what the orchestrator ran itself."""
-
-    gate: GateName
-    status: GateStatus
-    reasons: tuple[str, ...]
-    ref: str
-    finals: tuple[ArtifactRef, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewGiven:
-    """A reviewer of the panel has handed in."""
-
-    seat: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """An edit made something worse and was undone: the worktree stands at `tree` again."""
-
-    tree: str
-    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,14 +69,6 @@ class LaneRaised:
 
     lane: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptFailed:
-    """An attempt is given up, with its report."""
-
-    report: FailureReport
-    seat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,24 +81,14 @@ class RevisionAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class StageAccepted:
-    """A stage's artifacts are final and its commit is on the task's branch."""
-
-    stage: str
-    tree: str
-    commit: str
-    finals: tuple[ArtifactRef, ...]
-    facts: tuple[str, ...] = ()
-    """What conditions may ask about, as it stands now."""
-
-
-@dataclass(frozen=True, slots=True)
 class TaskDelivered:
     """Branch and evidence are in place."""
 
     branch: str
     commit: str
     evidence: str
+    kept: tuple[str, ...] = ()
+    """As in `StageAccepted`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,35 +143,220 @@ class Discarded:
 
     key: str
     cost: Amount
-    seat: str = ""
 
 
-Event: TypeAlias = (
+# ------------------------------------------------------------------ of a run
+
+
+@dataclass(frozen=True, slots=True)
+class StageEntered(OfRun):
+    """A run makes an attempt at a stage, from `entry_tree`. A run begins with its first one."""
+
+    stage: str
+    attempt: int
+    entry_tree: str
+    owner: Owner = "worker"
+    parent: str = ""
+    """The run whose result this one is about; empty for the worker's."""
+    feedback: tuple[str, ...] = ()
+    drafts: tuple[ArtifactRef, ...] = ()
+    """What a revision starts from."""
+    skipped: str = ""
+    """Why nobody is asked to work: the stage goes straight to its gates."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOpened(OfRun):
+    """A step begins; steps are counted over the task."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAssembled(OfRun):
+    """The step's whole context is in the pack."""
+
+    ref: str
+    tokens: int
+    dropped: tuple[str, ...] = ()
+    flagged: tuple[str, ...] = ()
+    """What in text from outside reads like an instruction and was not on record before."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskSent(OfRun):
+    """A request is about to leave. Written first, so that a lost answer stays on the bill."""
+
+    key: str
+    request_hash: str
+    model: str
+    reserved: Amount
+    tier: str = ""
+    why: str = ""
+    """Why this model and no other, where that needs saying."""
+    delivery: Delivery = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class AskTicketed(OfRun):
+    """The provider took the call in a batch: whoever drives next collects the answer under this ticket."""
+
+    key: str
+    ticket: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPromoted(OfRun):
+    """A batch was late: the call is sent live instead. `unaccounted` is what the batch may bill all the
+    same.
+    """
+
+    key: str
+    unaccounted: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnswered(OfRun):
+    """A reply is on disk."""
+
+    key: str
+    reply: ReplyDigest
+
+
+@dataclass(frozen=True, slots=True)
+class AskLost(OfRun):
+    """A request was sent and no answer reached the disk: billed at its reserved worst case, as
+    unaccounted.
+    """
+
+    key: str
+    reserved: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class AskFailed(OfRun):
+    """The provider could not answer. `unaccounted` is what may have been billed all the same."""
+
+    key: str
+    kind: str
+    message: str
+    unaccounted: Amount
+    retry: bool
+    wait_s: int = 0
+    """How long to wait before the next try, where the provider said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEnded(OfRun):
+    """A pause before the next try is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionLeft(OfRun):
+    """An action that leaves the sandbox is about to be done. Written first: after a crash nobody knows whether
+    it was done, so it is not repeated, and the role is told.
+    """
+
+    key: str
+    """Of the effect that performs the reply's actions."""
+    number: int
+    """The action's place in the reply, from 1."""
+    name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActionsPerformed(OfRun):
+    """What the reply asked for was done, as far as it could be."""
+
+    ref: str
+    tree: str
+    results: tuple[ActionDigest, ...]
+    artifacts: tuple[ArtifactRef, ...] = ()
+    opened: tuple[Opened, ...] = ()
+    created: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    notes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(OfRun):
+    """The steering checks ran in the worktree."""
+
+    check: CheckDigest
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepClosed(OfRun):
+    """A step is over; `feedback` is what the next one is told."""
+
+    step: int
+    outcome: str
+    feedback: tuple[str, ...] = ()
+    tried: tuple[str, ...] = ()
+    mistake: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GateOpened(OfRun):
+    """The stage's artifacts are complete: the gates judge them, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudged(OfRun):
+    """A verdict, from what the orchestrator ran itself."""
+
+    gate: GateName
+    status: GateStatus
+    reasons: tuple[str, ...]
+    ref: str
+    finals: tuple[ArtifactRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn(OfRun):
+    """A run beside its parent has done what it owes, and waits for the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted(OfRun):
+    """An edit made something worse and was undone: the worktree equals `tree` again."""
+
+    tree: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailed(OfRun):
+    """An attempt is given up, with its report."""
+
+    report: FailureReport
+
+
+@dataclass(frozen=True, slots=True)
+class StageAccepted(OfRun):
+    """A stage's artifacts are final and its commit is on the task's branch."""
+
+    stage: str
+    tree: str
+    commit: str
+    finals: tuple[ArtifactRef, ...]
+    facts: tuple[str, ...] = ()
+    """What conditions may ask about, as it is now."""
+    branch: str = ""
+    """The name of that branch; empty if there is none yet, and in journals of before it could vary."""
+    kept: tuple[str, ...] = ()
+    """Branches that are not where this task left them, with their commits: left alone."""
+
+
+TaskEvent: TypeAlias = (
     TaskCreated
     | Moved
     | WorkspacePrepared
     | BaselineTaken
-    | StageEntered
-    | StepOpened
-    | ContextAssembled
-    | AskSent
-    | AskTicketed
-    | AskPromoted
-    | AskAnswered
-    | AskLost
-    | AskFailed
-    | WaitEnded
-    | ActionsPerformed
-    | Checked
-    | StepClosed
-    | GateOpened
-    | GateJudged
-    | ReviewGiven
-    | Reverted
     | LaneRaised
-    | AttemptFailed
     | RevisionAsked
-    | StageAccepted
     | TaskDelivered
     | Escalated
     | Resolved
@@ -408,6 +366,31 @@ Event: TypeAlias = (
     | TaskFailed
     | Discarded
 )
+
+RunEvent: TypeAlias = (
+    StageEntered
+    | StepOpened
+    | ContextAssembled
+    | AskSent
+    | AskTicketed
+    | AskPromoted
+    | AskAnswered
+    | AskLost
+    | AskFailed
+    | WaitEnded
+    | ActionLeft
+    | ActionsPerformed
+    | Checked
+    | StepClosed
+    | GateOpened
+    | GateJudged
+    | HandedIn
+    | Reverted
+    | AttemptFailed
+    | StageAccepted
+)
+
+Event: TypeAlias = TaskEvent | RunEvent
 
 
 def _snake(name: str) -> str:

@@ -3,22 +3,19 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agentforge.core.pipeline import GateName, Pipeline
-from agentforge.core.reply import Signal
+from agentforge.core.pipeline import GateName
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
     ActionDigest,
     Amount,
     ArtifactRef,
     Baseline,
-    Budget,
     CheckDigest,
     Delivery,
     GateStatus,
     Opened,
-    Price,
     Question,
-    TierPrice,
-    Usage,
+    ReplyDigest,
 )
 
 TroubleKind = Literal[
@@ -41,22 +38,7 @@ TroubleKind = Literal[
 class Create:
     """A request becomes a task."""
 
-    task_id: str
-    request: str
-    base_commit: str
-    base_tree: str
-    model: str
-    sandbox: str
-    catalogue: str
-    pipeline: Pipeline
-    budget: Budget
-    price: Price | None
-    triage: tuple[str, ...] = ()
-    higher: tuple[Pipeline, ...] = ()
-    prices: tuple[TierPrice, ...] = ()
-    marker: str = ""
-    delivery: Delivery = "live"
-    deadline_s: int = 0
+    spec: TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +102,7 @@ class AskQueued:
 class Answered:
     """Outcome of `Ask`: the reply is on disk."""
 
-    ref: str
-    usage: Usage
-    cost: Amount
-    actions: int
-    priced: bool = True
-    signal: Signal | None = None
-    mistake: str = ""
-    summary: str = ""
-    model: str = ""
-    """As the provider names it."""
-    delivery: Delivery = "live"
+    reply: ReplyDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +134,16 @@ class Parked:
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """Outcome of `Pause`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionLeaving:
+    """The intent line of an action that leaves the sandbox, before it is done."""
+
+    number: int
+    """The action's place in the reply, from 1."""
+    name: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +191,10 @@ class CommitMade:
     files: int = 0
     lines: int = 0
     """How far the change reaches, tests aside."""
+    branch: str = ""
+    """Where the commit is; empty if there is nothing to hold."""
+    kept: tuple[str, ...] = ()
+    """Branches that are not where this task left them, with their commits: left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +204,8 @@ class DeliveryMade:
     branch: str
     commit: str
     evidence: str
+    kept: tuple[str, ...] = ()
+    """As in `CommitMade`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +213,14 @@ class Unclassified:
     """An effect ended in a way nobody foresaw: halt when confused."""
 
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwedAgain:
+    """An effect is owed whose outcome is on record: a rule is broken, and performing it would never end."""
+
+    key: str
+    """Of the effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,4 +274,7 @@ Outcome: TypeAlias = (
 Message: TypeAlias = Resolution | Resume | Abort
 """What a person says."""
 
-Input: TypeAlias = Create | DriverStarted | AskStarted | AskQueued | Outcome | Message
+Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving
+"""What an effect under way puts on record before it goes on."""
+
+Input: TypeAlias = Create | DriverStarted | OwedAgain | Intent | Outcome | Message

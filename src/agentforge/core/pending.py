@@ -1,6 +1,6 @@
 """`pending`: what the world owes a task now, and the budget as a rule of it."""
 
-from typing import assert_never
+from collections.abc import Callable, Mapping
 
 from agentforge.core.effects import (
     Act,
@@ -14,10 +14,12 @@ from agentforge.core.effects import (
     Judge,
     Pause,
     Prepare,
+    RunEffect,
     TakeBaseline,
 )
-from agentforge.core.pipeline import Stage
-from agentforge.core.state import TERMINAL, StageRun, State
+from agentforge.core.machine import EFFECT_AT, TERMINAL
+from agentforge.core.runs import Run
+from agentforge.core.state import State
 from agentforge.core.values import Amount
 
 PAUSES = (1, 3, 10)
@@ -38,74 +40,74 @@ def pending(state: State) -> tuple[Effect, ...]:
     # the same.
     if state.baseline is None and any(stage.needs_environment for stage in state.pipeline.stages):
         owed.append(TakeBaseline(f"baseline/{state.segment}"))
-    if state.run is None:
-        return tuple(owed)
-    sitting = [item.seat for item in state.seats if item.point != "given"]
     promised = Amount()
-    for seat in sitting or ("",):
-        view = state.focus(seat)
-        assert view.run is not None
-        effect = _owed_by_stage(view, view.run, promised)
-        if effect is None:
-            continue
-        owed.append(effect)
-        if isinstance(effect, Ask) and not _flying(state, effect.key):
-            promised = promised.plus(worst_case(view, view.stage))
+    for run in at_work(state):
+        effect = _owed_by(state, run)
+        if isinstance(effect, Ask) and state.flight(effect.key) is None:
+            if not fits(state, run, promised):
+                continue
+            promised = promised.plus(worst_case(state, run))
+        if effect is not None:
+            owed.append(effect)
     return tuple(owed)
 
 
-def _flying(state: State, key: str) -> bool:
-    return any(flight.key == key for flight in state.flights)
+def at_work(state: State) -> list[Run]:
+    """The runs that something is owed to: a run waits while others beside it have not handed in."""
+    waiting = {run.parent for run in state.runs if EFFECT_AT[run.point] is not None}
+    return [run for run in state.runs if run.id not in waiting]
 
 
-# one arm per point is the point
-def _owed_by_stage(state: State, run: StageRun, promised: Amount) -> Effect | None:  # noqa: C901
-    stage = state.stage
-    if stage.needs_environment and state.baseline is None:
+def _owed_by(state: State, run: Run) -> RunEffect | None:
+    kind = EFFECT_AT[run.point]
+    if kind is None or (state.baseline is None and state.stage_of(run).needs_environment):
         return None
-    prefix, seat = state.prefix, run.seat
-    match run.point:
-        case "assemble":
-            return Assemble(f"{prefix}/assemble", seat=seat)
-        case "ask":
-            key = f"{prefix}/ask/{run.asks}"
-            room = _flying(state, key) or fits(state, stage, promised)
-            return Ask(key, state.answered(run.label), seat=seat, live=run.hurried) if room else None
-        case "pause":
-            return Pause(
-                f"{prefix}/pause/{run.asks}",
-                max(run.wait_s, PAUSES[min(run.troubles, len(PAUSES)) - 1]),
-                seat=seat,
-            )
-        case "act":
-            return Act(f"{prefix}/act", seat=seat)
-        case "check":
-            return Check(f"{prefix}/check/{state.segment}")
-        case "judge":
-            gate = stage.gates[run.gate]
-            return Judge(f"{prefix}/judge/{state.segment}/{run.rounds}/{gate}", gate)
-        case "commit":
-            return Commit(f"{prefix}/commit/{state.segment}")
-        case "deliver":
-            return Deliver(f"deliver/{state.segment}")
-        case "given":
-            return None
-        case _:
-            assert_never(run.point)
+    return _MAKE[kind](state, run)
 
 
-def worst_case(state: State, stage: Stage) -> Amount:
-    """The most the next call of a stage can cost."""
-    price = next((each.price for each in state.prices if each.tier == state.tier), state.price)
+def _ask(state: State, run: Run) -> Ask:
+    return Ask(run.id, run.ask_key, state.answered(run.label), live=run.hurried)
+
+
+def _pause(_: State, run: Run) -> Pause:
+    usual = PAUSES[min(run.troubles, len(PAUSES)) - 1]
+    return Pause(run.id, f"{run.prefix}/pause/{run.asks}", max(run.wait_s, usual))
+
+
+def _judge(state: State, run: Run) -> Judge:
+    gate = state.stage_of(run).gates[run.gate]
+    return Judge(run.id, f"{run.prefix}/judge/{state.segment}/{run.rounds}/{gate}", gate)
+
+
+_MAKE: Mapping[type[RunEffect], Callable[[State, Run], RunEffect]] = {
+    Assemble: lambda _, run: Assemble(run.id, f"{run.prefix}/assemble"),
+    Ask: _ask,
+    Pause: _pause,
+    Act: lambda _, run: Act(run.id, f"{run.prefix}/act"),
+    Check: lambda state, run: Check(run.id, f"{run.prefix}/check/{state.segment}"),
+    Judge: _judge,
+    Commit: lambda state, run: Commit(run.id, f"{run.prefix}/commit/{state.segment}"),
+    Deliver: lambda state, run: Deliver(run.id, f"deliver/{state.segment}"),
+}
+"""Each effect of a run, with its key. Keys are in every journal: they do not change."""
+
+
+# ------------------------------------------------------------------ the budget
+
+
+def worst_case(state: State, run: Run) -> Amount:
+    """The most that the next call of a run can cost."""
+    stage, tier = state.stage_of(run), state.tier_of(run)
+    price = next((each.price for each in state.prices if each.tier == tier), state.price)
     money = price.worst(stage.context_tokens, stage.max_output_tokens) if price else 0
     return Amount(1, stage.context_tokens + stage.max_output_tokens, money)
 
 
-def fits(state: State, stage: Stage, promised: Amount = Amount()) -> bool:  # noqa: B008  # frozen
+def fits(state: State, run: Run, promised: Amount = Amount()) -> bool:  # noqa: B008  # frozen
     """Whether the next call's worst case is under the cap beside all that is spent, lost, in flight and
     promised to others.
     """
-    return holds(state, promised.plus(worst_case(state, stage)))
+    return holds(state, promised.plus(worst_case(state, run)))
 
 
 def holds(state: State, more: Amount) -> bool:

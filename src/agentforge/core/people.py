@@ -1,18 +1,21 @@
 """What people say to a task, and how it goes on from a halt."""
 
+from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
-from agentforge.core.events import BudgetRaised, Resolved, Resumed, StepClosed, TaskAborted
+from agentforge.core.events import BudgetRaised, Resolved, Resumed, TaskAborted
 from agentforge.core.inputs import Abort, Resolution, Resume
-from agentforge.core.state import LEGAL_MOVES, TERMINAL
-from agentforge.core.story import FEEDBACK_LINES, Story, enter, has_failed, open_step, send_back
+from agentforge.core.machine import LEGAL_MOVES, TERMINAL
+from agentforge.core.runs import WORKER
 from agentforge.core.values import RETRYABLE, Budget, Escalation, is_yes
+from agentforge.core.verdicts import revises
 
 TOLD_CHARS = 4000
+"""How much of the call that it sent a role is shown again."""
 
 
-def resolve(story: Story, given: Resolution) -> str:
+def resolve(decisions: Decisions, given: Resolution) -> str:
     """An answer: the first one counts, and takes the task back to work."""
-    state = story.state
+    state = decisions.state
     found = next((item for item in state.escalations if item.id == given.escalation), None)
     if found is None:
         known = ", ".join(item.id for item in state.escalations)
@@ -23,19 +26,19 @@ def resolve(story: Story, given: Resolution) -> str:
         raise StateInvalid(f"{found.id} was answered already by {found.by}: {found.answer[:80]!r}.")
     if state.status != "blocked":
         raise StateInvalid(f"state_invalid: the task is {state.status}; only a blocked task takes an answer.")
-    story.tell(Resolved(found.id, given.answer, given.by))
+    decisions.tell(Resolved(found.id, given.answer, given.by))
     if given.answer.strip().lower() == "abort":
-        story.tell(TaskAborted(given.by, f"answer to {found.id}"))
-        story.move("cancelled")
+        decisions.tell(TaskAborted(given.by, f"answer to {found.id}"))
+        decisions.move("cancelled")
         return "aborted by a person's answer"
     if found.kind == "budget":
-        story.tell(BudgetRaised(_raised(state.budget, given.answer)))
-    return _go_on(story, given.by, found, given.answer)
+        decisions.tell(BudgetRaised(_raised(state.budget, given.answer)))
+    return _go_on(decisions, given.by, found, given.answer)
 
 
-def resume(story: Story, given: Resume) -> str:
+def resume(decisions: Decisions, given: Resume) -> str:
     """A halted task goes on, unless somebody owes it an answer."""
-    state = story.state
+    state = decisions.state
     if not state.task_id or "draft" not in LEGAL_MOVES[state.status]:
         legal = ", ".join(LEGAL_MOVES[state.status])
         raise StateInvalid(f"state_invalid: a {state.status} task cannot be resumed; it can become {legal}.")
@@ -48,50 +51,62 @@ def resume(story: Story, given: Resume) -> str:
             f"Answer with `agentforge resolve {open_one.id} --task {state.task_id} --answer …`.",
         )
     if open_one is not None:
-        story.tell(Resolved(open_one.id, "retry", given.by))
-    return _go_on(story, given.by, open_one)
+        decisions.tell(Resolved(open_one.id, "retry", given.by))
+    return _go_on(decisions, given.by, open_one)
 
 
-def abort(story: Story, given: Abort) -> str:
+def abort(decisions: Decisions, given: Abort) -> str:
     """The end, from any state that has not ended; the work is kept."""
-    if not story.state.task_id:
+    if not decisions.state.task_id:
         raise StateInvalid("state_invalid: there is no task to abort.")
-    if story.state.status in TERMINAL:
+    if decisions.state.status in TERMINAL:
         raise StateInvalid(
-            f"state_invalid: the task is {story.state.status} already; it can become draft, by resume."
+            f"state_invalid: the task is {decisions.state.status} already; it can become draft, by resume."
         )
-    if (open_one := story.state.open_escalation) is not None:
-        story.tell(
+    if (open_one := decisions.state.open_escalation) is not None:
+        decisions.tell(
             Resolved(open_one.id, "abort", given.by)
         )  # nobody owes this answer any more: `resume` is free to go on
-    story.tell(TaskAborted(given.by, given.reason))
-    story.move("cancelled")
+    decisions.tell(TaskAborted(given.by, given.reason))
+    decisions.move("cancelled")
     return given.reason or "aborted by a person"
 
 
-def _go_on(story: Story, by: str, escalation: Escalation | None = None, answer: str = "") -> str:
+def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, answer: str = "") -> str:
     """From a halt back to work, keeping every accepted artifact."""
-    story.move("draft")
-    story.tell(Resumed(story.state.segment + 1, by))
-    story.move("scheduled")
-    run = story.state.run
-    if run is None or (escalation is not None and escalation.kind in RETRYABLE):
+    decisions.move("draft")
+    decisions.tell(Resumed(decisions.state.segment + 1, by))
+    decisions.move("scheduled")
+    if decisions.state.worker is None or (escalation is not None and escalation.kind in RETRYABLE):
         return "resumed"
     if escalation is not None:
-        sitting = {item.seat for item in story.state.seats}
-        if not escalation.seat and sitting and escalation.kind != "review":
-            return "resumed: the panel reads on"
-        with story.beside(escalation.seat if escalation.seat in sitting else ""):
-            return _reopen(story, _told(escalation, answer), review=escalation.kind == "review")
-    for seat in [item.seat for item in story.state.seats if item.point != "given"]:
-        with story.beside(seat):
-            _reopen(story, ())
-    if run.point in ("check", "judge", "commit", "deliver") and not has_failed(story.state, run):
+        return _go_on_with(decisions, escalation, answer)
+    return _go_on_all(decisions)
+
+
+def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> str:
+    """The run that asked goes on with the answer; the worker, if that one is gone."""
+    state = decisions.state
+    review = escalation.kind == "review"
+    asked = state.find(escalation.run)
+    if (escalation.run in ("", WORKER)) and state.panel and not review:
+        return "resumed: the panel reads on"
+    own = decisions.of(asked.id if asked is not None else WORKER)
+    return _reopen(own, _what_to_tell(escalation, answer), review=review)
+
+
+def _go_on_all(decisions: Decisions) -> str:
+    """Nobody answered anything: whoever was at work takes the next step."""
+    for run in decisions.state.panel:
+        if run.point != "handed_in":
+            _reopen(decisions.of(run.id), ())
+    run = decisions.state.run_of(WORKER)
+    if run.point in ("check", "judge", "commit", "deliver") and not has_failed(decisions.state, run):
         return "resumed"
-    return _reopen(story, ())
+    return _reopen(decisions.of(WORKER), ())
 
 
-def _told(escalation: Escalation, answer: str) -> tuple[str, ...]:
+def _what_to_tell(escalation: Escalation, answer: str) -> tuple[str, ...]:
     """What the role hears of an answer."""
     call = escalation.question.call
     if call is None:
@@ -121,18 +136,19 @@ def _shown(text: str) -> str:
     )
 
 
-def _reopen(story: Story, words: tuple[str, ...], *, review: bool = False) -> str:
+def _reopen(own: RunDecisions, words: tuple[str, ...], *, review: bool = False) -> str:
     """The stage under way starts its next step, or a fresh attempt where the last one had failed."""
-    state, run, stage = story.state, story.run, story.state.stage
+    state, run, stage = own.state, own.run, own.stage
     if has_failed(state, run):
-        enter(story, stage, run.entry_tree, words)
-    elif review and (target := stage.returns_to or (stage.name if stage.reviewers else None)):
-        send_back(story, target, (*words, *(state.findings if run.skipped else run.feedback)), state.findings)
+        enter(own, stage, run.entry_tree, words)
+    elif review and (target := revises(stage)):
+        told = state.findings if run.skipped else run.feedback
+        send_back(own, target, (*words, *told), state.findings)
     elif stage.role is None or run.skipped:
-        return "resumed where it stood: a computed stage has nobody to tell"
+        return "resumed where it was: a computed stage has nobody to tell"
     else:
-        story.tell(StepClosed(state.step, "answered", (*words, *run.feedback)[:FEEDBACK_LINES]))
-        open_step(story, "answered")
+        own.close("answered", (*words, *run.feedback))
+        open_step(own, "answered")
     return "resumed with an answer" if words else "resumed"
 
 

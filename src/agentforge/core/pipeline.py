@@ -80,7 +80,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """One seat of the panel that reads a stage's result."""
+    """One of the panel that reads a stage's result."""
 
     role: str
     contract: str
@@ -143,18 +143,15 @@ class Stage:
     """An edit that makes anything worse is undone, and when nothing helps the stage's entry stands."""
     tier: Tier = "generation"
 
-    def seated(self, role: str) -> "Stage":
-        """The stage as one reviewer sees it: read, hand in one artifact, no gates."""
-        seat = next(
-            item
-            for item in (*self.reviewers, *((self.arbiter,) if self.arbiter else ()))
-            if seat_name(item, self) == role
-        )
+    def read_by(self, name: str) -> "Stage":
+        """The stage as one reviewer has it: read, hand in one artifact, no gates."""
+        readers = (*self.reviewers, *((self.arbiter,) if self.arbiter else ()))
+        reader = next(item for item in readers if reviewer_name(item, self) == name)
         return replace(
             self,
-            role=seat.role,
-            role_version=seat.version,
-            products=(Product(seat.contract, self.products[0].phase),),
+            role=reader.role,
+            role_version=reader.version,
+            products=(Product(reader.contract, self.products[0].phase),),
             requires=tuple(dict.fromkeys((*self.requires, *(product.contract for product in self.products)))),
             gates=(),
             checks=(),
@@ -165,7 +162,7 @@ class Stage:
             reviewers=(),
             arbiter=None,
             reverts=False,
-            tier=seat.tier,
+            tier=reader.tier,
         )
 
 
@@ -175,8 +172,8 @@ REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 12_000, 4000, 6
 ARBITER = "arbiter"
 
 
-def seat_name(reviewer: Reviewer, stage: Stage) -> str:
-    """How a seat is called in the journal: by its role, or `arbiter`."""
+def reviewer_name(reviewer: Reviewer, stage: Stage) -> str:
+    """How a reviewer is called in the journal: by the role, or `arbiter`."""
     return ARBITER if reviewer is stage.arbiter else reviewer.role
 
 
@@ -195,6 +192,10 @@ class Pipeline:
     def index(self, name: str) -> int:
         """The position of a stage by name."""
         return next(position for position, stage in enumerate(self.stages) if stage.name == name)
+
+    def stage(self, name: str) -> Stage:
+        """A stage by name."""
+        return self.stages[self.index(name)]
 
 
 def stage_from_json(value: Mapping[str, Json]) -> Stage:

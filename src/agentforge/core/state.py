@@ -1,113 +1,21 @@
-"""A task as a value: everything the rules know of it."""
+"""A task as a value: everything the rules know of it, and what one of its runs may see."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Literal
 
-from agentforge.core.events import (
-    TaskDelivered,
-)
-from agentforge.core.pipeline import TIERS, Pipeline, Stage, Tier
-from agentforge.core.reply import Signal
+from agentforge.core.events import TaskDelivered
+from agentforge.core.pipeline import TIERS, Stage, Tier
+from agentforge.core.runs import WORKER, Run
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
-    ActionDigest,
     Amount,
     ArtifactRef,
     Baseline,
-    Budget,
-    CheckDigest,
     Delivery,
     Escalation,
     FailureReport,
-    Opened,
-    Price,
     Status,
-    TierPrice,
-    Usage,
 )
-
-LEGAL_MOVES: dict[Status, tuple[Status, ...]] = {
-    "draft": ("planned", "cancelled"),
-    "planned": ("approved", "cancelled", "blocked"),
-    "approved": ("scheduled", "cancelled"),
-    "scheduled": ("running", "cancelled", "blocked"),
-    "running": ("verifying", "failed", "blocked", "cancelled"),
-    "verifying": ("completed", "failed", "running"),
-    "completed": ("draft",),
-    "failed": ("draft",),
-    "blocked": ("draft", "cancelled"),
-    "cancelled": ("draft",),
-}
-TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
-
-MAX_TRIED = 200
-MAX_WORKING = 48
-MAX_SEEN = 256
-MAX_RECENT = 3
-MAX_FLAGGED = 200
-"""More places than that, and the repository is about such text."""
-
-Point = Literal["assemble", "ask", "pause", "act", "check", "judge", "commit", "deliver", "given"]
-"""What a run waits for; `given`: a reviewer has handed in and waits for the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class StageRun:
-    """One attempt at a stage, as far as it has come."""
-
-    name: str
-    attempt: int
-    entry_tree: str
-    point: Point = "assemble"
-    steps: int = 0
-    asks: int = 0
-    """Tries of the call of this step, for its key."""
-    troubles: int = 0
-    wait_s: int = 0
-    """What the provider asked for, before the next try."""
-    """Consecutive failures of the provider in this step."""
-    hurried: bool = False
-    """A batch was late with this step's call."""
-    gate: int = 0
-    rounds: int = 0
-    mistakes: int = 0
-    context: str = ""
-    context_tokens: int = 0
-    reply: str = ""
-    usage: Usage = Usage()
-    signal: Signal | None = None
-    summary: str = ""
-    model_mistake: str = ""
-    results: tuple[ActionDigest, ...] = ()
-    submitted: bool = False
-    """Whether this step handed in an artifact."""
-    drafts: tuple[ArtifactRef, ...] = ()
-    finals: tuple[ArtifactRef, ...] = ()
-    judged: tuple[tuple[str, str], ...] = ()
-    """Gate and evidence reference of each gate passed in this round."""
-    feedback: tuple[str, ...] = ()
-    notes: str = ""
-    tried: tuple[str, ...] = ()
-    working: tuple[Opened, ...] = ()
-    created: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
-    check: CheckDigest | None = None
-    seat: str = ""
-    """The reviewer of the panel whose run this is; empty for the one who works."""
-    step: int = 0
-    """A reviewer's step under way, counted over the task."""
-    skipped: str = ""
-    """Why nobody was asked to work."""
-    good_tree: str = ""
-    """The last tree whose checks passed."""
-    recent: tuple[str, ...] = ()
-    acts: tuple[str, ...] = ()
-    """A reviewer's own last steps: nobody sees another's."""
-
-    @property
-    def label(self) -> str:
-        """How this run is called in reports and scripts."""
-        return f"{self.name}/{self.seat}" if self.seat else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +27,7 @@ class Accepted:
     commit: str
     finals: tuple[ArtifactRef, ...]
     evidence: tuple[tuple[str, str], ...]
+    """Gate and evidence reference of each gate that it passed."""
     skipped: str = ""
     """Why nobody was asked to work on it."""
 
@@ -129,7 +38,9 @@ class Flight:
 
     key: str
     reserved: Amount
-    seat: str = ""
+    """The most that it may cost."""
+    run: str
+    """The id of the run whose call it is."""
     model: str = ""
     delivery: Delivery = "live"
     ticket: str = ""
@@ -137,48 +48,44 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Everything the rules know of a task."""
+class State(TaskSpec):
+    """What a task was started with, and where it is now."""
 
     status: Status = "draft"
-    task_id: str = ""
-    request: str = ""
-    base_commit: str = ""
-    base_tree: str = ""
-    model: str = ""
-    sandbox: str = ""
-    catalogue: str = ""
-    pipeline: Pipeline = Pipeline("", "", ())
-    higher: tuple[Pipeline, ...] = ()
-    risen: tuple[str, ...] = ()
-    """Why the lane rose, each time."""
-    price: Price | None = None
-    prices: tuple[TierPrice, ...] = ()
-    budget: Budget = Budget()
-    triage: tuple[str, ...] = ()
-    marker: str = ""
-    delivery: Delivery = "live"
-    deadline_s: int = 0
+    runs: tuple[Run, ...] = ()
+    """Who is at work: the worker, and beside it whoever reads its result."""
+    step: int = 0
+    """The newest step; steps are counted over the task."""
     tree: str = ""
+    """The recorded tree: what the worktree is made equal to before anybody acts."""
+    commit: str = ""
+    """The tip of the task's branch: the base, then a person's commit or an accepted stage's."""
+    accepted: tuple[Accepted, ...] = ()
+    """The stages that passed, in order; one that was revised is here again."""
     prepared: bool = False
+    """Whether this segment has its worktree."""
     halted: bool = False
     """The last driver ended on purpose: what differs in the worktree since is a person's work."""
     preparations: int = 0
+    """How often the worktree was made ready."""
     notices: tuple[str, ...] = ()
+    """What a person should know of the last preparation."""
+    human_commits: tuple[str, ...] = ()
+    """What people changed while the task was halted, as their commits."""
+    baseline: Baseline | None = None
+    """What was measured on the base; None until the environment is built."""
+    baselines: int = 0
+    """How often it was measured."""
+    risen: tuple[str, ...] = ()
+    """Why the lane rose, each time."""
     flagged: tuple[str, ...] = ()
     """What was found in text from outside that reads like an instruction, each once."""
-    human_commits: tuple[str, ...] = ()
-    baseline: Baseline | None = None
-    baselines: int = 0
-    run: StageRun | None = None
-    seats: tuple[StageRun, ...] = ()
-    """The panel, while it sits."""
-    step: int = 0
-    accepted: tuple[Accepted, ...] = ()
     failures: tuple[FailureReport, ...] = ()
+    """The attempts that were given up."""
     grants: tuple[str, ...] = ()
     """Stages that a person gave one more attempt."""
     revisions: int = 0
+    """How often work was sent back."""
     revised: tuple[tuple[str, int], ...] = ()
     """Revisions per stage that worked on them."""
     findings: tuple[str, ...] = ()
@@ -188,60 +95,87 @@ class State:
     reverts: tuple[str, ...] = ()
     """What was undone, and why."""
     facts: tuple[str, ...] = ()
+    """What conditions may ask about (`core.conditions`)."""
     escalations: tuple[Escalation, ...] = ()
-    recent: tuple[str, ...] = ()
-    acts: tuple[str, ...] = ()
-    """References of what the last steps did and saw."""
-    commit: str = ""
-    """The tip of the task's branch: the base, then a person's commit or an accepted stage's."""
+    """Every question to a person, answered or not."""
     spent: Amount = Amount()
+    """What the answered calls cost."""
     unaccounted: Amount = Amount()
+    """What calls without an answer may have cost, at their worst case."""
     unpriced: int = 0
     """Calls whose price is not known."""
     cached_tokens: int = 0
+    """Tokens that came from a prompt cache."""
     flights: tuple[Flight, ...] = ()
+    """Calls that were sent and have no outcome yet."""
     answers: tuple[tuple[str, int], ...] = ()
-    """Answers on record per stage."""
+    """Answers on record per run, by its label."""
     versions: tuple[tuple[str, int], ...] = ()
     """The newest version handed in, per contract."""
     segment: int = 1
+    """How often the task was taken up, its start included."""
     failure: str = ""
+    """Why the task failed."""
     delivered: TaskDelivered | None = None
+    """What was handed over."""
+    branch: str = ""
+    """The task's branch, once there is one."""
+    branch_at: str = ""
+    """The commit where the task left its branch."""
+    branches_kept: tuple[str, ...] = ()
+    """Branches of the names it wanted that somebody else made or moved, with their commits."""
+
+    # ------------------------------------------------------------------ runs
 
     @property
-    def stage(self) -> Stage:
-        """The stage under way, as its run sees it."""
-        assert self.run is not None
-        stage = self.pipeline.stages[self.pipeline.index(self.run.name)]
-        return stage.seated(self.run.seat) if self.run.seat else stage
+    def worker(self) -> Run | None:
+        """The run that goes through the stages; None before the first stage and after the last."""
+        return self.find(WORKER)
 
     @property
-    def tier(self) -> Tier:
+    def panel(self) -> tuple[Run, ...]:
+        """The runs of those who read the worker's result, while they do."""
+        return self.beside(WORKER)
+
+    def find(self, run: str) -> Run | None:
+        """The run with this id, if it is under way."""
+        for item in self.runs:
+            if item.id == run:
+                return item
+        return None
+
+    def run_of(self, run: str) -> Run:
+        """The run with this id, which is under way."""
+        found = self.find(run)
+        assert found is not None, f"there is no run {run}"
+        return found
+
+    def beside(self, parent: str) -> tuple[Run, ...]:
+        """The runs that are about the result of this one."""
+        return tuple(item for item in self.runs if item.parent == parent)
+
+    def stage_of(self, run: Run) -> Stage:
+        """The stage that a run is at, as its owner has it."""
+        stage = self.pipeline.stage(run.stage)
+        return stage.read_by(run.name) if run.owner == "reviewer" else stage
+
+    def tier_of(self, run: Run) -> Tier:
         """What kind of model is asked: the role's own, and the next one up after a failed attempt."""
-        assert self.run is not None
-        return TIERS[min(TIERS.index(self.stage.tier) + (self.run.attempt > 1), len(TIERS) - 1)]
+        return TIERS[min(TIERS.index(self.stage_of(run).tier) + (run.attempt > 1), len(TIERS) - 1)]
 
-    @property
-    def prefix(self) -> str:
-        """What the keys of the step under way begin with."""
-        assert self.run is not None
-        return f"{self.run.label}/{self.run.attempt}/{self.step}"
+    def seen_by(self, run: str) -> "RunView":
+        """The task as one run sees it."""
+        own = self.run_of(run)
+        whole = {field.name: getattr(self, field.name) for field in fields(self)}
+        if own.rules.sees == "parent":
+            parent = self.run_of(own.parent)
+            result = Accepted(
+                parent.stage, self.tree, self.commit, parent.finals or parent.drafts, parent.judged
+            )
+            whole["accepted"] = (*self.accepted, result)
+        return RunView(**whole, run=own)
 
-    def focus(self, seat: str) -> "State":
-        """The task as one reviewer of the panel sees it.
-
-        The result under review stands as if accepted, and nobody's steps but their own show.
-        """
-        if not seat:
-            return self
-        assert self.run is not None
-        run = next(item for item in self.seats if item.seat == seat)
-        result = Accepted(
-            self.run.name, self.tree, self.commit, self.run.finals or self.run.drafts, self.run.judged
-        )
-        return replace(
-            self, run=run, step=run.step, accepted=(*self.accepted, result), recent=run.recent, acts=run.acts
-        )
+    # ------------------------------------------------------------------ people
 
     @property
     def permits(self) -> frozenset[str]:
@@ -267,13 +201,15 @@ class State:
         """The question a person owes an answer to."""
         return next((item for item in reversed(self.escalations) if item.answer is None), None)
 
+    # ------------------------------------------------------------------ counts
+
     def revised_times(self, stage: str) -> int:
         """How often this stage was sent back to work."""
         return dict(self.revised).get(stage, 0)
 
-    def answered(self, stage: str) -> int:
-        """How many answers of this stage are on record."""
-        return dict(self.answers).get(stage, 0)
+    def answered(self, label: str) -> int:
+        """How many answers of a run are on record, by its label."""
+        return dict(self.answers).get(label, 0)
 
     def next_version(self, contract: str) -> int:
         """The number that the next artifact under a contract gets."""
@@ -284,6 +220,30 @@ class State:
         found = [ref for item in self.accepted for ref in item.finals if ref.contract == contract]
         return found[-1] if found else None
 
+    def flight(self, key: str) -> Flight | None:
+        """The call with this key, if it is in flight."""
+        return next((item for item in self.flights if item.key == key), None)
+
     def in_flight(self) -> Amount:
         """What is reserved for calls without an outcome."""
         return reduce(Amount.plus, (flight.reserved for flight in self.flights), Amount())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView(State):
+    """A task as one of its runs sees it: `accepted` is what that run may see as accepted. For activities; the
+    rules themselves take the state and the run.
+    """
+
+    run: Run
+    """The run whose view this is."""
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the run is at."""
+        return self.stage_of(self.run)
+
+    @property
+    def tier(self) -> Tier:
+        """What kind of model it asks."""
+        return self.tier_of(self.run)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agentforge.core.reply import Signal
+
 Status = Literal[
     "draft",
     "planned",
@@ -31,6 +33,18 @@ EscalationKind = Literal[
 ]
 RETRYABLE: frozenset[EscalationKind] = frozenset({"environment", "model"})
 """Kinds that the world may mend by itself: `continue` alone tries again."""
+
+Owner = Literal["worker", "reviewer"]
+"""Who works in a run. What follows from it is in `OWNERS` of `core/machine.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfRun:
+    """What belongs to one run, and names it."""
+
+    run: str
+    """The id of the run."""
+
 
 GateStatus = Literal["passed", "failed", "not_run", "blocked", "split"]
 """`blocked`: a reviewer demands a revision. `split`: reviewers disagree, and an arbiter decides."""
@@ -112,6 +126,29 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyDigest:
+    """A model's reply in short; the whole of it is in the pack."""
+
+    ref: str
+    """Where it is in the pack."""
+    usage: Usage = Usage()
+    cost: Amount = Amount()
+    actions: int = 0
+    """How many actions it asks for."""
+    priced: bool = True
+    """False: the price of this model is not known; `cost.micro_usd` is 0 and the bill says so."""
+    signal: Signal | None = None
+    """What the model says that the step ended in."""
+    mistake: str = ""
+    """Why it cannot be used as it is, in the words that the model is told."""
+    summary: str = ""
+    """What the model says that it did."""
+    model: str = ""
+    """As the provider names it."""
+    delivery: Delivery = "live"
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """A place in the repository that the role looked at or wrote."""
 
@@ -144,6 +181,8 @@ class ArtifactRef:
 
 PERMISSION_OPTIONS = ("allow", "always", "deny", "abort")
 
+UNKNOWN = "outcome_unknown"
+"""How an action is marked that left the sandbox when its driver was stopped: no mistake of the model."""
 NOT_DONE = frozenset({"asked", "waits"})
 """How an action is marked that waits for a person: the model made no mistake, and nothing was tried."""
 
@@ -192,12 +231,13 @@ class Escalation:
     id: str
     kind: EscalationKind
     stage: str
+    """The stage, and for a reviewer who: as the run is called in reports."""
     question: Question
     reports: tuple[FailureReport, ...] = ()
     answer: str | None = None
     by: str = ""
-    seat: str = ""
-    """The reviewer who asks, where it is one."""
+    run: str = ""
+    """The run that the question comes from; empty where it comes from none."""
 
     @property
     def allows(self) -> bool:

@@ -3,14 +3,11 @@ stage.
 """
 
 from agentforge.core.conditions import holds
-from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted, StepClosed
-from agentforge.core.inputs import CommitMade, Judged
-from agentforge.core.pipeline import ARBITER, Stage
-from agentforge.core.state import State
-from agentforge.core.story import (
+from agentforge.core.decisions import (
     FEEDBACK_LINES,
-    Story,
+    RunDecisions,
     attempts_left,
+    begin_review,
     convene,
     enter,
     escalate,
@@ -19,122 +16,117 @@ from agentforge.core.story import (
     next_step,
     remaining,
     send_back,
-    with_seat,
 )
+from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
+from agentforge.core.inputs import CommitMade, Judged
+from agentforge.core.pipeline import ARBITER, Pipeline, Stage
+from agentforge.core.state import State
 from agentforge.core.values import GateStatus, Question
 
 
-def judged(story: Story, given: Judged) -> str:
+def judged(own: RunDecisions, given: Judged) -> str:
     """A gate has spoken."""
-    stage = story.state.stage
-    undecided = (
-        given.status == "split"
-        and stage.arbiter is not None
-        and all(item.seat != ARBITER for item in story.state.seats)
-    )
-    status: GateStatus = "blocked" if given.status == "split" and not undecided else given.status
-    story.tell(GateJudged(given.gate, status, given.reasons, given.ref, given.finals))
-    run = story.run
+    status = _status(own, given)
+    own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals))
     if status == "passed":
-        convene(story)
+        convene(own)
         return f"gate {given.gate} passed"
     if status == "split":
-        with_seat(story, ARBITER, ("The reviewers disagree:", *given.reasons))
+        begin_review(own, ARBITER, ("The reviewers disagree:", *given.reasons))
         return "the reviewers disagree: one at a higher tier decides"
     if status == "blocked":
-        return _revise(story, given.reasons)
+        return _revise(own, given.reasons)
+    return _refused(own, given)
+
+
+def _status(own: RunDecisions, given: Judged) -> GateStatus:
+    """A panel that is split calls the arbiter once, if there is one. Without, it is a block."""
+    if given.status != "split":
+        return given.status
+    decided = any(run.name == ARBITER for run in own.state.beside(own.id))
+    return "blocked" if decided or own.stage.arbiter is None else "split"
+
+
+def _refused(own: RunDecisions, given: Judged) -> str:
+    """The gate did not let the result pass: it is fed back, as often as the stage allows."""
+    run, stage = own.run, own.stage
     words = "could not run, and not run is not passed" if given.status == "not_run" else "failed"
     feedback = (f"Gate {given.gate} {words}:", *given.reasons)[:FEEDBACK_LINES]
     if run.skipped:
-        again = attempts_left(story.state, run, stage)
-        return (
-            enter(story, stage, run.entry_tree, feedback, drafts=run.drafts)
-            if again
-            else give_up(story, "; ".join(feedback))
-        )
+        if attempts_left(own.state, run, stage):
+            return enter(own, stage, run.entry_tree, feedback, drafts=run.drafts)
+        return give_up(own, "; ".join(feedback))
     if stage.role is None:
-        return fail_attempt(story, "; ".join(feedback))
-    if stage.reverts and run.entry_tree != story.state.tree:
-        story.tell(Reverted(run.entry_tree, given.reasons))
+        return fail_attempt(own, "; ".join(feedback))
+    if stage.reverts and run.entry_tree != own.state.tree:
+        own.tell(Reverted(own.id, run.entry_tree, given.reasons))
         feedback = (*feedback[: FEEDBACK_LINES - 1], "All edits of this stage were undone.")
     tried = (f"gate {given.gate}: {given.reasons[0] if given.reasons else words}",)
-    story.tell(
-        StepClosed(story.state.step, f"gate_{given.gate}_{given.status}", feedback, tried, mistake=False)
-    )
+    own.close(f"gate_{given.gate}_{given.status}", feedback, tried)
     if run.rounds > stage.feedback_rounds:
-        return fail_attempt(story, " ".join(feedback))
-    return next_step(story, feedback[0])
+        return fail_attempt(own, " ".join(feedback))
+    return next_step(own, feedback[0])
 
 
-def makes_worse(story: Story) -> bool:
-    """Whether an edit must be undone: only where the stage may keep nothing that makes anything worse."""
-    check = story.run.check
-    return story.state.stage.reverts and check is not None and check.status != "passed"
-
-
-def undo(story: Story, summary: str, failures: tuple[str, ...]) -> str:
-    """The tree goes back to the last one that passed, and the role is told why."""
-    story.tell(Reverted(story.run.good_tree or story.run.entry_tree, (summary, *failures)))
-    told = (f"Your edit made something worse and was undone: {summary}.", *failures)[:FEEDBACK_LINES]
-    tried = tuple(f"{item.name} {item.target}: undone, {summary}" for item in story.run.results if item.ok)
-    story.tell(StepClosed(story.state.step, "reverted", told, tried))
-    return next_step(story, "the edit made something worse and was undone")
-
-
-def _revise(story: Story, findings: tuple[str, ...]) -> str:
+def _revise(own: RunDecisions, findings: tuple[str, ...]) -> str:
     """The work goes back, in a higher lane if this one cannot carry it."""
-    state, run, stage = story.state, story.run, story.state.stage
-    target = stage.returns_to or (stage.name if stage.reviewers else None)
-    given_up = target is None or state.revised_times(target) >= stage.max_revisions + state.grants.count(
-        stage.name
-    )
+    state, run, stage = own.state, own.run, own.stage
+    target = revises(stage)
     rise = state.pipeline.rises
     if rise is not None and rise.blocks and state.blocks >= rise.blocks:
-        _rise(story, rise.to, f"a review blocked {state.blocks} times")
-        target, given_up = _maker(story.state), False
-    if given_up or target is None:
+        owed = state.pipeline.stage(target or stage.name).products[-1].contract
+        own.tell(LaneRaised(rise.to, f"a review blocked {state.blocks} times"))
+        target = _maker(own.state.pipeline, owed)
+    elif target is None or _often_enough(state, stage, target):
         if stage.role is not None and not run.skipped:
-            told = ("The reviewer blocks:", *findings)[:FEEDBACK_LINES]
-            story.tell(StepClosed(state.step, "gate_review_blocked", told))
+            own.close("gate_review_blocked", ("The reviewer blocks:", *findings))
         text = (
             f"The reviewer still blocks after {state.revised_times(target or stage.name)} revisions: "
             f"{' '.join(findings)[:600]}"
         )
-        return escalate(story, "review", Question(text, ("retry", "abort"), ""))
-    send_back(story, target, ("The reviewer blocks:", *findings), findings)
-    return f"the reviewer blocks; revision {story.state.revised_times(target)}"
+        return escalate(own.all, "review", Question(text, ("retry", "abort"), ""), run=own.id)
+    send_back(own, target, ("The reviewer blocks:", *findings), findings)
+    return f"the reviewer blocks; revision {own.state.revised_times(target)}"
 
 
-def _maker(state: State) -> str:
-    """The stage that works on a block: the first that makes the implementation."""
-    return next(
-        stage.name
-        for stage in state.pipeline.stages
-        if any(item.contract == "implementation" for item in stage.products)
-    )
+def revises(stage: Stage) -> str | None:
+    """The stage that works on a block of this one; None where nobody does."""
+    return stage.returns_to or (stage.name if stage.reviewers else None)
 
 
-def _rise(story: Story, lane: str, why: str) -> None:
-    story.tell(LaneRaised(lane, why))
+def _often_enough(state: State, stage: Stage, target: str) -> bool:
+    return state.revised_times(target) >= stage.max_revisions + state.grants.count(stage.name)
 
 
-def accepted(story: Story, given: CommitMade) -> str:
+def _maker(pipeline: Pipeline, contract: str) -> str:
+    """The first stage that makes an artifact under this contract."""
+    for stage in pipeline.stages:
+        if any(item.contract == contract for item in stage.products):
+            return stage.name
+    return pipeline.stages[0].name
+
+
+def accepted(own: RunDecisions, given: CommitMade) -> str:
     """A stage's commit is made: the next stage begins, in a higher lane if the change spreads."""
-    run, finals = story.run, story.run.finals
-    story.tell(StageAccepted(run.name, given.tree, given.commit, finals, given.facts))
-    if why := _spreads(story.state, given):
-        _rise(story, story.state.pipeline.rises.to if story.state.pipeline.rises else "", why)
-        return f"the lane rises: {why}; " + _go_to(story, remaining(story.state), given.tree)
-    pipeline = story.state.pipeline
-    position = pipeline.index(run.name) + 1
+    run = own.run
+    own.tell(
+        StageAccepted(
+            own.id, run.stage, given.tree, given.commit, run.finals, given.facts, given.branch, given.kept
+        )
+    )
+    pipeline = own.state.pipeline
+    if pipeline.rises is not None and (why := _spreads(own.state, given)):
+        own.tell(LaneRaised(pipeline.rises.to, why))
+        return f"the lane rises: {why}; " + _go_to(own, remaining(own.state), given.tree)
+    position = pipeline.index(run.stage) + 1
     if position == len(pipeline.stages):
         return "the last stage is accepted"
-    return _go_to(story, pipeline.stages[position], given.tree)
+    return _go_to(own, pipeline.stages[position], given.tree)
 
 
-def _go_to(story: Story, stage: Stage, tree: str) -> str:
-    skipped = stage.skip_if if stage.role is not None and holds(stage.skip_if, story.state.facts) else ""
-    return enter(story, stage, tree, skipped=skipped)
+def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
+    skip = stage.role is not None and holds(stage.skip_if, own.state.facts)
+    return enter(own, stage, tree, skipped=stage.skip_if if skip else "")
 
 
 def _spreads(state: State, given: CommitMade) -> str:

@@ -11,7 +11,8 @@ from typing import Protocol
 from agentforge.core.effects import Await, Effect
 from agentforge.core.errors import StateInvalid, UserError
 from agentforge.core.inputs import DriverStarted, Input, Message, Outcome, Parked
-from agentforge.core.state import TERMINAL, State
+from agentforge.core.machine import TERMINAL
+from agentforge.core.state import State
 
 IN_FLIGHT = 4
 POLL_SECONDS = 0.5

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.analysis.outcomes import TestResult, TestRun, absent
-from agentforge.analysis.testrun import run_tests
 from agentforge.core.reply import Json
 from agentforge.core.values import GateStatus
+from agentforge.languages.generated import lay_generated
+from agentforge.languages.outcomes import TestResult, TestRun, absent
+from agentforge.languages.port import Language
+from agentforge.languages.table import DEFAULT
+from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
-from agentforge.sandbox.environment import Environment, lay_generated
 from agentforge.sandbox.worktree import Workspace
 
 
@@ -35,6 +37,8 @@ class Court:
     timeout_s: float
     is_test: Callable[[str], bool]
     """Whether a path belongs to the tests of this repository."""
+    language: Language = DEFAULT
+    """Whose tests are run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run of this sitting, for the record."""
 
@@ -42,7 +46,7 @@ class Court:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
         place = self.workspace.pristine(tree, self.base_commit)
         lay_generated(self.env, place)
-        run = run_tests(
+        run = self.language.runs.run_tests(
             self.sandbox,
             self.env,
             place,

@@ -2,28 +2,18 @@
 weakened.
 """
 
-import configparser
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentforge.analysis.lint import LintRun, worse
-from agentforge.analysis.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
-from agentforge.analysis.testrun import foreign
-from agentforge.analysis.typecheck import TypeRun
-from agentforge.analysis.typecheck import worse as worse_types
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, result_of
+from agentforge.gates.ratchets import worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
+from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
+from agentforge.languages.values import CheckRun
 
 MAX_REASONS = 10
-TEST_SETTINGS = frozenset(
-    {"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"}
-)
-"""Files that decide how tests run, wherever they lie. After RED they stay as they are: what is judged is what
-is handed over.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +27,10 @@ class GreenCase:
     suite: Mapping[str, Json]
     baseline: TestRun
     flaky: frozenset[str]
-    lint_before: LintRun
-    lint_after: LintRun
-    types_before: TypeRun = TypeRun("not_configured")
-    types_after: TypeRun = TypeRun("not_configured")
+    lint_before: CheckRun
+    lint_after: CheckRun
+    types_before: CheckRun = CheckRun("not_configured")
+    types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
@@ -63,12 +53,12 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
     if patched := sorted(set(run.patched) - set(case.baseline.patched)):
         reason = (
-            f"the code under test replaces parts of pytest ({', '.join(patched[:3])}), so its "
-            "outcomes prove nothing"
+            f"the code under test replaces parts of {court.language.tests.RUNNER} "
+            f"({', '.join(patched[:3])}), so its outcomes prove nothing"
         )
         return Verdict("not_run", (reason,), {"runs": list(court.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
-    if elsewhere := foreign(run, court.workspace.verdict, court.env.source, changed):
+    if elsewhere := court.language.runs.foreign(run, court.workspace.verdict, court.env.source, changed):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
         return Verdict("not_run", (reason,), {"runs": list(court.runs)})
 
@@ -86,8 +76,8 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
     reasons += unsettled(run, case.suite)
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
-    conformance = worse(LintRun("ran") if case.strict else case.lint_before, case.lint_after)
-    types = worse_types(TypeRun("ran") if case.strict else case.types_before, case.types_after)
+    conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
+    types = worse(CheckRun("ran") if case.strict else case.types_before, case.types_after)
     reasons += [f"lint: {line}" for line in conformance] + [f"types: {line}" for line in types]
     record: dict[str, Json] = {
         "tree": case.tree,
@@ -146,54 +136,28 @@ def _broken_lock(court: Court, case: GreenCase) -> list[str]:
     return [
         f"`{path}` is locked since RED and was {'changed' if path in there else 'deleted'}"
         for path, entry in locked.items()
-        if there.get(path) != entry and path.rpartition("/")[2] not in TEST_SETTINGS
+        if there.get(path) != entry and path.rpartition("/")[2] not in court.language.tests.SETTINGS
     ]
 
 
 def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:
-    """Whole files where they are about tests alone; of files that say more, only the part that pytest
-    reads.
+    """Whole files where they are about tests alone; of files that say more, only the part that the
+    runner reads.
     """
-    git = court.workspace.git
+    git, tests = court.workspace.git, court.language.tests
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"
         for change in git.diff_names(red_tree, case.tree)
-        if change.path.rpartition("/")[2] in TEST_SETTINGS
+        if change.path.rpartition("/")[2] in tests.SETTINGS
     ]
 
     def part(tree: str, path: str) -> object:
-        return _SECTIONS[path]((git.read_blob(tree, path) or b"").decode("utf-8", "replace"))
+        return tests.SECTIONS[path]((git.read_blob(tree, path) or b"").decode("utf-8", "replace"))
 
-    changed = [path for path in _SECTIONS if part(red_tree, path) != part(case.tree, path)]
-    return reasons + [f"the pytest settings in {path} changed after RED; take that back" for path in changed]
-
-
-def _of_toml(text: str) -> object:
-    try:
-        tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError:
-        return "unreadable"
-    return tool.get("pytest") if isinstance(tool, dict) else None
-
-
-def _of_ini(section: str) -> Callable[[str], object]:
-    def read(text: str) -> object:
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(text)
-        except configparser.Error:
-            return "unreadable"
-        return dict(parser[section]) if parser.has_section(section) else None
-
-    return read
-
-
-_SECTIONS: Mapping[str, Callable[[str], object]] = {
-    "pyproject.toml": _of_toml,
-    "tox.ini": _of_ini("pytest"),
-    "setup.cfg": _of_ini("tool:pytest"),
-}
-"""Where pytest's settings may stand beside others, and how to take them out."""
+    changed = [path for path in tests.SECTIONS if part(red_tree, path) != part(case.tree, path)]
+    return reasons + [
+        f"the {tests.RUNNER} settings in {path} changed after RED; take that back" for path in changed
+    ]
 
 
 def _not_configured(case: GreenCase) -> list[Json]:

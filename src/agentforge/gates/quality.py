@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.analysis.complexity import LIMIT, complexity, worse_complexity
-from agentforge.analysis.coverage import CoverageRun, Covered, added_lines, covered, measure, uncovered
-from agentforge.analysis.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
-from agentforge.analysis.symbols import PYTHON, decode
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict
-from agentforge.sandbox.environment import lay_generated
+from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
+from agentforge.gates.ratchets import LIMIT, worse_complexity
+from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
+from agentforge.languages.generated import lay_generated
+from agentforge.languages.measures import complexity, statements
+from agentforge.languages.symbols import decode
+from agentforge.languages.table import CODE, is_source
+from agentforge.languages.values import CoverageRun
 
 MAX_REASONS = 10
 MAX_FILES = 3000
@@ -87,13 +90,13 @@ def _changed(court: Court, case: QualityCase) -> list[str]:
     changes = court.workspace.git.diff_names(case.base_tree, case.tree) + court.workspace.git.diff_names(
         case.entry_tree, case.tree
     )
-    paths = sorted({change.path for change in changes if change.path.endswith(PYTHON)})
+    paths = sorted({change.path for change in changes if is_source(change.path)})
     return [path for path in paths if not court.is_test(path) and path not in court.env.generated]
 
 
 def _texts(court: Court, tree: str, paths: list[str]) -> dict[str, str]:
     found = {path: court.workspace.git.read_blob(tree, path) for path in paths}
-    return {path: decode(data) for path, data in found.items() if data is not None}
+    return {path: decode(data, path) for path, data in found.items() if data is not None}
 
 
 def _knotty(before: list[dict[str, str]], now: Texts, *, strict: bool) -> tuple[list[str], int | None]:
@@ -136,7 +139,8 @@ def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
     """The project's other source files; a copy of one of them is a copy."""
     paths = [
         path.relative_to(place).as_posix()
-        for path in place.rglob("*.py")
+        for suffix in CODE
+        for path in place.rglob(f"*{suffix}")
         if path.is_file() and not path.is_symlink()
     ]
     mine = [
@@ -144,7 +148,9 @@ def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
         for path in paths
         if path not in touched and not court.is_test(path) and path not in court.env.generated
     ]
-    return {path: decode((place / path).read_bytes()) for path in mine} if len(mine) <= MAX_FILES else {}
+    return (
+        {path: decode((place / path).read_bytes(), path) for path in mine} if len(mine) <= MAX_FILES else {}
+    )
 
 
 def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple[CoverageRun, Covered]:
@@ -152,7 +158,7 @@ def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple
     changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
     if not now:
         return CoverageRun("ran", "no line to run"), Covered(0, 0, {})
-    run = measure(
+    run = court.language.runs.measure(
         court.sandbox,
         court.env,
         place,
@@ -161,4 +167,5 @@ def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple
         scratch=court.scratch,
         timeout_s=court.timeout_s,
     )
-    return run, covered(run, now, None if case.strict else changed)
+    lines = {path: statements(text, path) for path, text in now.items()}
+    return run, covered(run, lines, None if case.strict else changed)

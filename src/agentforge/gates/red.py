@@ -4,16 +4,16 @@ The tree it judges is the stage's entry with the changes to test paths only, so 
 whether one role wrote the tests alone or tests and code came in one reply.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentforge.analysis.outcomes import GOOD, TestResult, TestRun
-from agentforge.analysis.testguard import test_ids_in_source
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, objects, result_of, texts
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
+from agentforge.languages.table import is_code
+from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
 
 RUNS = 3
 MAX_REASONS = 10
@@ -70,7 +70,8 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(court.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
-    proof, reasons = _judge(runs[0], declared, sources, _promised(case.specification), case.old)
+    promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
+    proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
     if reasons:
         return _fail(reasons, court)
     runs += [court.run(red_tree, files) for _ in range(RUNS - 1)]
@@ -84,7 +85,7 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
     if reasons:
         return _fail(["A test that differs between runs proves nothing:", *reasons], court)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
-    kept |= {path for path in entries if path.rpartition("/")[2] == "conftest.py"}
+    kept |= {path for path in entries if shares_fixtures(path)}
     return Verdict(
         "passed",
         (),
@@ -126,7 +127,7 @@ def _bare(name: str) -> str:
     """The name without a path before it or parameters after it."""
     return (
         name.partition("::")[2].partition("[")[0]
-        if name.partition("::")[0].endswith(".py")
+        if is_code(name.partition("::")[0])
         else name.partition("[")[0]
     )
 
@@ -151,15 +152,13 @@ def _judge(
     reasons: list[str] = []
     for test in declared:
         if test.path in run.collect_errors:
-            reason = _import_reason(run.collect_errors[test.path], promised)
+            reason = missing_import(run.collect_errors[test.path], test.path, promised)
             ids = [
-                identity
-                for identity in test_ids_in_source(sources[test.path], test.path)
-                if names_test(identity, test)
+                identity for identity in test_ids(sources[test.path], test.path) if names_test(identity, test)
             ]
             if reason is None or test.guard or not ids:
                 reasons.append(
-                    f"{test.path} cannot be collected: {_last_line(run.collect_errors[test.path])}"
+                    f"{test.path} cannot be collected: {error_line(run.collect_errors[test.path])}"
                 )
             for identity in ids if reason else ():
                 proof[identity] = _entry(test, "error", "collect", reason or "")
@@ -230,38 +229,6 @@ def names_test(identity: str, test: Declared) -> bool:
     """Whether a collected id is a case of a declared test."""
     inside = identity.partition("::")[2].partition("[")[0]
     return inside == test.name or inside.rpartition("::")[2] == test.name
-
-
-def _promised(specification: Mapping[str, Json]) -> list[str]:
-    """Dotted names that the specification creates or changes: what a red test may fail to import."""
-    paths = texts(specification, "files_to_create") + texts(specification, "files_to_modify")
-    return [
-        path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for path in paths
-        if path.endswith(".py")
-    ]
-
-
-def _import_reason(error: str, promised: list[str]) -> str | None:
-    """The import error, if it names something the specification creates; else None."""
-    for pattern in (
-        r"ModuleNotFoundError: No module named '([\w.]+)'",
-        r"ImportError: cannot import name '\w+' from '([\w.]+)'",
-    ):
-        if (found := re.search(pattern, error)) is not None:
-            wanted = found.group(1)
-            if any(
-                name == wanted or name.endswith(f".{wanted}") or name.startswith(f"{wanted}.")
-                for name in promised
-            ):
-                return found.group(0)
-    return None
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
-    return (told or lines or [""])[-1][:300]
 
 
 def _fail(reasons: list[str], court: Court) -> Verdict:

@@ -6,10 +6,11 @@ They are rewritten or removed with the new tests, in RED, and nothing else of th
 import difflib
 from collections.abc import Collection, Iterable, Mapping
 
-from agentforge.analysis.outcomes import TestRun, covering
-from agentforge.analysis.testguard import source_of_test, weakened
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, objects, result_of
+from agentforge.languages.outcomes import TestRun, covering
+from agentforge.languages.table import is_code
+from agentforge.languages.tests import source_of_test, weakened
 
 SETTLED = frozenset({"passed", "missing"})
 """What a test that was given up may be in the branch: rewritten and true, or gone."""
@@ -59,7 +60,7 @@ def weakened_tests(
     given_up = superseded_ids(suite)
     reasons = []
     for change in git.diff_names(base, tree):
-        if change.status == "A" or not change.path.endswith(".py") or not court.is_test(change.path):
+        if change.status == "A" or not is_code(change.path) or not court.is_test(change.path):
             continue
         lines = weakened(_text(court, base, change.path), _text(court, tree, change.path), change.path)
         for line in lines:

@@ -20,6 +20,7 @@ from agentforge.models.known.local import NoRedirect, astray
 from agentforge.models.known.providers import Provider
 from agentforge.models.provider_model import installed
 from agentforge.models.wrap.clock import REAL
+from agentforge.system.installation import install_command
 
 PROBE_S: Final = 1.5
 _MAX_BODY: Final = 4 << 20
@@ -70,7 +71,7 @@ def _before(provider: Provider, key: str | None) -> Probe | None:
             provider,
             "not_installed",
             "its library is not installed",
-            f"Run: pip install 'agentforge[{provider.extra}]'",
+            f"Run: {install_command(provider.extra)}",
         )
     if provider.needs_key and not key:
         return Probe(

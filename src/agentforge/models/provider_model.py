@@ -25,6 +25,7 @@ from agentforge.models.reply import format as means
 from agentforge.models.reply.native_calls import REPORT, recorded_calls
 from agentforge.models.reply.text import MAX_REPLY_BYTES
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, Wrap
+from agentforge.system.installation import install_command
 
 _MODULES: dict[Extra, tuple[str, ...]] = {
     "openai": ("pydantic_ai", "openai"),
@@ -55,7 +56,7 @@ class ProviderModel:
         if not installed(self.provider.extra):
             raise Unusable(
                 f"The {self.provider.extra} wire needs an optional part that is not installed.",
-                f"Run: pip install 'agentforge[{self.provider.extra}]'",
+                f"Run: {install_command(self.provider.extra)}",
             )
         if self.api_key is not None and not (
             self.api_key.isascii() and self.api_key.isprintable() and self.api_key.strip()

@@ -7,11 +7,13 @@ that runs there finds a repository and none of the user's.
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
@@ -26,6 +28,10 @@ FIXED_DATE = "2000-01-01T00:00:00+00:00"
 """Commits that only keep objects alive are the same whenever they are made."""
 
 
+TRAILER = "AgentForge-Task"
+"""What the message of a task's commit names it by."""
+
+_BRANCHES = "refs/heads/"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 _CONFIG_SHA256 = _CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
 
@@ -41,6 +47,14 @@ class Stood:
     """The difference was a person's, and was kept."""
 
 
+class Pointed(NamedTuple):
+    """A branch that holds a commit."""
+
+    branch: str
+    kept: tuple[str, ...] = ()
+    """Branches of other people that had its name, with their commits."""
+
+
 class Workspace:
     """The checkouts of one task and the refs that keep its objects alive."""
 
@@ -51,7 +65,8 @@ class Workspace:
         self.worktree = root / "worktree"
         self.verdict = root / "verdict"
         self.ref = f"refs/agentforge/{task_id}"
-        self.branch = f"refs/heads/agentforge/{task_id}"
+        self.branch = f"agentforge/{task_id}"
+        """The name that its branch gets, if nobody else has it."""
         self._stands_at: str | None = None
         # What nobody but the driver of a task changes, so that it is looked up once.
         self._indexes: dict[str, str] = {}
@@ -140,13 +155,15 @@ class Workspace:
         """
         if self._base == commit:
             return
-        parent = self.branch.rpartition("/")[0]
-        if self.git.read_ref(parent) is not None:
-            name = parent.removeprefix("refs/heads/")
-            sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
-            raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
+        self._refuse_branch_above()
         self.git.update_ref(f"{self.ref}/base", commit)
         self._base = commit
+
+    def _refuse_branch_above(self) -> None:
+        name = self.branch.rpartition("/")[0]
+        if self.git.read_ref(f"{_BRANCHES}{name}") is not None:
+            sentence = f"There is a branch called `{name}`, so git can make no branch `{name}/…` beside it."
+            raise UsageError(sentence, f"Rename it: `git branch -m {name} ANOTHER-NAME`.")
 
     def commit(
         self, tree: str, parent: str, message: str, date: str, author: tuple[str, str] = AUTHOR
@@ -154,9 +171,51 @@ class Workspace:
         """A commit that is the same whenever it is repeated."""
         return self.git.commit_tree(tree, [parent], message, date, author)
 
-    def point_branch(self, commit: str) -> None:
-        """Moves the task's own branch; no other ref of the user's is ever written."""
-        self.git.update_ref(self.branch, commit)
+    def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
+        """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
+
+        A branch that holds anything else is somebody else's: it is left alone, and the next free name taken.
+        Repeated, it finds the branch that it made.
+        """
+        numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
+        kept: list[str] = []
+        for name in itertools.chain(dict.fromkeys((branch or self.branch, self.branch)), numbered):
+            found = self._claim(name, commit, left_at if name == branch else "")
+            if not found:
+                return Pointed(name, tuple(kept))
+            kept.append(found)
+        raise AssertionError
+
+    def _made(self, tip: str) -> bool:
+        """Whether all that a commit has beyond the base was committed by this task, and by nobody else: work
+        of ours that a journal of an earlier day does not know. An amended commit has another committer.
+        """
+        shown = f"--format=%ae%x00%ce%x00%(trailers:key={TRAILER},valueonly,separator=%x2C)"
+        span = f"{self.ref}/base..{tip}"
+        listed = self.git.run("log", "--no-show-signature", "--no-notes", shown, span, check=False)
+        mine = "\0".join((AUTHOR[1], AUTHOR[1], self.task_id))
+        lines = listed.out.decode("utf-8", "replace").splitlines()
+        return listed.code == 0 and bool(lines) and all(line == mine for line in lines)
+
+    def _claim(self, name: str, commit: str, left_at: str) -> str:
+        """Empty if the branch is at `commit` now; else what stands in the way, which is not touched."""
+        ref = f"{_BRANCHES}{name}"
+        there = self.git.refs(ref)
+        tip = there.get(ref, "")
+        if tip == commit:
+            return ""
+        alone = there.keys() <= {ref}
+        if not alone or (tip and tip != left_at and not self._made(tip)):
+            taken, at = next(iter(there.items()))
+            return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
+        try:
+            self.git.update_ref(ref, commit, tip)
+        except Unusable:
+            self._refuse_branch_above()
+            if self.git.refs(ref) == there:
+                raise
+            return self._claim(name, commit, left_at)  # somebody moved it this very moment
+        return ""
 
     def describe_version(self, base_commit: str) -> str | None:
         """A version derived from the nearest tag, for projects that ask git for theirs; the same for the
@@ -248,7 +307,8 @@ class Workspace:
             pattern = self.root / f"stand-in-{base_commit}"
             if not pattern.is_dir():
                 self._make_stand_in(pattern, base_commit)
-            scratch = self.root / f"{directory.name}.stand-in"
+            # Beside its place: the cache of environments may be on another file system than the checkouts.
+            scratch = directory.with_name(f"{directory.name}.stand-in")
             with disk_errors():
                 shutil.rmtree(scratch, ignore_errors=True)
                 # What set-up may write is its own to the last byte; runs find both checkouts of a task
@@ -273,7 +333,13 @@ class Workspace:
         # repository behind.
         wanted = f"--shallow {base_commit}\n{base_commit}\n".encode()
         self.git.run(
-            "pack-objects", "-q", "--revs", "--window=0", str(scratch / "objects/pack/pack"), input=wanted
+            "pack-objects",
+            "-q",
+            "--revs",
+            "--window=0",
+            str(scratch / "objects/pack/pack"),
+            input=wanted,
+            env=self.git.writing_objects_to(scratch / "objects"),
         )
         self.git.run("read-tree", base_commit, index=scratch / "index", work_tree=scratch)
         if version := self.describe_version(base_commit):

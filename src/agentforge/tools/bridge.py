@@ -18,9 +18,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agentforge.analysis.symbols import syntax_error
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
+from agentforge.languages.symbols import syntax_error
+from agentforge.languages.table import is_code
 from agentforge.system.globs import Glob, glob, matches_any
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import (
@@ -303,12 +304,12 @@ def _paths_named(action: Action) -> list[str]:
 
 
 def _broken_syntax(result: ToolResult, bench: Workbench) -> str:
-    """A sentence for every Python file just written that does not parse: cheap to know now, dear to learn a
+    """A sentence for every file of code just written that does not parse: cheap to know now, dear to learn a
     step later.
     """
     notes = []
     for path in result.wrote[:_PARSED_FILES]:
-        if path.endswith(".py") and (bench.root / path).is_file():
+        if is_code(path) and (bench.root / path).is_file():
             broken = syntax_error(read_source(bench.root, path).text, path)
             if broken is not None:
                 notes.append(f"\nSyntax error in `{path}`, line {broken[0]}: {broken[1]}")

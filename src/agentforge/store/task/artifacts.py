@@ -4,8 +4,8 @@ from pathlib import Path
 
 from agentforge.core.codec import encode
 from agentforge.core.errors import Unusable, UsageError
-from agentforge.core.inputs import Create
 from agentforge.core.reply import Json
+from agentforge.core.spec import TaskSpec
 from agentforge.core.values import ArtifactRef
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.lines import readable, spell_document
@@ -53,27 +53,27 @@ def write_patch(files: TaskFiles, step: int, patch: bytes) -> Path:
     return path
 
 
-def write_inputs(files: TaskFiles, create: Create, started_at: str, engine: str) -> None:
+def write_inputs(files: TaskFiles, spec: TaskSpec, started_at: str, engine: str) -> None:
     """`task.yaml` and the request word for word: written once, at the start."""
     task: dict[str, Json] = {
-        "task_id": create.task_id,
-        "request": create.request,
-        "goal": create.pipeline.name,
-        "lane": create.pipeline.lane,
+        "task_id": spec.task_id,
+        "request": spec.request,
+        "goal": spec.pipeline.name,
+        "lane": spec.pipeline.lane,
         "started_at": started_at,
         "engine": engine,
-        "model": create.model,
-        "sandbox": create.sandbox,
-        "base_commit": create.base_commit,
-        "tree_hash": create.base_tree,
-        "catalogue": create.catalogue,
-        "limits": encode(create.budget),
-        "triage": list(create.triage),
+        "model": spec.model,
+        "sandbox": spec.sandbox,
+        "base_commit": spec.base_commit,
+        "tree_hash": spec.base_tree,
+        "catalogue": spec.catalogue,
+        "limits": encode(spec.budget),
+        "triage": list(spec.triage),
     }
     request: dict[str, Json] = {
-        "task_id": create.task_id,
+        "task_id": spec.task_id,
         "received_at": started_at,
-        "request": create.request,
+        "request": spec.request,
     }
     for path, value in ((files.task, task), (files.original_request, request)):
         create_exclusive(path, spell_document(value))

@@ -19,7 +19,8 @@ from agentforge.core.events import (
     TaskCreated,
 )
 from agentforge.core.pipeline import Pipeline
-from agentforge.core.values import Amount, Delivery, Usage
+from agentforge.core.runs import run_name
+from agentforge.core.values import Amount, Delivery, ReplyDigest, Usage
 from agentforge.store.task.journal import read_lines
 from agentforge.store.task.lines import Line
 
@@ -106,22 +107,23 @@ class _Reader:
     def take(self, event: Event, day: str) -> None:
         match event:
             case TaskCreated():
-                self._task, self._lane = event.task_id, event.pipeline.lane
-                self._lines = {each.lane: each for each in (event.pipeline, *event.higher)}
-                self._priced = {"": event.price is not None} | {
-                    each.tier: each.price is not None for each in event.prices
+                spec = event.spec
+                self._task, self._lane = spec.task_id, spec.pipeline.lane
+                self._lines = {each.lane: each for each in (spec.pipeline, *spec.higher)}
+                self._priced = {"": spec.price is not None} | {
+                    each.tier: each.price is not None for each in spec.prices
                 }
             case LaneRaised(lane):
                 self._lane = lane
-            case StageEntered(stage) if not event.seat:
+            case StageEntered(_, stage) if not event.parent:
                 self._stage = stage
             case AskSent():
                 self._sent(event, day)
             case AskAnswered():
-                self._end(event.key, _answered(event))
-            case AskLost(key, reserved):
+                self._end(event.key, _answered(event.reply))
+            case AskLost(_, key, reserved):
                 self._end(key, self._lost(key, reserved))
-            case AskFailed(key, _, _, unaccounted) | AskPromoted(key, unaccounted):
+            case AskFailed(_, key, _, _, unaccounted) | AskPromoted(_, key, unaccounted):
                 self._end(
                     key,
                     self._lost(key, unaccounted)
@@ -138,21 +140,21 @@ class _Reader:
     def _sent(self, event: AskSent, day: str) -> None:
         number = next(self._numbers)
         self._open[event.key] = number
-        role = self._role(event.seat)
+        role = self._role(run_name(event.run))
         base = Call(
             self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model
         )
         priced = self._priced.get(event.tier, self._priced.get("", False))
         self.calls[number] = replace(base, reserved=event.reserved, priced=priced, delivery=event.delivery)
 
-    def _role(self, seat: str) -> str:
+    def _role(self, name: str) -> str:
         line = self._lines.get(self._lane)
         stage = next((each for each in line.stages if each.name == self._stage), None) if line else None
         if stage is None:
-            return seat
-        if seat == "arbiter" and stage.arbiter:
+            return name
+        if name == "arbiter" and stage.arbiter:
             return stage.arbiter.role
-        return seat or stage.role or ""
+        return name or stage.role or ""
 
     def _lost(self, key: str, reserved: Amount) -> dict[str, object]:
         priced = key in self._open and self.calls[self._open[key]].priced
@@ -169,12 +171,12 @@ class _Reader:
             self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]
 
 
-def _answered(event: AskAnswered) -> dict[str, object]:
+def _answered(reply: ReplyDigest) -> dict[str, object]:
     return {
         "state": "settled",
-        "usage": event.usage,
-        "tokens": event.cost.tokens,
-        "micro_usd": event.cost.micro_usd if event.priced else None,
-        "delivery": event.delivery,
-        "ok": not event.mistake or event.actions > 0,
+        "usage": reply.usage,
+        "tokens": reply.cost.tokens,
+        "micro_usd": reply.cost.micro_usd if reply.priced else None,
+        "delivery": reply.delivery,
+        "ok": not reply.mistake or reply.actions > 0,
     }

@@ -14,7 +14,7 @@ from agentforge.core.effects import Effect
 from agentforge.core.errors import StateInvalid, Unusable, UsageError
 from agentforge.core.events import EVENT_TYPES, Discarded, Event, StepClosed, event_from_json, event_to_json
 from agentforge.core.evolve import evolve
-from agentforge.core.inputs import Create, Input
+from agentforge.core.inputs import Create, Input, OwedAgain
 from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -68,12 +68,12 @@ class Journal:
     def create(cls, files: TaskFiles, create: Create, clock: Clock) -> Self:
         """A new journal whose first line is the task's creation; file and line appear together."""
         now = stamp(clock())
-        header = spell_header(create.task_id, create.request, now)
+        header = spell_header(create.spec.task_id, create.spec.request, now)
         decision = decide(State(), create)
         body, _, _ = _body(State(), decision, 1, now, "create")
         line, _ = spell_line(body, digest(header))
         if not create_exclusive(files.journal, header + line):
-            raise StateInvalid(f"state_invalid: {create.task_id} exists already.")
+            raise StateInvalid(f"state_invalid: {create.spec.task_id} exists already.")
         return cls.open(files, clock, write=True)
 
     @classmethod
@@ -104,15 +104,26 @@ class Journal:
         return key in self._keys
 
     def advance(self, key: str, given: Input) -> tuple[Effect, ...]:
-        """Record what an input means, in one line, and say what is owed now. A known key changes nothing."""
+        """Record what an input means, in one line, and say what is owed now. A known key changes nothing.
+
+        No engine could get past an effect that is owed although its outcome is on record: a person is asked.
+        """
         with self._lock:
             if self._broken is not None:
                 raise Unusable(self._broken.sentence, self._broken.next_step)
             if not self.known(key):
-                decision = decide(self.state, given, key)
-                if decision.events:
-                    self._append(key, decision)
+                self._decide(key, given)
+            owed = pending(self.state)
+            again = next((effect.key for effect in owed if self.known(effect.key)), None)
+            if again is None:
+                return owed
+            self._decide(f"{again}/owed-again/{self.length}", OwedAgain(again))
             return pending(self.state)
+
+    def _decide(self, key: str, given: Input) -> None:
+        decision = decide(self.state, given, key)
+        if decision.events:
+            self._append(key, decision)
 
     def catch_up(self) -> None:
         """For a reader: takes in what the driver has appended since, and tells the listeners."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from agentforge.core.events import Escalated, Event, Moved, Resolved, StageAccepted
-from agentforge.core.state import TERMINAL
+from agentforge.core.machine import TERMINAL
 
 Clock: TypeAlias = Callable[[], datetime]
 """The time now, with its zone."""
@@ -42,7 +42,7 @@ class Times:
         times = replace(self, created_at=self.created_at or timestamp, updated_at=timestamp)
         for event in events:
             match event:
-                case StageAccepted(stage):
+                case StageAccepted(stage=stage):
                     times = replace(times, accepted=(*times.accepted, (stage, timestamp)))
                 case Escalated(escalation):
                     times = replace(times, opened=(*times.opened, (escalation.id, timestamp)))

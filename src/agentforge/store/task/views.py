@@ -9,9 +9,11 @@ from typing import Literal, assert_never
 
 from agentforge.core.codec import encode
 from agentforge.core.errors import Unusable
+from agentforge.core.machine import TERMINAL
 from agentforge.core.pipeline import Stage
 from agentforge.core.reply import Json
-from agentforge.core.state import TERMINAL, StageRun, State
+from agentforge.core.runs import Run
+from agentforge.core.state import State
 from agentforge.core.values import ArtifactRef, Escalation, FailureReport
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import read
@@ -63,8 +65,9 @@ class Planned:
 def plan(state: State) -> tuple[Planned, ...]:
     """Every stage of the lane and how far it is, after those of a lower lane that the task rose from."""
     stages = state.pipeline.stages
-    run = state.run if state.run is not None and state.run.point != "deliver" else None
-    here = len(stages) if run is None else state.pipeline.index(run.name)
+    run = state.worker
+    run = run if run is not None and run.point != "deliver" else None
+    here = len(stages) if run is None else state.pipeline.index(run.stage)
     done = {
         item.stage: Planned(item.stage, "done", item.commit, item.finals, item.skipped)
         for item in state.accepted
@@ -146,15 +149,15 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
 
 def memory_view(state: State, head: str, length: int) -> Json:
     """`working_memory.yaml`: what the next step is told of the ones before."""
-    run = state.run
+    run = state.worker
     view: dict[str, Json] = {
         "task_id": state.task_id,
         "journal": {"length": length, "head": head},
         "step": state.step,
-        "phase": run.name if run else None,
+        "phase": run.stage if run else None,
         "attempt": run.attempt if run else None,
         "notes": run.notes if run else "",
-        "recent_actions": list(state.recent),
+        "recent_actions": list(run.recent) if run else [],
         "feedback": list(run.feedback) if run else [],
         "tried": list(run.tried) if run else [],
         "working_set": encode(run.working) if run else [],
@@ -202,11 +205,9 @@ def reports(state: State, escalation: Escalation) -> tuple[FailureReport, ...]:
     )
 
 
-def asking(state: State, escalation: Escalation) -> StageRun | None:
+def asking(state: State, escalation: Escalation) -> Run | None:
     """The run that a question came from, as far as it is still under way."""
-    found = next(
-        (item for item in state.seats if escalation.seat and item.seat == escalation.seat), state.run
-    )
+    found = state.find(escalation.run) or state.worker
     return found if found is not None and found.label == escalation.stage else None
 
 
@@ -265,9 +266,9 @@ def _planned(item: Planned) -> Json:
 
 
 def _branch(state: State) -> Json:
-    if state.commit == state.base_commit:
+    if not state.branch:
         return None
-    return {"name": f"agentforge/{state.task_id}", "commit": state.commit, "base": state.base_commit}
+    return {"name": state.branch, "commit": state.branch_at, "base": state.base_commit}
 
 
 def _outcome(state: State) -> Json:
@@ -288,7 +289,7 @@ def _pipeline(state: State, times: Times) -> Json:
         "risen": [*state.risen],
         "entry_stage": stages[0].name if stages else None,
         "exit_stage": stages[-1].name if stages else None,
-        "current_stage": state.run.name if state.run else None,
+        "current_stage": state.worker.stage if state.worker else None,
         "stages": {item.stage: _stage(state, item, when.get(item.stage)) for item in planned},
         "skipped": [item.stage for item in planned if item.skipped],
     }
@@ -308,15 +309,16 @@ def _stage(state: State, item: Planned, completed_at: str | None) -> Json:
         }
     if item.progress == "covered":
         return {"status": "completed", "artifacts": finals, "made_by": [*item.by]}
-    if item.progress == "left" or state.run is None:
+    run = state.worker
+    if item.progress == "left" or run is None:
         return {"status": "pending"}
-    run, stage = state.run, state.stage
+    stage = state.stage_of(run)
     status = "failed" if state.status == "failed" else north_star_word(state)
     drafts: list[Json] = [
         f"artifacts/phases/{ref.phase}/{ref.contract}_v{ref.version}.yaml" for ref in run.drafts
     ]
     seats: dict[str, Json] = {
-        seat.seat: {"handed_in": seat.point == "given", "steps": seat.steps} for seat in state.seats
+        each.name: {"handed_in": each.point == "handed_in", "steps": each.steps} for each in state.panel
     }
     reviewers: dict[str, Json] = {"reviewers": seats} if seats else {}
     known: dict[str, Json] = {

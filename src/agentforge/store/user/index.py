@@ -208,7 +208,7 @@ def _row(repo: str, state: State, times: Times, info: os.stat_result) -> Row:
         status=state.status,
         word=north_star_word(state),
         lane=state.pipeline.lane,
-        stage=state.run.name if state.run else "",
+        stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,
         micro_usd=bill.micro_usd,

@@ -198,6 +198,13 @@ class GitCall:
             raise failure(completed, args)
         return completed
 
+    def writing_objects_to(self, place: Path) -> dict[str, str]:
+        """Variables with which a call reads the repository's objects and writes new ones below `place`. Git
+        renames what it has written, and no rename crosses file systems.
+        """
+        ours = str(self.git_dir / "objects").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return {"GIT_OBJECT_DIRECTORY": str(place), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{ours}"'}
+
     def text(
         self,
         *args: str,

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentforge.analysis.patches import Applied, FilePatch, Misfit, apply, parse
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import Content, change_all, read_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.nearest import describe_miss
+from agentforge.tools.change.patches import Applied, FilePatch, Misfit, apply, parse
 from agentforge.tools.change.writing import encoded
 from agentforge.tools.look.reading import MAX_LINES
 from agentforge.tools.look.source import MAX_BYTES, lines_of

@@ -8,15 +8,16 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from agentforge.analysis.docs_found import headings, is_document
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.sandbox.project import Project, table
+from agentforge.languages.measures import leftover
+from agentforge.languages.values import Manifest
 from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.changelog import Placed, has_entry_for, with_entry
-from agentforge.tools.look.analysing import project_of
+from agentforge.tools.look.analysing import manifest_of
+from agentforge.tools.look.documents import headings, is_document
 from agentforge.tools.look.source import MAX_BYTES, present, read_source, walk
 
 CHANGELOG_NAME = re.compile(
@@ -27,9 +28,6 @@ NOTES_NAME = re.compile(
 )
 _FOLDERS = ("", "doc", "docs")
 _MERGE_MARK = re.compile(r"(?m)^(?:<{7}|>{7}|\|{7})(?: |$)")
-_LEFTOVER = re.compile(
-    r"(?m)^[ \t]*(?:breakpoint\(\)|(?:import|from) (?:i?pdb|pudb)\b|(?:i?pdb|pudb)\.set_trace\()"
-)
 
 
 def generate_changelog(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -54,10 +52,12 @@ def create_release_notes(args: Mapping[str, Json], bench: Workbench) -> ToolResu
 
 def verify_deployment_ready(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """What a release needs, each as ok or missing, with what was looked at."""
-    project = project_of(bench.root)
+    manifest = manifest_of(bench.root)
     changed = tuple(bench.changed())  # asked once: every item looks at it
     bench = replace(bench, changed=lambda: changed)
-    rows = [(ok, f"{name}: {said}") for name, check in _READY.items() for ok, said in [check(project, bench)]]
+    rows = [
+        (ok, f"{name}: {said}") for name, check in _READY.items() for ok, said in [check(manifest, bench)]
+    ]
     missing = sum(not ok for ok, _ in rows)
     head = (
         "Ready: nothing is missing." if not missing else f"Not ready: {missing} of {len(rows)} are missing."
@@ -80,13 +80,13 @@ def _kept(paths: Sequence[str], name: re.Pattern[str]) -> list[str]:
 
 
 def _changelog(bench: Workbench) -> str:
-    project = project_of(bench.root)
-    if collected := [name for name in ("towncrier", "scriv") if project.tool(name)]:
-        folder = project.tool(collected[0]).get("directory")
-        where = f"`{folder}`" if isinstance(folder, str) else "its folder of fragments"
+    manifest = manifest_of(bench.root)
+    if manifest.fragments is not None:
+        tool, folder = manifest.fragments
+        where = f"`{folder}`" if folder else "its folder of fragments"
         raise ModelMistake(
             "not_this_way",
-            f"this project's changelog is put together by {collected[0]}: create_file a fragment in {where}",
+            f"this project's changelog is put together by {tool}: create_file a fragment in {where}",
         )
     found = changelogs(tuple(walk(bench.root, bench.root)))
     if not found:
@@ -171,36 +171,14 @@ def _written(bench: Workbench, path: str, placed: Placed) -> ToolResult:
     )
 
 
-def version_of(project: Project) -> tuple[str, str]:
-    """The declared version and where it stands; the first is empty when a tool computes it, both when there
-    is none.
-    """
-    own = table(project.pyproject, "project")
-    if isinstance(version := own.get("version"), str):
-        return version, "pyproject.toml"
-    dynamic = own.get("dynamic")
-    if isinstance(dynamic, list) and "version" in dynamic:
-        return "", "pyproject.toml, as dynamic"
-    if isinstance(version := project.tool("poetry").get("version"), str):
-        return version, "pyproject.toml, for poetry"
-    if version := project.setup_cfg.get("metadata", "version", fallback=""):
-        return ("" if version.startswith(("attr:", "file:")) else version), "setup.cfg"
-    version = project.setup_py.get("version")
-    return (version, "setup.py") if isinstance(version, str) else ("", "")
+def _has_version(manifest: Manifest, _bench: Workbench) -> tuple[bool, str]:
+    if not manifest.version_place:
+        return False, f"no version in {manifest.version_places}"
+    return True, f"{manifest.version or 'computed'} in {manifest.version_place}"
 
 
-def _has_version(project: Project, _bench: Workbench) -> tuple[bool, str]:
-    version, where = version_of(project)
-    return (
-        bool(where),
-        f"{version or 'computed'} in {where}"
-        if where
-        else "no version in pyproject.toml, setup.cfg or setup.py",
-    )
-
-
-def _has_changelog(project: Project, bench: Workbench) -> tuple[bool, str]:
-    found = changelogs(sorted(project.paths))
+def _has_changelog(manifest: Manifest, bench: Workbench) -> tuple[bool, str]:
+    found = changelogs(sorted(manifest.paths))
     fragments = [
         path
         for path in present(bench)
@@ -212,56 +190,47 @@ def _has_changelog(project: Project, bench: Workbench) -> tuple[bool, str]:
         return False, "the project keeps none"
     if found[0] in present(bench):
         return True, f"this change adds to {found[0]}"
-    if has_entry_for(read_source(bench.root, found[0]).text, version_of(project)[0]) and not bench.changed():
+    if has_entry_for(read_source(bench.root, found[0]).text, manifest.version) and not bench.changed():
         return True, f"{found[0]} has an entry for this version"
     return False, f"{found[0]} has no entry for this change; generate_changelog adds one"
 
 
-def _has_file(name: str, what: str) -> Callable[[Project, Workbench], tuple[bool, str]]:
+def _has_file(name: str, what: str) -> Callable[[Manifest, Workbench], tuple[bool, str]]:
     pattern = re.compile(rf"(?:{name})(?:[.-][\w.-]+)?", re.IGNORECASE)
 
-    def check(project: Project, _bench: Workbench) -> tuple[bool, str]:
-        found = sorted(path for path in project.paths if pattern.fullmatch(path))
+    def check(manifest: Manifest, _bench: Workbench) -> tuple[bool, str]:
+        found = sorted(path for path in manifest.paths if pattern.fullmatch(path))
         return bool(found), found[0] if found else f"there is no {what} at the top"
 
     return check
 
 
-def _has_backend(project: Project, _bench: Workbench) -> tuple[bool, str]:
-    backend = table(project.pyproject, "build-system").get("build-backend")
-    if isinstance(backend, str):
-        return True, backend
-    if "setup.py" in project.paths or project.setup_cfg.has_section("metadata"):
-        return True, "setuptools, by setup.py or setup.cfg"
-    return False, "pyproject.toml names no build backend"
-
-
 def _has_none(
-    pattern: re.Pattern[str], suffixes: tuple[str, ...]
-) -> Callable[[Project, Workbench], tuple[bool, str]]:
+    pattern_for: Callable[[str], re.Pattern[str] | None],
+) -> Callable[[Manifest, Workbench], tuple[bool, str]]:
     def places(bench: Workbench) -> Iterator[str]:
         for path in present(bench):
-            if path.endswith(suffixes):
+            if (pattern := pattern_for(path)) is not None:
                 text = read_source(bench.root, path).text
                 yield from (
                     f"{path}:{text.count(chr(10), 0, found.start()) + 1}" for found in pattern.finditer(text)
                 )
 
-    def check(_project: Project, bench: Workbench) -> tuple[bool, str]:
+    def check(_manifest: Manifest, bench: Workbench) -> tuple[bool, str]:
         found = list(places(bench))
         return not found, ", ".join(found[:5]) if found else f"none in {len(present(bench))} changed files"
 
     return check
 
 
-_READY: Mapping[str, Callable[[Project, Workbench], tuple[bool, str]]] = {
+_READY: Mapping[str, Callable[[Manifest, Workbench], tuple[bool, str]]] = {
     "version": _has_version,
     "changelog entry": _has_changelog,
     "README": _has_file("readme", "README"),
     "licence": _has_file("licen[cs]e|copying", "licence"),
-    "build backend": _has_backend,
-    "no merge markers": _has_none(_MERGE_MARK, ("",)),
-    "no debugging leftovers": _has_none(_LEFTOVER, (".py",)),
+    "build backend": lambda manifest, _bench: manifest.build,
+    "no merge markers": _has_none(lambda _path: _MERGE_MARK),
+    "no debugging leftovers": _has_none(leftover),
 }
 
 RELEASING: tuple[Tool, ...] = (

@@ -8,9 +8,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentforge.analysis.symbols import outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.symbols import outline
 from agentforge.system.beneath import Content, read_beneath, remove_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors
 from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of

@@ -5,20 +5,19 @@ functions are.
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agentforge.analysis.complexity import complexity
-from agentforge.analysis.duplicates import duplicates
-from agentforge.analysis.imports import ImportGraph
-from agentforge.analysis.reach import Reach, change_facts, imported_by, outside_imports, render
 from agentforge.core.errors import ModelMistake, UsageError
 from agentforge.core.reply import Json
-from agentforge.sandbox.layout import import_roots
-from agentforge.sandbox.project import Project, lines, open_project, strings, table
-from agentforge.sandbox.requirements import extras_of, name_of, poetry_requirements
+from agentforge.languages.duplicates import duplicates
+from agentforge.languages.imports import ImportGraph, loads_with, outside_imports
+from agentforge.languages.measures import complexity
+from agentforge.languages.reach import Reach, change_facts, imported_by, render
+from agentforge.languages.table import NAMES, is_code, main_language
+from agentforge.languages.tests import looks_like_test
+from agentforge.languages.values import Manifest
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import RESULT_CHARS, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.look import diagram
-from agentforge.tools.look.scanning import looks_like_test
-from agentforge.tools.look.source import present, python_texts, read_source, walk
+from agentforge.tools.look.source import code_texts, present, read_source, walk
 
 MAX_FUNCTIONS = 30
 MAX_DUPLICATES = 10
@@ -38,30 +37,30 @@ def analyze_dependencies(args: Mapping[str, Json], bench: Workbench) -> ToolResu
     """Of the project: what it declares and uses. Of a path: what it imports, who imports it, which tests
     reach it.
     """
-    project = project_of(bench.root)
-    texts = python_texts(bench.root)
+    manifest = manifest_of(bench.root)
+    texts = code_texts(bench.root)
     if place := text_of(args, "path"):
         chosen = _below(place, bench)
-        graph = ImportGraph.build(texts, import_roots(project))
+        graph = ImportGraph.build(texts, manifest.import_roots)
         reach = change_facts(graph, texts, chosen, [path for path in texts if looks_like_test(path)])
         text = render(reach, RESULT_CHARS - 400)
         return ToolResult(ok=True, text=f"{text}\n{_sum(reach)}" if len(chosen) > 1 else text)
-    rows = ["Declared:", *(f"  {where}: {_listed(names)}" for where, names in declared(project) if names)]
+    rows = ["Declared:", *(f"  {where}: {_listed(names)}" for where, names in manifest.requirements if names)]
     if len(rows) == 1:
         rows.append("  nothing")
-    return ToolResult(ok=True, text="\n".join([*rows, *_used(project, texts)]))
+    return ToolResult(ok=True, text="\n".join([*rows, *_used(manifest, texts)]))
 
 
 def view_architecture_diagram(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     """Packages in layers by what they import; tests are left out, since they import everything."""
-    project = project_of(bench.root)
-    texts = {path: text for path, text in python_texts(bench.root).items() if not looks_like_test(path)}
+    manifest = manifest_of(bench.root)
+    texts = {path: text for path, text in code_texts(bench.root).items() if not looks_like_test(path)}
     if not texts:
-        return ToolResult(ok=True, text="There is no Python package here.")
-    roots = import_roots(project)
+        return ToolResult(ok=True, text=f"There is no {NAMES} package here.")
+    roots = manifest.import_roots
     forward = imported_by(ImportGraph.build(texts, roots))
-    # A package's own __init__ is loaded with every module in it; that is no choice of the module's author.
-    imports = {path: [each for each in forward.get(path, ()) if not _is_above(each, path)] for path in texts}
+    # The file of a package is loaded with every module in it; that is no choice of the module's author.
+    imports = {path: [each for each in forward.get(path, ()) if not loads_with(each, path)] for path in texts}
     return ToolResult(ok=True, text=diagram.render(diagram.diagram(imports, texts, roots)))
 
 
@@ -70,10 +69,10 @@ def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult
     else of all but tests.
     """
     place = text_of(args, "path")
-    chosen = [path for path in (_below(place, bench) if place else present(bench)) if path.endswith(".py")]
+    chosen = [path for path in (_below(place, bench) if place else present(bench)) if is_code(path)]
     if place and not chosen:
-        return ToolResult(ok=True, text=f"`{place}` holds no Python.")
-    everything = {} if chosen else python_texts(bench.root)
+        return ToolResult(ok=True, text=f"`{place}` holds no {NAMES}.")
+    everything = {} if chosen else code_texts(bench.root)
     texts = {path: read_source(bench.root, path).text for path in chosen}
     texts |= {path: text for path, text in everything.items() if not looks_like_test(path)}
     found = [
@@ -96,7 +95,7 @@ def analyze_complexity(args: Mapping[str, Json], bench: Workbench) -> ToolResult
     return ToolResult(ok=True, text="\n".join([head, *rows, *twice]))
 
 
-def project_of(root: Path) -> Project:
+def manifest_of(root: Path) -> Manifest:
     """The project's own description. One that cannot be parsed is told to the role, which may have written
     it.
     """
@@ -105,44 +104,26 @@ def project_of(root: Path) -> Project:
         place = root / path
         return place.read_bytes() if place.is_file() and not place.is_symlink() else None
 
+    paths = tuple(walk(root, root))
     try:
-        return open_project(read, tuple(walk(root, root)))
+        return main_language(paths).projects.describe(read, paths)
     except UsageError as error:
         raise ModelMistake("not_readable", str(error)) from None
 
 
-def declared(project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where requirements are declared, and which."""
-    own = table(project.pyproject, "project")
-    yield "project.dependencies", strings(own.get("dependencies"))
-    yield "poetry", tuple(poetry_requirements(project.tool("poetry", "dependencies")))
-    yield (
-        "setup.cfg install_requires",
-        lines(project.setup_cfg.get("options", "install_requires", fallback="")),
-    )
-    yield "setup.py install_requires", strings(project.setup_py.get("install_requires"))
-    for name, wanted in sorted(extras_of(project).items()):
-        yield f"extra {name}", wanted
-    for name, entries in sorted(table(project.pyproject, "dependency-groups").items()):
-        yield f"group {name}", strings(entries)
-    for path in sorted(project.paths):
-        folder, _, name = path.rpartition("/")
-        if path.endswith(".txt") and folder in ("", "requirements") and (folder or "requirements" in name):
-            bare = (line.removesuffix("\\").split(" --hash")[0].strip() for line in lines(project.text(path)))
-            yield path, tuple(line for line in bare if line and not line.startswith("--hash"))
-
-
-def _used(project: Project, texts: Mapping[str, str]) -> Iterator[str]:
+def _used(manifest: Manifest, texts: Mapping[str, str]) -> Iterator[str]:
     """Names imported from elsewhere with how many files do, apart for those whose name no requirement has."""
     files: dict[str, list[str]] = {}
+    own = tuple(texts)
     for path, text in texts.items():
-        for name in outside_imports(text, texts):
+        for name in outside_imports(text, path, own):
             files.setdefault(name, []).append(path)
-    known = {name_of(each).replace("-", "_") for _, wanted in declared(project) for each in wanted}
     yield "Imported from elsewhere:" if files else "Nothing is imported from elsewhere."
     for name, paths in sorted(files.items(), key=lambda pair: (-len(pair[1]), pair[0])):
         unknown = (
-            "" if name.lower() in known else "; no declared requirement has this name (it may have another)"
+            ""
+            if name.lower() in manifest.names
+            else "; no declared requirement has this name (it may have another)"
         )
         only_tests = ", tests only" if all(map(looks_like_test, paths)) else ""
         yield f"  {name}: {len(paths)} files{only_tests}, first {paths[0]}{unknown}"
@@ -165,12 +146,7 @@ def _below(place: str, bench: Workbench) -> list[str]:
         return [relative_to(bench.root, start)]
     if not start.is_dir():
         raise ModelMistake("no_such_file", f"there is no file or directory `{place}`")
-    return [path for path in walk(bench.root, start) if path.endswith(".py")]
-
-
-def _is_above(package: str, path: str) -> bool:
-    folder, _, name = package.rpartition("/")
-    return name == "__init__.py" and path.startswith(folder + "/")
+    return [path for path in walk(bench.root, start) if is_code(path)]
 
 
 ANALYSING: tuple[Tool, ...] = (

@@ -5,6 +5,8 @@ round. Pure.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agentforge.languages.table import without_suffix
+
 MAX_PACKAGES = 40
 """More than a reader can hold: deeper packages are then drawn as one."""
 
@@ -56,7 +58,7 @@ def _packages(paths: Iterable[str], roots: tuple[str, ...], depth: int) -> dict[
             key=len,
             default="",
         )
-        parts = path.removeprefix(f"{root}/" if root else "").removesuffix(".py").split("/")
+        parts = without_suffix(path.removeprefix(f"{root}/" if root else "")).split("/")
         found[path] = ".".join(parts[:-1][:depth]) if len(parts) > 1 else parts[0]
     return found
 

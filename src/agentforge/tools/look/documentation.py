@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.analysis.docs_found import docstrings, documents, headings, is_document, sections
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.imports import is_package
+from agentforge.languages.symbols import docstrings
+from agentforge.languages.table import is_code
 from agentforge.tools.base import (
     Opened,
     Tool,
@@ -17,8 +19,9 @@ from agentforge.tools.base import (
     object_schema,
     text_of,
 )
+from agentforge.tools.look.documents import documents, headings, is_document, sections
 from agentforge.tools.look.reading import read_file
-from agentforge.tools.look.source import numbered, python_texts, read_source, walk
+from agentforge.tools.look.source import code_texts, numbered, read_source, walk
 
 MAX_DOCUMENTS = 40
 MAX_HEADINGS = 12
@@ -53,10 +56,10 @@ def read_documentation(args: Mapping[str, Json], bench: Workbench) -> ToolResult
     if not path:
         return _overview(bench)
     source = read_source(bench.root, path)
-    if source.path.endswith(".py"):
+    if is_code(source.path):
         rows = [
             f"{line}: {name or 'module'}: {said.splitlines()[0]}"
-            for name, line, said in docstrings(source.text)
+            for name, line, said in docstrings(source.text, source.path)
         ]
         return ToolResult(ok=True, text="\n".join([f"{source.path}: {len(rows)} docstrings", *rows]))
     if not is_document(source.path):
@@ -73,11 +76,11 @@ def _overview(bench: Workbench) -> ToolResult:
         rows.append(f"{path}: {'; '.join(titles[:MAX_HEADINGS])}{more}" if titles else path)
     if len(found) > MAX_DOCUMENTS:
         rows.append(f"[{len(found) - MAX_DOCUMENTS} more documents]")
-    said = [(path, text) for path, text in python_texts(bench.root).items() if path.endswith("__init__.py")]
+    said = [(path, text) for path, text in code_texts(bench.root).items() if is_package(path)]
     packages = [
         f"{path}: {own[0][2].splitlines()[0]}"
         for path, text in said
-        if (own := docstrings(text)) and not own[0][0]
+        if (own := docstrings(text, path)) and not own[0][0]
     ]
     if packages:
         rows += ["Packages:", *packages[:MAX_PACKAGES]]
@@ -115,13 +118,13 @@ def _passages(path: str, bench: Workbench) -> Iterator[_Passage]:
         source = read_source(bench.root, path)
         yield from (
             _of_docstrings(source.path, source.text)
-            if source.path.endswith(".py")
+            if is_code(source.path)
             else _of_document(source.path, source.lines)
         )
         return
     for each in documents(walk(bench.root, bench.root)):
         yield from _of_document(each, read_source(bench.root, each).lines)
-    for each, text in python_texts(bench.root).items():
+    for each, text in code_texts(bench.root).items():
         yield from _of_docstrings(each, text)
 
 
@@ -132,7 +135,7 @@ def _of_document(path: str, lines: Sequence[str]) -> Iterator[_Passage]:
 
 
 def _of_docstrings(path: str, text: str) -> Iterator[_Passage]:
-    for name, line, said in docstrings(text):
+    for name, line, said in docstrings(text, path):
         yield _Passage(path, name, line, tuple(said.splitlines()[:SECTION_LINES]))
 
 

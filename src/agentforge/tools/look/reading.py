@@ -4,9 +4,11 @@ import difflib
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentforge.analysis.symbols import Symbol, find_symbol, outline
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.languages.symbols import find_symbol, outline
+from agentforge.languages.table import NAMES, is_source
+from agentforge.languages.values import Symbol
 from agentforge.system.globs import glob
 from agentforge.tools.base import (
     RESULT_CHARS,
@@ -113,7 +115,7 @@ def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     hits = _find_everywhere(name, bench)
     if not hits:
         raise ModelMistake(
-            "no_such_symbol", f"no symbol `{name}` in the Python files; search_codebase finds text"
+            "no_such_symbol", f"no symbol `{name}` in the {NAMES} files; search_codebase finds text"
         )
     if len(hits) > 1:
         rows = [f"{source.path}:{symbol.start}-{symbol.end} {symbol.name}" for source, symbol in hits]
@@ -127,11 +129,11 @@ def _find_everywhere(name: str, bench: Workbench) -> list[tuple[Source, Symbol]]
     last = name.rsplit(".", 1)[-1]
     hits = []
     for path in walk(bench.root, bench.root):
-        if not path.endswith((".py", ".pyi")):
+        if not is_source(path):
             continue
         source = read_source(bench.root, path)
         # Parsing costs a thousand times what looking for the word does.
-        if last in source.text and (symbol := find_symbol(source.text, name)) is not None:
+        if last in source.text and (symbol := find_symbol(source.text, name, path)) is not None:
             hits.append((source, symbol))
     return hits
 

@@ -4,31 +4,19 @@ scanner of the project says.
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.analysis.security import SEVERITIES, Finding, scan
 from agentforge.core.reply import Json
+from agentforge.languages.described import words
+from agentforge.languages.security import Finding, scan
+from agentforge.languages.table import is_source
+from agentforge.languages.tests import looks_like_test
+from agentforge.languages.values import SEVERITIES
 from agentforge.tools.base import Tool, ToolResult, ToolSpec, Workbench, bounded, object_schema
 from agentforge.tools.look.source import present, read_source, walk
 from agentforge.tools.run.checking import PATHS, real_paths
 
 MAX_SCANNED = 800
 MAX_SHOWN = 40
-_CODE = (".py", ".pyi")
-_MAY_HOLD_SECRETS = (
-    ".cfg",
-    ".conf",
-    ".env",
-    ".ini",
-    ".json",
-    ".pem",
-    ".key",
-    ".toml",
-    ".txt",
-    ".yaml",
-    ".yml",
-    ".sh",
-    ".md",
-    ".rst",
-)
+_MAY_HOLD_SECRETS = tuple(words(".cfg .conf .env .ini .json .pem .key .toml .txt .yaml .yml .sh .md .rst"))
 
 
 def run_security_scan(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
@@ -75,21 +63,11 @@ def _below(path: str, bench: Workbench) -> Sequence[str]:
 
 
 def _is_scanned(path: str) -> bool:
-    return path.endswith((*_CODE, *_MAY_HOLD_SECRETS)) or path.rpartition("/")[2].startswith(".env")
+    return is_source(path) or path.endswith(_MAY_HOLD_SECRETS) or path.rpartition("/")[2].startswith(".env")
 
 
 def _scan(path: str, bench: Workbench) -> Sequence[Finding]:
     return scan(read_source(bench.root, path).text, path, is_test=looks_like_test(path))
-
-
-def looks_like_test(path: str) -> bool:
-    """By its name or folder. Only the weight of a finding hangs on it, never a permission."""
-    *folders, name = path.split("/")
-    return (
-        name.startswith(("test_", "conftest"))
-        or name.endswith("_test.py")
-        or any(each in ("test", "tests") for each in folders)
-    )
 
 
 def _row(finding: Finding) -> str:

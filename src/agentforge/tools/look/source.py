@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake
+from agentforge.languages.table import CACHES, is_code
 from agentforge.system.beneath import read_beneath
 from agentforge.system.files import relative_to, resolve_inside
 from agentforge.tools.base import Workbench
@@ -15,24 +16,11 @@ MAX_BYTES = 2_000_000
 """Files beyond this are data or generated: nobody reads them through a tool."""
 
 MAX_FILES = 50_000
-MAX_PYTHON = 3000
-"""Python files that one call parses: more would take longer than a step may."""
+MAX_CODE = 3000
+"""Files of code that one call parses: more would take longer than a step may."""
 LINE_CHARS = 400
 
-NOISE = frozenset(
-    {
-        ".git",
-        "__pycache__",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".tox",
-        ".nox",
-        ".venv",
-        "node_modules",
-    }
-)
+NOISE = CACHES | {".git"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +118,9 @@ def present(bench: Workbench) -> list[str]:
     return [path for path, place in places if place.is_file() and not place.is_symlink()]
 
 
-def python_texts(root: Path, limit: int = MAX_PYTHON) -> dict[str, str]:
-    """The Python files of a tree with their texts: the first ones, if there are more than the limit."""
-    paths = islice((path for path in walk(root, root) if path.endswith(".py")), limit)
+def code_texts(root: Path, limit: int = MAX_CODE) -> dict[str, str]:
+    """The files of code of a tree with their texts: the first ones, if there are more than the limit."""
+    paths = islice((path for path in walk(root, root) if is_code(path)), limit)
     return {path: read_source(root, path).text for path in paths}
 
 

@@ -83,7 +83,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     if not as_data:
         click.echo(
             f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n  git log --stat "
-            f"agentforge/{task.task_id}"
+            f"{task.state.branch}"
         )
     return code
 

@@ -1,8 +1,12 @@
 """`verify`: the proof of a task, checked offline."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from agentforge.store.site import Site
 
 
 @click.command(
@@ -23,13 +27,13 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
 
     from agentforge.app import proof
     from agentforge.app.deliverable import changes_files
-    from agentforge.app.tasks import open_task
+    from agentforge.app.tasks import open_task_or_branch
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
     from agentforge.system.visible import brief
 
-    task = open_task(Path.cwd(), task_or_branch.removeprefix("refs/heads/").removeprefix("agentforge/"))
+    task = open_task_or_branch(Path.cwd(), task_or_branch)
     with open_screen(json=as_data) as screen:
         findings = proof.verify(task, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet"))
     state = task.state
@@ -65,3 +69,14 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
             + ("." if rerun else "; --rerun also runs the recorded commands again.")
         )
     return 1 if wrong else 0
+
+
+def _task(site: "Site", given: str) -> str:
+    """The task that is meant: a branch says by its last commit whose it is, since its name may have a number
+    of its own.
+    """
+    if not given.startswith("agentforge/"):
+        return given
+    words = ("log", "-1", "--format=%(trailers:key=AgentForge-Task,valueonly)", f"refs/heads/{given}", "--")
+    said = site.git.run(*words, check=False).out.decode("utf-8", "replace").strip()
+    return said or given.removeprefix("agentforge/")

@@ -42,7 +42,7 @@ def lost_fields(lost: LostTask) -> dict[str, Json]:
         "request": state.request,
         "status": "open",
         "kind": "host_lost",
-        "stage": state.run.name if state.run else None,
+        "stage": state.worker.stage if state.worker else None,
         "opened_at": None,
         "last_recorded_at": lost.task.journal.times.updated_at,
         "question": lost.holdup.sentence,

@@ -4,6 +4,7 @@ from typing import assert_never
 
 from agentforge.app.ports import Tone
 from agentforge.core.events import (
+    ActionLeft,
     ActionsPerformed,
     AskAnswered,
     AskFailed,
@@ -21,12 +22,12 @@ from agentforge.core.events import (
     Event,
     GateJudged,
     GateOpened,
+    HandedIn,
     LaneRaised,
     Moved,
     Resolved,
     Resumed,
     Reverted,
-    ReviewGiven,
     RevisionAsked,
     StageAccepted,
     StageEntered,
@@ -40,9 +41,10 @@ from agentforge.core.events import (
     WorkspacePrepared,
 )
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
-from agentforge.core.state import StageRun, State
+from agentforge.core.runs import WORKER, Run, run_name
+from agentforge.core.state import State
 from agentforge.core.values import NOT_DONE, ActionDigest
-from agentforge.surfaces.cli.pages.words import count, money, skip_reason
+from agentforge.surfaces.cli.pages.words import count, kept_branches, money, skip_reason
 from agentforge.system.visible import brief
 
 REASONS_SHOWN = 3
@@ -58,7 +60,7 @@ _POINTS = {
     "judge": "judging on a pristine checkout",
     "commit": "committing the stage",
     "deliver": "writing the evidence",
-    "given": "handed in",
+    "handed_in": "handed in",
 }
 
 
@@ -67,10 +69,10 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
     event's line led.
     """
     match event:
-        case TaskCreated(task_id, _, base, _, model, sandbox, _, pipeline):
+        case TaskCreated(spec):
             return (
-                f"{task_id}: {line_of(pipeline, event.triage)}, base {base[:12]}, model {model}, "
-                f"sandbox {sandbox}"
+                f"{spec.task_id}: {line_of(spec.pipeline, spec.triage)}, base {spec.base_commit[:12]}, "
+                f"model {spec.model}, sandbox {spec.sandbox}"
             )
         case WorkspacePrepared(_, notices, human_commit):
             taken = (
@@ -87,50 +89,47 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return "\n".join(f"  reads like an instruction, shown as data: {brief(flag)}" for flag in flagged)
         case AskAnswered():
             return _answer(event, state)
-        case AskTicketed(_, ticket, seat):
-            return f"  {_whose(seat)}asked in batch {brief(ticket, 80)}"
-        case AskPromoted(seat=seat):
-            return f"  {_whose(seat)}the batch is late, so the call is sent live"
-        case AskLost(_, reserved, seat):
+        case AskTicketed(run, _, ticket):
+            return f"  {_whose(run)}asked in batch {brief(ticket, 80)}"
+        case AskPromoted(run):
+            return f"  {_whose(run)}the batch is late, so the call is sent live"
+        case AskLost(run, _, reserved):
             return (
-                f"  {_whose(seat)}a call was lost with the last driver: on the bill as unaccounted, "
+                f"  {_whose(run)}a call was lost with the last driver: on the bill as unaccounted, "
                 f"at most {reserved.tokens:,} tokens"
             )
-        case AskFailed(_, kind, message, _, retry, seat):
-            return f"  {_whose(seat)}the model did not answer ({kind}): {brief(message)}" + (
+        case AskFailed(run, _, kind, message, _, retry):
+            return f"  {_whose(run)}the model did not answer ({kind}): {brief(message)}" + (
                 "; trying again" if retry else ""
             )
-        case ActionsPerformed(results=results, seat=seat):
-            return "\n".join(_action(item, seat) for item in results) or None
-        case Checked(check):
+        case ActionLeft(run, name=name, target=target):
+            return f"    {_whose(run)}{name} {brief(target)} leaves the sandbox"
+        case ActionsPerformed(run, results=results):
+            return "\n".join(_action(item, run) for item in results) or None
+        case Checked(check=check):
             return f"  checks {check.status}: {brief(check.summary)}"
-        case StepClosed(_, outcome, feedback, seat=seat) if outcome == "incomplete":
+        case StepClosed(run, _, outcome, feedback) if outcome == "incomplete":
             return (
-                f"  {_whose(seat)}not complete: "
-                f"{brief(feedback[-1]) if feedback else 'artifacts are missing'}"
+                f"  {_whose(run)}not complete: {brief(feedback[-1]) if feedback else 'artifacts are missing'}"
             )
         case GateJudged():
             return _gate(event, state)
-        case ReviewGiven(seat):
-            return f"  {seat} has handed in"
-        case Reverted(tree, reasons):
+        case HandedIn(run):
+            return f"  {run_name(run)} has handed in"
+        case Reverted(_, tree, reasons):
             return _undone(tree, reasons)
         case LaneRaised(lane, why):
             return f"the lane rises to {lane}: {brief(why)}; every accepted artifact is kept"
-        case AttemptFailed(report):
+        case AttemptFailed(_, report):
             return f"attempt {report.attempt} of stage {report.stage} failed: {brief(report.reason, 400)}"
         case RevisionAsked(stage, revision):
             return _revision(stage, revision, state)
-        case StageAccepted(stage, _, commit, finals):
-            names = ", ".join(dict.fromkeys(final.contract for final in finals))
-            where = "" if commit == state.base_commit else f" at {commit[:12]}"
-            return f"stage {stage} accepted{where}" + (f": {names}" if names else "")
-        case TaskDelivered(branch):
-            return (
-                f"delivered on branch {branch}"
-                if branch
-                else f"delivered: pipeline {state.pipeline.name} changed no file"
-            )
+        case StageAccepted():
+            return _accepted(event, state)
+        case TaskDelivered("", _):
+            return f"delivered: pipeline {state.pipeline.name} changed no file"
+        case TaskDelivered(branch, kept=kept):
+            return "\n".join([f"delivered on branch {branch}", *kept_branches(kept)])
         case Escalated(escalation):
             return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
         case Resolved(identity, answer, by):
@@ -159,10 +158,18 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             assert_never(event)
 
 
+def _accepted(event: StageAccepted, state: State) -> str:
+    names = ", ".join(dict.fromkeys(final.contract for final in event.finals))
+    where = "" if event.commit == state.base_commit else f" at {event.commit[:12]}"
+    first = f"stage {event.stage} accepted{where}" + (f": {names}" if names else "")
+    kept = kept_branches(event.kept)
+    return "\n".join([first, *kept, *([f"the work is on {event.branch}"] if kept else [])])
+
+
 def tone(event: Event) -> Tone:
     """How loud the line of an event is."""
     match event:
-        case StageEntered(seat=""):
+        case StageEntered(parent=""):
             return "heading"
         case StageAccepted() | TaskDelivered() | GateJudged(status="passed"):
             return "good"
@@ -177,7 +184,7 @@ def tone(event: Event) -> Tone:
             | LaneRaised()
         ):
             return "caught"
-        case Checked(check):
+        case Checked(check=check):
             return "good" if check.status == "passed" else "caught"
         case TaskFailed() | TaskAborted():
             return "bad"
@@ -199,23 +206,24 @@ def doing(state: State) -> str:
         f"{count(state.spent.tokens, 'token')}, "
         f"{money(state.spent.micro_usd) if not state.unpriced else 'price not known'}"
     )
-    if state.run is None:
+    run = state.worker
+    if run is None:
         return f"preparing the worktree · {total}"
-    if state.stage.needs_environment and state.baseline is None:
-        return f"{state.run.name} · waiting for the project's environment and its baseline · {total}"
-    if any(seat.point != "given" for seat in state.seats):
-        return f"{state.run.name} · {', '.join(seat_now(seat) for seat in state.seats)} · {total}"
-    return f"{state.run.name} · step {state.step} · {_POINTS[state.run.point]} · {total}"
+    if state.stage_of(run).needs_environment and state.baseline is None:
+        return f"{run.stage} · waiting for the project's environment and its baseline · {total}"
+    if any(each.point != "handed_in" for each in state.panel):
+        return f"{run.stage} · {', '.join(map(reviewer_now, state.panel))} · {total}"
+    return f"{run.stage} · step {state.step} · {_POINTS[run.point]} · {total}"
 
 
-def seat_now(seat: StageRun) -> str:
+def reviewer_now(run: Run) -> str:
     """A reviewer of the panel, and how far."""
-    return f"{seat.seat}: {_POINTS[seat.point]}"
+    return f"{run.name}: {_POINTS[run.point]}"
 
 
-def _whose(seat: str) -> str:
+def _whose(run: str) -> str:
     """Reviewers work side by side: their lines say whose they are."""
-    return f"{seat}: " if seat else ""
+    return f"{run_name(run)}: " if run != WORKER else ""
 
 
 def _stage(state: State, name: str) -> Stage | None:
@@ -225,41 +233,42 @@ def _stage(state: State, name: str) -> Stage | None:
 def _entered(event: StageEntered, state: State) -> str:
     again = f", attempt {event.attempt}" if event.attempt > 1 else ""
     stage = _stage(state, event.stage)
-    if event.seat == ARBITER:
+    reader = run_name(event.run)
+    if reader == ARBITER:
         role = (
             f" ({stage.arbiter.role}, tier {stage.arbiter.tier})"
             if stage is not None and stage.arbiter is not None
             else ""
         )
         return f"  the reviewers disagree: arbiter{role} reads {event.stage} and decides{again}"
-    if event.seat:
-        return f"  {event.seat} reads {event.stage}{again}"
+    if reader:
+        return f"  {reader} reads {event.stage}{again}"
     if event.skipped:
         return f"stage {event.stage} skipped: {skip_reason(event.skipped)}; its gates judge all the same"
     return f"stage {event.stage}{again}"
 
 
 def _answer(event: AskAnswered, state: State) -> str:
-    used = event.usage
-    step = next((item.step for item in state.seats if event.seat and item.seat == event.seat), state.step)
+    reply, used, run = event.reply, event.reply.usage, state.find(event.run)
+    step = run.step if run is not None else state.step
     cached = f" ({used.cached_tokens:,} cached)" if used.cached_tokens else ""
-    cost = money(event.cost.micro_usd) if event.priced else "price not known"
+    cost = money(reply.cost.micro_usd) if reply.priced else "price not known"
     text = (
-        f"  {_whose(event.seat)}step {step}: {used.input_tokens:,} tokens in{cached}, "
+        f"  {_whose(event.run)}step {step}: {used.input_tokens:,} tokens in{cached}, "
         f"{used.output_tokens:,} out, {cost}"
     )
-    if event.summary:
-        text += f": {brief(event.summary)}"
-    return f"{text}\n  {CAUGHT}: {_whose(event.seat)}{brief(event.mistake)}" if event.mistake else text
+    if reply.summary:
+        text += f": {brief(reply.summary)}"
+    return f"{text}\n  {CAUGHT}: {_whose(event.run)}{brief(reply.mistake)}" if reply.mistake else text
 
 
-def _action(item: ActionDigest, seat: str) -> str:
-    name = f"{_whose(seat)}{item.name} {brief(item.target)}".rstrip()
+def _action(item: ActionDigest, run: str) -> str:
+    name = f"{_whose(run)}{item.name} {brief(item.target)}".rstrip()
     if item.ok:
         return f"    {name}"
     if item.mistake in NOT_DONE:
-        return f"    {name}\n    {_whose(seat)}{brief(item.text)}"
-    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(seat)}{brief(item.text)}"
+        return f"    {name}\n    {_whose(run)}{brief(item.text)}"
+    return f"    {name}\n    {CAUGHT} ({item.mistake or 'failed'}): {_whose(run)}{brief(item.text)}"
 
 
 def _gate(event: GateJudged, state: State) -> str:
@@ -273,7 +282,7 @@ def _gate(event: GateJudged, state: State) -> str:
     head = f"  gate {event.gate} {words[event.status]}"
     if event.status != "passed":
         return "\n".join([head, *_shown(event.reasons)])
-    stage = _stage(state, state.run.name) if state.run is not None else None
+    stage = _stage(state, state.worker.stage) if state.worker is not None else None
     return head + (
         _approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else ""
     )
@@ -283,7 +292,7 @@ def _approval(stage: Stage, state: State) -> str:
     """Who let it pass."""
     if stage.review_mode == "advisory":
         return ": the panel only advises; its notes are kept"
-    if any(seat.seat == ARBITER for seat in state.seats):
+    if any(run.name == ARBITER for run in state.panel):
         return ": the arbiter approves, and the dissent is on record"
     return f": approved by {', '.join(reviewer.role for reviewer in stage.reviewers)}"
 

@@ -11,7 +11,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Escalation
 from agentforge.store.task.views import north_star_word
-from agentforge.surfaces.cli.pages.words import bill, command, count
+from agentforge.surfaces.cli.pages.words import bill, command, count, kept_branches
 from agentforge.system.visible import brief, harmless
 
 DONE, FAILED, WAITING = 0, 1, 3
@@ -51,6 +51,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "base": state.base_commit,
         "branch": report.branch if report.tip else None,
         "commit": report.tip,
+        "branches_kept": [*state.branches_kept],
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
         "requirements": report.evidence.get("requirements"),
         "superseded": report.evidence.get("superseded"),
@@ -171,7 +172,7 @@ def _changes(report: TaskReport) -> str:
         "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
     )
     where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
-    return f"  branch    {where}\n  changed\n{stat}"
+    return f"  branch    {where}{_kept(state)}\n  changed\n{stat}"
 
 
 def _document(report: TaskReport) -> str:
@@ -213,7 +214,11 @@ def _so_far(report: TaskReport) -> str:
     if report.tip is None:
         return "  branch    none yet: no accepted stage has changed a file"
     last = report.stat.splitlines()[-1].strip() if report.stat else "no change yet"
-    return f"  branch    {report.branch} at {report.tip[:12]}, as far as it came: {last}"
+    return f"  branch    {report.branch} at {report.tip[:12]}, as far as it came: {last}{_kept(report.state)}"
+
+
+def _kept(state: State) -> str:
+    return "".join(f"\n            {line}" for line in kept_branches(state.branches_kept))
 
 
 def _proof(report: TaskReport) -> str:

@@ -7,7 +7,7 @@ from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import Planned, north_star_word, plan
-from agentforge.surfaces.cli.pages.events import seat_now
+from agentforge.surfaces.cli.pages.events import reviewer_now
 from agentforge.surfaces.cli.pages.report import next_commands
 from agentforge.surfaces.cli.pages.words import bill, skip_reason
 from agentforge.system.visible import brief
@@ -51,12 +51,12 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
 
 
 def stage_rows(state: State, planned: Iterable[Planned]) -> list[str]:
-    """A row for each stage, and one for each reviewer who sits."""
+    """A row for each stage, and one for each reviewer who reads."""
     rows: list[str] = []
     for item in planned:
         rows.append(f"{item.stage:<10}{_progress(state, item)}")
         if item.progress == "under_way":
-            rows += [f"{'':<10}  {seat_now(seat)}, step {seat.steps}" for seat in state.seats]
+            rows += [f"{'':<10}  {reviewer_now(run)}, step {run.steps}" for run in state.panel]
     return rows
 
 
@@ -72,15 +72,16 @@ def _progress(state: State, item: Planned) -> str:
         case "left":
             return "not yet"
         case "under_way":
-            assert state.run is not None
+            run = state.worker
+            assert run is not None
             revised = state.revised_times(item.stage)
-            parts = [f"attempt {state.run.attempt}", f"step {state.run.steps} of {state.stage.max_steps}"]
+            parts = [f"attempt {run.attempt}", f"step {run.steps} of {state.stage_of(run).max_steps}"]
             parts = [f"skipped ({skip_reason(item.skipped)})"] if item.skipped else parts
             parts += [f"revision {revised}"] if revised else []
             head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(
                 state.status, "at work"
             )
-            return f"{head}: {', '.join([*parts, state.run.point])}"
+            return f"{head}: {', '.join([*parts, run.point])}"
 
 
 def _branch(report: TaskReport) -> str:

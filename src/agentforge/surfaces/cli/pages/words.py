@@ -1,6 +1,7 @@
 """How values are spelled for people: money, counts, names of commands, text that came from somewhere else."""
 
 import shlex
+from collections.abc import Iterable
 
 from agentforge.core.state import State
 from agentforge.core.values import Amount
@@ -55,6 +56,11 @@ _SKIPPED = {
 def skip_reason(condition: str) -> str:
     """Why a stage was skipped: the condition that held, in words where it is a single fact."""
     return _SKIPPED.get(condition, brief(condition))
+
+
+def kept_branches(kept: Iterable[str]) -> list[str]:
+    """A line for each branch that this task found taken or moved, and left alone."""
+    return [f"{branch} is not where this task left it: kept as it is" for branch in kept]
 
 
 def command(*words: str) -> str:

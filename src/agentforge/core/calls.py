@@ -1,0 +1,129 @@
+"""Model calls: the last look before one leaves, its ticket, its answer, its trouble, and what it costs when it is
+lost.
+"""
+
+from agentforge.core.decisions import Decisions, RunDecisions, budget_question, escalate
+from agentforge.core.effects import Ask
+from agentforge.core.events import (
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskPromoted,
+    AskSent,
+    AskTicketed,
+    Discarded,
+    TaskFailed,
+)
+from agentforge.core.inputs import AskQueued, AskStarted, AskTrouble
+from agentforge.core.pending import holds, pending
+from agentforge.core.state import State
+from agentforge.core.values import Amount, Question, ReplyDigest
+
+ASK_TRIES = 3
+"""How often one call is tried before a person is asked."""
+LONGEST_WAIT_S = 600
+"""A provider that asks for a longer pause than this is a person's affair."""
+
+
+def sending(decisions: Decisions, given: AskStarted, key: str) -> str:
+    """The last look before the bytes leave: is the call still owed, and does what this very model may cost
+    fit the cap?
+    """
+    asks = (effect for effect in pending(decisions.state) if isinstance(effect, Ask))
+    asked = next((effect for effect in asks if key == f"{effect.key}/sent"), None)
+    if asked is None:
+        decisions.tell(Discarded(key, Amount()))
+        return "this call is no longer owed"
+    if not holds(decisions.state, given.reserved):
+        question = budget_question(decisions.state, given.reserved)
+        return escalate(decisions, "budget", question, run=asked.run)
+    decisions.tell(
+        AskSent(
+            asked.run,
+            asked.key,
+            given.request_hash,
+            given.model,
+            given.reserved,
+            given.tier,
+            given.why,
+            given.delivery,
+        )
+    )
+    return "a request is about to leave"
+
+
+def queued(decisions: Decisions, given: AskQueued, key: str) -> str:
+    """A ticket for a call under way; its key is the call's, with `/ticket/` and the number of the
+    submission.
+    """
+    flights = decisions.state.flights
+    flight = next((item for item in flights if key.startswith(f"{item.key}/ticket/")), None)
+    if flight is None:
+        decisions.tell(Discarded(key, Amount()))
+        return "nobody waits for this batch any more"
+    decisions.tell(AskTicketed(flight.run, flight.key, given.ticket))
+    return "the provider has the request in a batch"
+
+
+def landing(state: State, key: str) -> Ask | None:
+    """A call that is answered while a person is asked about something else: it is paid for, and its run still
+    waits for it.
+    """
+    flight = state.flight(key)
+    run = state.find(flight.run) if flight is not None else None
+    if state.status != "blocked" or run is None or run.point != "ask" or key != run.ask_key:
+        return None
+    return Ask(run.id, key, state.answered(run.label))
+
+
+def answered(own: RunDecisions, reply: ReplyDigest, key: str) -> str:
+    """The reply is on disk."""
+    own.tell(AskAnswered(own.id, key, reply))
+    return "the reply is on disk"
+
+
+def was_late(own: RunDecisions, key: str, *, maybe_billed: bool) -> str:
+    """Its batch took too long."""
+    own.tell(AskPromoted(own.id, key, _unaccounted(own.state, key, maybe_billed=maybe_billed)))
+    return "the batch is late: the call is sent live"
+
+
+def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:
+    """The provider did not answer: another try, or a person."""
+    lost = _unaccounted(own.state, key, maybe_billed=given.maybe_billed)
+    wait = given.retry_after_s or 0
+    retry = given.retryable and own.run.troubles + 1 < ASK_TRIES and wait <= LONGEST_WAIT_S
+    own.tell(AskFailed(own.id, key, given.kind, given.message, lost, retry, wait if retry else 0))
+    if retry:
+        return f"the provider did not answer ({given.kind}); trying again"
+    if given.kind == "script":
+        own.tell(TaskFailed(given.message))
+        own.all.move("failed")
+        return given.message
+    return escalate(own.all, "model", Question(given.message, ("retry", "abort"), "retry"), run=own.id)
+
+
+def _unaccounted(state: State, key: str, *, maybe_billed: bool) -> Amount:
+    flight = state.flight(key)
+    return flight.reserved if flight is not None and maybe_billed else Amount()
+
+
+def lose(decisions: Decisions, key: str) -> None:
+    """Bills a call that was sent and will have no answer at its worst case."""
+    flight = decisions.state.flight(key)
+    if flight is not None:
+        decisions.tell(AskLost(flight.run, key, flight.reserved))
+
+
+def driver_started(decisions: Decisions) -> str:
+    """Whatever was in flight is gone. What is in a batch outlives its driver, as long as somebody waits for
+    it.
+    """
+    owed = {effect.key for effect in pending(decisions.state)}
+    for flight in decisions.state.flights:
+        waits = flight.key in owed or landing(decisions.state, flight.key) is not None
+        if flight.delivery == "live" or not waits:
+            lose(decisions, flight.key)
+    if not decisions.events:
+        return ""
+    return "a driver took over; calls without an answer are billed at their worst case"

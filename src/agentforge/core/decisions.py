@@ -1,0 +1,301 @@
+"""Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask a
+person.
+"""
+
+from dataclasses import dataclass, field
+
+from agentforge.core.events import (
+    AttemptFailed,
+    Escalated,
+    Event,
+    Moved,
+    Reverted,
+    RevisionAsked,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+)
+from agentforge.core.evolve import evolve
+from agentforge.core.machine import path
+from agentforge.core.pending import fits, worst_case
+from agentforge.core.pipeline import Stage, reviewer_name
+from agentforge.core.runs import WORKER, Run, child_id
+from agentforge.core.state import State
+from agentforge.core.values import (
+    Amount,
+    ArtifactRef,
+    Escalation,
+    EscalationKind,
+    FailureReport,
+    Question,
+    Status,
+)
+
+FEEDBACK_LINES = 12
+"""What a role is told at once; more would bury the first."""
+WHY_CHARS = 2000
+"""A decision's reason stays a reason: the whole question is in the event."""
+
+
+@dataclass(slots=True)
+class Decisions:
+    """Events as they are decided, and the state that they lead to."""
+
+    state: State
+    events: list[Event] = field(default_factory=list)
+
+    def tell(self, *events: Event) -> None:
+        """These happened."""
+        for event in events:
+            self.state = evolve(self.state, event)
+            self.events.append(event)
+
+    def move(self, target: Status) -> None:
+        """Goes to `target` by legal moves only."""
+        for status in path(self.state.status, target):
+            self.tell(Moved(self.state.status, status))
+
+    def of(self, run: str) -> "RunDecisions":
+        """The same decisions, for the rules of one run."""
+        return RunDecisions(self, run)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDecisions:
+    """Decisions about one run."""
+
+    all: Decisions
+    id: str
+    """Of the run."""
+
+    @property
+    def state(self) -> State:
+        """The task as it is now."""
+        return self.all.state
+
+    @property
+    def run(self) -> Run:
+        """The run as it is now."""
+        return self.state.run_of(self.id)
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that it is at."""
+        return self.state.stage_of(self.run)
+
+    def tell(self, *events: Event) -> None:
+        """These happened."""
+        self.all.tell(*events)
+
+    def close(
+        self,
+        outcome: str,
+        feedback: tuple[str, ...],
+        tried: tuple[str, ...] = (),
+        *,
+        mistake: bool = False,
+    ) -> None:
+        """The step is over."""
+        self.tell(StepClosed(self.id, self.run.step, outcome, feedback[:FEEDBACK_LINES], tried, mistake))
+
+
+# ------------------------------------------------------------------ people
+
+
+def escalate(
+    decisions: Decisions,
+    kind: EscalationKind,
+    question: Question,
+    reports: tuple[FailureReport, ...] = (),
+    run: str = WORKER,
+) -> str:
+    """Asks a person; the task waits."""
+    state = decisions.state
+    asking = state.find(run)
+    label, asks = (asking.label, asking.id) if asking else ("prepare", "")
+    identity = f"ESC-{len(state.escalations) + 1:03d}"
+    decisions.tell(Escalated(Escalation(identity, kind, label, question, reports, run=asks)))
+    decisions.move("blocked")
+    return f"{kind}: {question.text[:WHY_CHARS]}"
+
+
+def confuse(decisions: Decisions, what: str, run: str = WORKER) -> str:
+    """Halts on something that no rule knows."""
+    text = f"AgentForge met something it cannot classify: {what}"
+    return escalate(decisions, "confused", Question(text, ("retry", "abort"), "retry"), run=run)
+
+
+def budget_question(state: State, more: Amount | None = None, run: str = WORKER) -> Question:
+    """What is used, what the next call may take, and how far the cap must be raised for it."""
+    used, cap = state.spent.plus(state.unaccounted).plus(state.in_flight()), state.budget
+    asking = state.find(run)
+    more = more or (worst_case(state, asking) if asking else Amount(1))
+    parts = f"{used.calls} of {cap.calls} calls, {used.tokens} of {cap.tokens} tokens"
+    takes = f"{more.tokens} tokens"
+    if cap.micro_usd is not None:
+        parts += f", ${used.micro_usd / 1e6:.2f} of ${cap.micro_usd / 1e6:.2f}"
+        takes += f" and ${more.micro_usd / 1e6:.2f}"
+    text = (
+        f"The next call does not fit the budget: it may take {takes}, and {parts} are used or set "
+        "aside. Raise it?"
+    )
+    factor = next((times for times in range(2, 1000) if cap.times(times).holds(used.plus(more))), 2)
+    raised = "double" if factor == 2 else f"x{factor}"
+    return Question(text, (raised, "abort"), raised)
+
+
+# ------------------------------------------------------------------ steps and attempts
+
+
+def next_step(own: RunDecisions, why: str) -> str:
+    """Opens the next step if the bounds allow it."""
+    run, stage = own.run, own.stage
+    if run.mistakes >= stage.mistakes:
+        return fail_attempt(own, f"{run.mistakes} mistakes in a row")
+    if run.steps >= stage.max_steps:
+        return fail_attempt(own, f"the step budget of {stage.max_steps} is used up")
+    return open_step(own, why)
+
+
+def open_step(own: RunDecisions, why: str) -> str:
+    """A step begins, if its call fits the budget. A run beside others is asked about that when its call is
+    owed: theirs may cost less than their worst case by then.
+    """
+    if not own.run.parent and not fits(own.state, own.run):
+        return escalate(own.all, "budget", budget_question(own.state, run=own.id), run=own.id)
+    own.tell(StepOpened(own.id, own.state.step + 1))
+    return why
+
+
+def fail_attempt(own: RunDecisions, reason: str) -> str:
+    """Gives an attempt up; the next one starts from a fresh checkout, and after the last a person is
+    asked.
+    """
+    run, stage = own.run, own.stage
+    own.tell(AttemptFailed(own.id, FailureReport(run.label, run.attempt, run.step, reason, run.feedback)))
+    if attempts_left(own.state, run, stage):
+        told = (f"An earlier attempt failed: {reason}. Take another way.",)
+        return enter(own, stage, run.entry_tree, told)
+    if stage.reverts:
+        own.tell(Reverted(own.id, run.entry_tree, (reason,)))
+        return enter(own, stage, run.entry_tree, skipped="no attempt made it better")
+    return give_up(own, reason)
+
+
+def give_up(own: RunDecisions, reason: str) -> str:
+    """Asks a person how to go on, with the reports of the last two attempts."""
+    label = own.run.label
+    reports = tuple(report for report in own.state.failures if report.stage == label)[-2:]
+    text = (
+        f"Stage {label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How "
+        "should it go on?"
+    )
+    return escalate(own.all, "exhausted", Question(text, ("retry", "abort"), ""), reports, own.id)
+
+
+def attempts_left(state: State, run: Run, stage: Stage) -> bool:
+    """Whether this run may be tried once more."""
+    return _failures(state, run.label) < stage.attempts + state.grants.count(run.label)
+
+
+def has_failed(state: State, run: Run) -> bool:
+    """Whether this attempt was given up."""
+    return any(report.stage == run.label and report.attempt == run.attempt for report in state.failures)
+
+
+def _failures(state: State, label: str) -> int:
+    return sum(1 for report in state.failures if report.stage == label)
+
+
+# ------------------------------------------------------------------ stages
+
+
+def enter(  # noqa: PLR0913  # what an attempt begins with
+    own: RunDecisions,
+    stage: Stage,
+    tree: str,
+    feedback: tuple[str, ...] = (),
+    *,
+    keep_attempt: bool = False,
+    drafts: tuple[ArtifactRef, ...] = (),
+    skipped: str = "",
+) -> str:
+    """An attempt at a stage begins. A revision starts from the artifacts it had: only what changes is handed
+    in again.
+    """
+    before = own.state.find(own.id)
+    owner, parent = (before.owner, before.parent) if before else ("worker", "")
+    label = before.label if before and parent else stage.name
+    attempt = before.attempt if before and keep_attempt else _failures(own.state, label) + 1
+    if skipped:
+        made = (own.state.artifact(product.contract) for product in stage.products)
+        drafts = tuple(ref for ref in made if ref is not None)
+    if not parent:
+        take_place(own.all, stage)
+    told = feedback[:FEEDBACK_LINES]
+    own.tell(StageEntered(own.id, stage.name, attempt, tree, owner, parent, told, drafts, skipped))
+    if stage.role is None or skipped:
+        convene(own)
+        return f"stage {stage.name} is computed" + (f": {skipped}" if skipped else "")
+    return open_step(own, f"stage {label}, attempt {attempt}")
+
+
+def take_place(decisions: Decisions, stage: Stage) -> None:
+    """`verifying` in the stages that judge the result, `running` in the others. Until `Prepare` is done it is
+    neither.
+    """
+    if decisions.state.prepared:
+        decisions.move("verifying" if stage.verifying else "running")
+
+
+def send_back(own: RunDecisions, target: str, words: tuple[str, ...], findings: tuple[str, ...]) -> str:
+    """A revision: the stage that made the work takes it up again, from what it had handed in."""
+    state, run = own.state, own.run
+    had = run.drafts if run.stage == target else _accepted_of(state, target)
+    back = state.pipeline.stage(target)
+    owed = {product.contract for product in back.products}
+    drafts = tuple(ref for ref in had or _made(state) if ref.contract in owed)
+    own.tell(RevisionAsked(target, state.revised_times(target) + 1, findings[:FEEDBACK_LINES]))
+    return enter(own, back, state.tree, words, drafts=drafts)
+
+
+def _accepted_of(state: State, stage: str) -> tuple[ArtifactRef, ...]:
+    """What a stage handed over when it was accepted last."""
+    return next((item.finals for item in reversed(state.accepted) if item.stage == stage), ())
+
+
+def _made(state: State) -> tuple[ArtifactRef, ...]:
+    """The newest of every artifact that was accepted."""
+    return tuple({ref.contract: ref for item in state.accepted for ref in item.finals}.values())
+
+
+def remaining(state: State) -> Stage:
+    """The first stage of the pipeline whose artifacts are not all accepted."""
+    have = {(ref.contract, ref.phase) for item in state.accepted for ref in item.finals}
+    for stage in state.pipeline.stages:
+        if any((item.contract, item.phase) not in have for item in stage.products):
+            return stage
+    return state.pipeline.stages[-1]
+
+
+# ------------------------------------------------------------------ the panel
+
+
+def convene(own: RunDecisions) -> None:
+    """Begins the reviewers' runs where the next gate is the review and nobody reads yet."""
+    state, run, stage = own.state, own.run, own.stage
+    if run.point != "judge" or stage.gates[run.gate] != "review" or state.beside(run.id):
+        return
+    told = ("The version before was sent back for:", *state.findings) if state.findings else ()
+    for reviewer in stage.reviewers:
+        begin_review(own, reviewer_name(reviewer, stage), told)
+
+
+def begin_review(own: RunDecisions, name: str, told: tuple[str, ...]) -> None:
+    """One reviewer starts to read the result of this run."""
+    reader = own.all.of(child_id(own.id, name))
+    stage, tree = own.run.stage, own.state.tree
+    attempt = _failures(own.state, f"{stage}/{name}") + 1
+    told = told[:FEEDBACK_LINES]
+    reader.tell(StageEntered(reader.id, stage, attempt, tree, "reviewer", own.id, told))
+    open_step(reader, "a reviewer reads")

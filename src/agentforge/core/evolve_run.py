@@ -1,0 +1,300 @@
+"""What an event does to its run. Where it leaves the run is in the table `POINTS_AFTER`."""
+
+from dataclasses import replace
+from typing import assert_never
+
+from agentforge.core.events import (
+    ActionLeft,
+    ActionsPerformed,
+    AskAnswered,
+    AskFailed,
+    AskLost,
+    AskPromoted,
+    AskSent,
+    AskTicketed,
+    AttemptFailed,
+    Checked,
+    ContextAssembled,
+    GateJudged,
+    GateOpened,
+    HandedIn,
+    Reverted,
+    RunEvent,
+    StageAccepted,
+    StageEntered,
+    StepClosed,
+    StepOpened,
+    TaskDelivered,
+    WaitEnded,
+)
+from agentforge.core.machine import point_after
+from agentforge.core.runs import Run
+from agentforge.core.state import Accepted, Flight, State
+from agentforge.core.values import ActionDigest, Amount, Opened, ReplyDigest
+
+MAX_TRIED = 200
+"""How many lines of what went wrong are kept."""
+MAX_WORKING = 48
+"""How many opened places are kept."""
+MAX_SEEN = 256
+"""How many marks of actions are kept."""
+MAX_RECENT = 3
+"""How many of the last steps are shown."""
+
+
+def evolve_run(state: State, event: RunEvent) -> State:  # noqa: C901, PLR0912  # one arm per event
+    """The next state, after an event of a run."""
+    match event:
+        case StageEntered():
+            return _entered(state, event)
+        case StepOpened():
+            return _opened(state, event)
+        case ContextAssembled(run, ref, tokens, flagged=flagged):
+            own = replace(state.run_of(run), point=point_after(event), context=ref, context_tokens=tokens)
+            return _with(state, own, flagged=(*state.flagged, *flagged))
+        case AskSent(run, key, _, model, reserved, delivery=delivery):
+            return replace(state, flights=(*state.flights, Flight(key, reserved, run, model, delivery)))
+        case AskTicketed(_, key, ticket):
+            flights = (replace(item, ticket=ticket) if item.key == key else item for item in state.flights)
+            return replace(state, flights=tuple(flights))
+        case AskPromoted(run, key, unaccounted):
+            tried = next_try(state.find(run))
+            return _ended(state, key, unaccounted, tried and replace(tried, hurried=True))
+        case AskLost(run, key, reserved):
+            return _ended(state, key, reserved, next_try(state.find(run)))
+        case AskFailed(run, key, _, _, unaccounted, retry, wait_s):
+            tried = next_try(state.find(run))
+            point = point_after(event, second=not retry)
+            tried = tried and replace(tried, point=point, troubles=tried.troubles + 1, wait_s=wait_s)
+            return _ended(state, key, unaccounted, tried)
+        case AskAnswered():
+            return _answered(state, event)
+        case WaitEnded(run):
+            return _with(state, replace(state.run_of(run), point=point_after(event)))
+        case ActionLeft(run, number=number):
+            own = state.run_of(run)
+            return _with(state, replace(own, left=(*own.left, number)))
+        case ActionsPerformed():
+            return _performed(state, event)
+        case Checked(run, check):
+            own = state.run_of(run)
+            good = state.tree if check.status == "passed" else own.good_tree
+            return _with(state, replace(own, check=check, good_tree=good))
+        case StepClosed():
+            return _closed(state, event)
+        case GateOpened(run):
+            own = replace(state.run_of(run), point=point_after(event), gate=0, judged=(), finals=())
+            return _with(state, own)
+        case GateJudged():
+            return _judged(state, event)
+        case HandedIn(run):
+            return _with(state, replace(state.run_of(run), point=point_after(event)))
+        case Reverted(run, tree, reasons):
+            own = state.run_of(run)
+            undone = f"{own.stage}: {reasons[0] if reasons else 'it made something worse'}"
+            return _with(state, replace(own, check=None), tree=tree, reverts=(*state.reverts, undone))
+        case AttemptFailed(_, report):
+            return replace(state, failures=(*state.failures, report))
+        case StageAccepted():
+            return _accepted(state, event)
+        case _:
+            assert_never(event)
+
+
+# ------------------------------------------------------------------ the runs of a state
+
+
+def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
+    """The state with the branch where the event left it; a commit that is the base's has none."""
+    if event.commit == state.base_commit:
+        return state
+    name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
+    kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
+    return replace(state, branch=name, branch_at=event.commit, branches_kept=kept)
+
+
+def with_run(state: State, run: Run | None) -> State:
+    """The state with this run as it is now. One that is not under way any more stays away."""
+    return state if run is None else _with(state, run)
+
+
+def _with(state: State, run: Run, **more: object) -> State:
+    runs = tuple(run if item.id == run.id else item for item in state.runs)
+    return replace(state, runs=runs, **more)  # type: ignore[arg-type]  # fields of the state, by name
+
+
+def _alone(state: State, run: Run) -> tuple[Run, ...]:
+    """The runs without those beside this one: what they were about is no more."""
+    kept = (item for item in state.runs if item.parent != run.id)
+    return tuple(run if item.id == run.id else item for item in kept)
+
+
+# ------------------------------------------------------------------ steps
+
+
+def _entered(state: State, event: StageEntered) -> State:
+    before = state.find(event.run)
+    computed = state.pipeline.stage(event.stage).role is None or bool(event.skipped)
+    run = Run(
+        event.run,
+        event.stage,
+        event.attempt,
+        event.entry_tree,
+        event.owner,
+        event.parent,
+        point=point_after(event, second=computed),
+        step=state.step,
+        feedback=event.feedback,
+        drafts=event.drafts,
+        skipped=event.skipped,
+    )
+    others = tuple(item for item in state.runs if event.run not in (item.id, item.parent))
+    if event.owner == "reviewer":
+        return replace(state, runs=(*others, run))
+    if before is not None and before.stage == event.stage:  # the same role goes on from what it did
+        run = replace(run, tried=before.tried, recent=before.recent, acts=before.acts)
+    return replace(state, runs=(run, *others), tree=event.entry_tree)
+
+
+def _opened(state: State, event: StepOpened) -> State:
+    own = state.run_of(event.run)
+    opened = replace(
+        own,
+        point=point_after(event),
+        step=event.step,
+        steps=own.steps + 1,
+        asks=0,
+        troubles=0,
+        hurried=False,
+        gate=0,
+        judged=(),
+        finals=(),
+        submitted=False,
+        results=(),
+        left=(),
+        reply=ReplyDigest(""),
+    )
+    runs = _alone(state, opened)
+    if own.parent:  # what its parent does next comes after this step
+        runs = tuple(replace(item, step=event.step) if item.id == own.parent else item for item in runs)
+    return replace(state, step=event.step, runs=runs)
+
+
+def _performed(state: State, event: ActionsPerformed) -> State:
+    own = state.run_of(event.run)
+    drafts = {draft.contract: draft for draft in (*own.drafts, *event.artifacts)}
+    fresh = {_place(item) for item in event.opened}
+    kept = tuple(item for item in own.working if _place(item) not in fresh)
+    own = replace(
+        own,
+        point=point_after(event),
+        results=event.results,
+        left=(),
+        submitted=bool(event.artifacts),
+        drafts=tuple(drafts.values()),
+        working=(*kept, *event.opened)[-MAX_WORKING:],
+        created=tuple(dict.fromkeys((*own.created, *event.created))),
+        seen=(*own.seen, *event.seen)[-MAX_SEEN:],
+        notes=own.notes if event.notes is None else event.notes,
+        check=own.check if event.tree == state.tree else None,
+        acts=(*own.acts, event.ref)[-MAX_RECENT:],
+    )
+    versions = {**dict(state.versions), **{item.contract: item.version for item in event.artifacts}}
+    return _with(state, own, tree=event.tree, versions=tuple(sorted(versions.items())))
+
+
+def _place(item: Opened) -> tuple[str, str | tuple[int, int]]:
+    return item.path, item.symbol or (item.start, item.end)
+
+
+def _closed(state: State, event: StepClosed) -> State:
+    """A closed step owes nothing more: what follows opens the next one, or the gates."""
+    own = state.run_of(event.run)
+    done = ", ".join(map(_digest, own.results[:6])) or "no action"
+    line = f"step {event.step}: {done} → {event.outcome}"
+    closed = replace(
+        own,
+        point=point_after(event),
+        feedback=event.feedback,
+        tried=tuple(dict.fromkeys((*own.tried, *event.tried)))[-MAX_TRIED:],
+        mistakes=own.mistakes + 1 if event.mistake else 0,
+        recent=(*own.recent, line)[-MAX_RECENT:],
+    )
+    return _with(state, closed)
+
+
+def _digest(item: ActionDigest) -> str:
+    done = f"{item.name} {item.target}".strip()
+    return done if item.ok else f"{done} ({item.mistake or 'failed'})"
+
+
+# ------------------------------------------------------------------ calls
+
+
+def landed(state: State, key: str) -> State:
+    """The call with this key is in flight no more."""
+    return replace(state, flights=tuple(item for item in state.flights if item.key != key))
+
+
+def next_try(run: Run | None) -> Run | None:
+    """The next call of this step has a key of its own."""
+    return run and replace(run, asks=run.asks + 1)
+
+
+def _ended(state: State, key: str, unaccounted: Amount, run: Run | None) -> State:
+    """A call came to nothing. A run that is not under way any more leaves nothing but its bill."""
+    after = landed(state, key)
+    return with_run(replace(after, unaccounted=after.unaccounted.plus(unaccounted)), run)
+
+
+def _answered(state: State, event: AskAnswered) -> State:
+    own, reply = state.run_of(event.run), event.reply
+    counts = {**dict(state.answers), own.label: state.answered(own.label) + 1}
+    return _with(
+        state,
+        replace(own, point=point_after(event), reply=reply, troubles=0),
+        flights=tuple(item for item in state.flights if item.key != event.key),
+        answers=tuple(sorted(counts.items())),
+        spent=state.spent.plus(reply.cost),
+        unpriced=state.unpriced + (not reply.priced),
+        cached_tokens=state.cached_tokens + reply.usage.cached_tokens,
+    )
+
+
+# ------------------------------------------------------------------ gates
+
+
+def _judged(state: State, event: GateJudged) -> State:
+    own = state.run_of(event.run)
+    if event.status == "split":
+        return _with(state, replace(own, rounds=own.rounds + 1))
+    if event.status != "passed":
+        again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
+        after = replace(state, runs=_alone(state, again))
+        if event.status == "blocked":
+            after = replace(after, blocks=state.blocks + 1, findings=event.reasons)
+        return after
+    last = own.gate + 1 >= len(state.stage_of(own).gates)
+    passed = replace(
+        own,
+        point=point_after(event, second=last),
+        gate=own.gate + 1,
+        judged=(*own.judged, (event.gate, event.ref)),
+        finals=event.finals or own.finals,
+    )
+    return _with(state, passed)
+
+
+def _accepted(state: State, event: StageAccepted) -> State:
+    own = state.run_of(event.run)
+    state = with_branch(state, event)
+    done = Accepted(event.stage, event.tree, event.commit, event.finals, own.judged, own.skipped)
+    return replace(
+        state,
+        runs=_alone(state, replace(own, point=point_after(event))),
+        accepted=(*state.accepted, done),
+        tree=event.tree,
+        commit=event.commit,
+        facts=event.facts,
+        findings=(),
+    )

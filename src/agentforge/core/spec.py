@@ -1,0 +1,45 @@
+"""What a task was started with: declared once, carried by the input, by the event and by the state."""
+
+from dataclasses import dataclass
+
+from agentforge.core.pipeline import Pipeline
+from agentforge.core.values import Budget, Delivery, Price, TierPrice
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """A request on a base commit, with everything that is fixed when it becomes a task."""
+
+    task_id: str = ""
+    request: str = ""
+    """The person's words, redacted."""
+    base_commit: str = ""
+    """The commit that the work starts from."""
+    base_tree: str = ""
+    """The tree of that commit."""
+    model: str = ""
+    """The model that was named, or `tiers` where each tier has its own."""
+    sandbox: str = ""
+    """Which sandbox its programs run in."""
+    catalogue: str = ""
+    """Hash of the resolved pipeline, roles, contracts and prompts in the pack."""
+    pipeline: Pipeline = Pipeline("", "", ())
+    """The stages to go through. A task whose lane rises goes on with one of `higher`."""
+    budget: Budget = Budget()
+    """The cap. A person can raise it."""
+    price: Price | None = None
+    """What a call may cost, where a tier is not named in `prices`."""
+    triage: tuple[str, ...] = ()
+    """Why this lane."""
+    higher: tuple[Pipeline, ...] = ()
+    """The lanes it may rise to."""
+    prices: tuple[TierPrice, ...] = ()
+    """What a call may cost, by tier."""
+    marker: str = ""
+    """Random text, made for this task: what text from outside is fenced with, so that it cannot know its own
+    fence.
+    """
+    delivery: Delivery = "live"
+    """`batch`: every call that can go by batch does, whatever is configured."""
+    deadline_s: int = 0
+    """How long a call may wait for its batch before it is sent live; 0: as long as it takes."""

@@ -1,0 +1,162 @@
+"""Steps: what the actions of a reply did, whether the edit is checked, and what the step ended in."""
+
+from agentforge.core.decisions import (
+    Decisions,
+    RunDecisions,
+    confuse,
+    convene,
+    escalate,
+    fail_attempt,
+    next_step,
+)
+from agentforge.core.effects import Act
+from agentforge.core.events import (
+    ActionLeft,
+    ActionsPerformed,
+    Checked,
+    Discarded,
+    GateOpened,
+    HandedIn,
+    Reverted,
+)
+from agentforge.core.inputs import Acted, ActionLeaving
+from agentforge.core.machine import ASKS
+from agentforge.core.pending import pending
+from agentforge.core.pipeline import Stage
+from agentforge.core.reply import Signal
+from agentforge.core.runs import Run
+from agentforge.core.values import NOT_DONE, UNKNOWN, Amount, CheckDigest, Question
+
+
+def leaving(decisions: Decisions, given: ActionLeaving, key: str) -> str:
+    """The last look before an action leaves the sandbox: is it still owed?"""
+    acts = (effect for effect in pending(decisions.state) if isinstance(effect, Act))
+    owed = next((effect for effect in acts if key == f"{effect.key}/left/{given.number}"), None)
+    if owed is None:
+        decisions.tell(Discarded(key, Amount()))
+        return "this action is no longer owed"
+    decisions.tell(ActionLeft(owed.run, owed.key, given.number, given.name, given.target))
+    return "an action is about to leave the sandbox"
+
+
+def acted(own: RunDecisions, given: Acted) -> str:
+    """The actions are done: the edit is checked, or the step ends."""
+    before, run = own.state.tree, own.run
+    if given.tree != before and not (run.rules.writes and own.state.pipeline.writes):
+        return confuse(
+            own.all,
+            f"{run.label} may only read, and the tree changed from {before[:12]} to {given.tree[:12]}",
+            own.id,
+        )
+    own.tell(
+        ActionsPerformed(
+            own.id,
+            given.ref,
+            given.tree,
+            given.results,
+            given.artifacts,
+            given.opened,
+            given.created,
+            given.seen,
+            given.notes,
+        )
+    )
+    if given.question is not None:
+        return _close(own, given.question)
+    unchecked = given.tree != before or (_wants_gates(own) and own.run.check is None)
+    if own.stage.checks and unchecked:
+        return "the edit is checked"
+    return _close(own, None)
+
+
+def checked(own: RunDecisions, check: CheckDigest, ref: str) -> str:
+    """The checks have run. Where a stage may keep nothing that makes anything worse, such an edit is undone."""
+    own.tell(Checked(own.id, check, ref))
+    if own.stage.reverts and check.status != "passed":
+        return _undo(own, check)
+    return _close(own, None)
+
+
+def _undo(own: RunDecisions, check: CheckDigest) -> str:
+    """The tree goes back to the last one that passed, and the role is told why."""
+    run, why = own.run, check.summary
+    own.tell(Reverted(own.id, run.good_tree or run.entry_tree, (why, *check.failures)))
+    told = (f"Your edit made something worse and was undone: {why}.", *check.failures)
+    tried = tuple(f"{item.name} {item.target}: undone, {why}" for item in run.results if item.ok)
+    own.close("reverted", told, tried)
+    return next_step(own, "the edit made something worse and was undone")
+
+
+# ------------------------------------------------------------------ the end of a step
+
+
+def _close(own: RunDecisions, question: Question | None) -> str:  # one way out per end of a step
+    """The transition: what the step ended in."""
+    run, reply = own.run, own.run.reply
+    failed = [item for item in run.results if not item.ok and item.mistake not in NOT_DONE]
+    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in failed)
+    wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in failed)
+    feedback = (reply.mistake, *wrong) if reply.mistake else wrong
+    mistake = bool(reply.mistake) or not any(item.ok or item.mistake == UNKNOWN for item in run.results)
+
+    def close(outcome: str, *more: str, mistaken: bool = mistake) -> None:
+        own.close(outcome, (*feedback, *more), tried, mistake=mistaken)
+
+    if question is not None:
+        close("blocked_on_human", mistaken=False)
+        return escalate(own.all, "question" if question.call is None else "permission", question, run=own.id)
+    if reply.signal is not None and reply.signal != "success":
+        close(reply.signal, mistaken=False)
+        return _signal(own, reply.signal, reply.summary or "no reason given")
+    if run.check is not None and run.check.status != "passed" and (run.results or reply.signal):
+        close("checks_failing", *([run.check.summary] if _wants_gates(own) else []))
+        return next_step(own, "the checks do not pass yet")
+    if _wants_gates(own):
+        if missing := _missing(run, own.stage):
+            text = f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each."
+            close("incomplete", text, mistaken=True)
+            return next_step(own, "artifacts are missing")
+        close("submitted", mistaken=False)
+        return _hand_over(own)
+    if not run.results and not reply.mistake:
+        text = "The reply held no action. Act, submit what is owed, or escalate."
+        close("no_action", text, mistaken=True)
+        return next_step(own, "no action")
+    close("continue")
+    return next_step(own, "the stage goes on")
+
+
+def _hand_over(own: RunDecisions) -> str:
+    """Everything owed is handed in: the gates judge it, or the run waits for the others."""
+    if not own.run.rules.judged:
+        own.tell(HandedIn(own.id))
+        return f"{own.run.name} has read it"
+    own.tell(GateOpened(own.id))
+    convene(own)
+    return "everything owed is handed in: the gates judge"
+
+
+def _wants_gates(own: RunDecisions) -> bool:
+    run = own.run
+    complete = not _missing(run, own.stage)
+    return run.reply.signal == "success" or (complete and run.submitted)
+
+
+def _missing(run: Run, stage: Stage) -> list[str]:
+    have = {draft.contract for draft in run.drafts}
+    return [product.contract for product in stage.products if product.contract not in have]
+
+
+def _signal(own: RunDecisions, signal: Signal, reason: str) -> str:
+    """What follows from a signal that ends the step without a result."""
+    if signal == "failure_retryable":
+        return fail_attempt(own, reason)
+    kind = ASKS[signal]
+    if kind == "question":
+        question = Question(reason)
+    elif kind == "terminal":
+        question = Question(f"The role cannot go on: {reason}", ("retry", "abort"), "")
+    else:
+        text = f"Work was found that this pipeline has no place for ({signal}): {reason}"
+        question = Question(text, ("go on without it", "abort"), "go on without it")
+    return escalate(own.all, kind, question, run=own.id)

@@ -1,0 +1,37 @@
+"""Nothing new, nothing worse: what a check found before a change, against what it finds now. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from agentforge.languages.values import CheckRun
+
+LIMIT = 10
+"""Ways through a function beyond which it is too complex."""
+
+
+def worse(before: CheckRun, after: CheckRun) -> list[str]:
+    """Each kind of finding that a file has more of than before, with an example."""
+    found = []
+    for (path, code), count in sorted(after.findings.items()):
+        known = before.findings.get((path, code), 0)
+        if count > known:
+            found.append(f"{path}:{after.samples[path, code]} ({code}, {count} now, {known} before)")
+    return found
+
+
+def worse_complexity(before: Mapping[str, int], after: Mapping[str, int], limit: int = LIMIT) -> list[str]:
+    """Each function that is over the limit and more complex than it was.
+
+    A new name is excused by one that is gone and was as complex: renaming and moving make nothing worse.
+    """
+    gone = Counter(count for name, count in before.items() if name not in after)
+    found = []
+    for name, count in sorted(after.items(), key=lambda item: (-item[1], item[0])):
+        if count <= limit or count <= before.get(name, 0):
+            continue
+        if name not in before and (room := [was for was in gone if was >= count and gone[was] > 0]):
+            gone[min(room)] -= 1
+            continue
+        was = f"it was {before[name]}" if name in before else "it is new"
+        found.append(f"{name} has complexity {count}, {was}; {limit} is the limit: take parts out of it")
+    return found

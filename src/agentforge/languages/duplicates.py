@@ -1,0 +1,138 @@
+"""Blocks of code that are written twice, whatever their names: found in linear time by hashing windows of
+lines.
+
+Names count by where they come back in the block, strings and numbers not at all. Only what does something is
+compared: comments, documentation, imports, decorators, class lines and declared fields are left out, and
+lines of one shape are a table.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentforge.languages.table import language_of
+from agentforge.languages.values import Words
+
+MIN_LINES = 6
+MAX_NAMED = 5
+
+_WORD = re.compile(
+    r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>\b\d[\w.]*)|(?P<name>[A-Za-z_$][\w$]*)|[^\w\s]"
+)
+_COMMENT = ("//", "#", "*", "/*")
+_IMPORT = frozenset({"import", "from"})
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A block, and where the same stands before it. Lines count from 1; `lines` counts those with code."""
+
+    path: str
+    start: int
+    other_path: str
+    other_start: int
+    lines: int
+
+
+@dataclass(slots=True)
+class _Match:
+    """A block that may still grow by its next line."""
+
+    path: str
+    other: str
+    at: int
+    other_at: int
+    windows: int = 1
+
+
+def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Duplicate, ...]:
+    """Every block of at least so many lines that was there already, in this file or one before it by name."""
+    lines = {path: _lines(files[path], path) for path in sorted(files)}
+    first: dict[int, tuple[str, int]] = {}
+    found: list[_Match] = []
+    for path, numbered in lines.items():
+        open_match: _Match | None = None
+        for at in range(len(numbered) - min_lines + 1):
+            window = [words for _, words in numbered[at : at + min_lines]]
+            if (key := _key(window)) is None:
+                open_match = None
+                continue
+            other, other_at = first.setdefault(key, (path, at))
+            if other == path and at - other_at < min_lines:
+                open_match = None  # itself, or a pattern that repeats inside of the block
+            elif open_match is not None and (other, other_at) == (
+                open_match.other,
+                open_match.other_at + open_match.windows,
+            ):
+                open_match.windows += 1
+            else:
+                open_match = _Match(path, other, at, other_at)
+                found.append(open_match)
+    return tuple(
+        Duplicate(
+            item.path,
+            lines[item.path][item.at][0],
+            item.other,
+            lines[item.other][item.other_at][0],
+            item.windows + min_lines - 1,
+        )
+        for item in found
+    )
+
+
+def worse_duplicates(
+    before: Sequence[Duplicate], after: Sequence[Duplicate], changed: Collection[str]
+) -> list[str]:
+    """Names what is new if the lines written twice, in blocks that touch `changed`, became more."""
+    old, new = touching(before, changed), touching(after, changed)
+    more = sum(item.lines for item in new) - sum(item.lines for item in old)
+    if more <= 0:
+        return []
+    known = {(item.path, item.other_path, item.lines) for item in old}
+    fresh = [item for item in new if (item.path, item.other_path, item.lines) not in known] or new
+    named = sorted(fresh, key=lambda item: (-item.lines, item.path, item.start))[:MAX_NAMED]
+    return [spelled(item) for item in named]
+
+
+def touching(found: Sequence[Duplicate], changed: Collection[str]) -> list[Duplicate]:
+    """The blocks that have an end in one of these files."""
+    return [item for item in found if item.path in changed or item.other_path in changed]
+
+
+def spelled(item: Duplicate) -> str:
+    """A block in a line that can be fed back."""
+    there = f"{item.other_path}:{item.other_start}"
+    return f"{item.path}:{item.start}: {item.lines} lines repeat what stands at {there}; let both use one"
+
+
+def _key(window: Sequence[Words]) -> int | None:
+    """What two windows share if one is the other with other names; None for lines of one or two shapes."""
+    shapes = {tuple("" if free else word for free, word in words) for words in window}
+    if len(shapes) <= len(window) // 2:
+        return None
+    numbers: dict[str, int] = {}
+    spelled_out = tuple(
+        tuple(numbers.setdefault(word, len(numbers)) if free else word for free, word in words)
+        for words in window
+    )
+    return hash(spelled_out)
+
+
+def _lines(text: str, path: str) -> list[tuple[int, Words]]:
+    """The lines that count, with their numbers."""
+    language = language_of(path)
+    if language is not None and (found := language.measures.code_lines(text)) is not None:
+        return found
+    return [
+        (number, words)
+        for number, line in enumerate(text.splitlines(), 1)
+        if not line.lstrip().startswith(_COMMENT) and (words := _of_text(line)) and words[0][1] not in _IMPORT
+    ]
+
+
+def _of_text(line: str) -> Words:
+    found: list[tuple[bool, str]] = []
+    for match in _WORD.finditer(line):
+        kind = match.lastgroup
+        found.append((kind == "name", kind if kind in ("text", "number") else match[0]))
+    return tuple(found)

@@ -1,0 +1,175 @@
+"""What a test run said, as values: outcomes by test id, and what two runs say about a change."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar, Literal, cast
+
+from agentforge.core.reply import Json
+
+Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "missing"]
+Phase = Literal["collect", "setup", "call", "teardown"]
+GOOD: frozenset[Outcome] = frozenset({"passed", "xfailed", "xpassed"})
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test in one run. A file that cannot be collected has a result of its own, with the file as id and
+    phase `collect`.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest would take the class for a test
+
+    id: str
+    """`path::name`, the path relative to the judged tree."""
+    outcome: Outcome
+    phase: Phase = "call"
+    exception: str = ""
+    """The class of what was raised, without its module."""
+    message: str = ""
+    """One line."""
+    file: str = ""
+    line: int = 0
+    """The last line of the test file on the stack; 0 when unknown."""
+
+    def to_json(self) -> dict[str, Json]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """One run of a project's tests. `not_run` means that its outcomes prove nothing, whatever they are."""
+
+    __test__: ClassVar[bool] = False
+
+    argv: tuple[str, ...]
+    status: Literal["ran", "not_run"]
+    reason: str = ""
+    """Why it counts as not run: one sentence."""
+    ids: tuple[str, ...] = ()
+    """What was asked for; empty: everything."""
+    results: Mapping[str, TestResult] = field(default_factory=dict)
+    collect_errors: Mapping[str, str] = field(default_factory=dict)
+    """File to the text of its error."""
+    modules: Mapping[str, str] = field(default_factory=dict)
+    """The project's modules that were loaded, with the real path each came from."""
+    patched: tuple[str, ...] = ()
+    """Parts of the runner that were replaced while the tests ran."""
+    output: str = ""
+    """The end of what was printed."""
+    output_hash: str = ""
+    duration_ms: int = 0
+    sandbox: str = ""
+
+    def counts(self) -> dict[Outcome, int]:
+        """How many of each outcome; an outcome that did not happen is left out."""
+        found: dict[Outcome, int] = {}
+        for result in self.results.values():
+            found[result.outcome] = found.get(result.outcome, 0) + 1
+        return found
+
+    def to_json(self) -> dict[str, Json]:
+        """As plain data, ids sorted."""
+        return {
+            "argv": list(self.argv),
+            "status": self.status,
+            "reason": self.reason,
+            "ids": list(self.ids),
+            "results": [self.results[identity].to_json() for identity in sorted(self.results)],
+            "collect_errors": {file: self.collect_errors[file] for file in sorted(self.collect_errors)},
+            "modules": {name: self.modules[name] for name in sorted(self.modules)},
+            "patched": list(self.patched),
+            "output": self.output,
+            "output_hash": self.output_hash,
+            "duration_ms": self.duration_ms,
+            "sandbox": self.sandbox,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> "TestRun":
+        """The inverse of `to_json`."""
+        known = cast("dict[str, object]", dict(value))
+        # our own rows
+        results = [TestResult(**row) for row in cast("list[dict[str, object]]", known["results"])]  # type: ignore[arg-type]
+        known |= {
+            "argv": tuple(cast("list[str]", known["argv"])),
+            "ids": tuple(cast("list[str]", known["ids"])),
+        }
+        known["patched"] = tuple(cast("list[str]", known.get("patched", [])))
+        known["results"] = {result.id: result for result in results}
+        return cls(**known)  # type: ignore[arg-type]  # our own keys
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A test that got worse."""
+
+    id: str
+    before: Outcome
+    after: Outcome
+    message: str
+
+
+def covering(identity: str) -> Iterator[str]:
+    """Every id that names this test or a set that it is in: folders, file, classes, function, itself."""
+    file = identity.partition("::")[0]
+    parts = file.split("/")
+    yield "."
+    yield from ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+    yield from (
+        identity[:index]
+        for index in range(len(file) + 1, len(identity))
+        if identity.startswith(("::", "["), index)
+    )
+    yield identity
+
+
+def compare(
+    baseline: TestRun,
+    now: TestRun,
+    flaky: frozenset[str] = frozenset(),
+    excused: frozenset[str] = frozenset(),
+) -> list[Regression]:
+    """What was good and is not any more, among what `now` was asked to run. Flaky tests count for nobody."""
+    asked = frozenset(now.ids)
+    found = []
+    for identity in sorted(baseline.results):
+        before = baseline.results[identity]
+        if before.outcome not in GOOD or identity in flaky or identity in excused:
+            continue
+        if asked and asked.isdisjoint(covering(identity)):
+            continue
+        after = now.results.get(identity) or absent(identity, now.collect_errors)
+        if after.outcome not in GOOD or (before.outcome == "passed" and after.outcome == "xfailed"):
+            found.append(Regression(identity, before.outcome, after.outcome, after.message))
+    return found
+
+
+def absent(identity: str, collect_errors: Mapping[str, str]) -> TestResult:
+    """The result of a test that was not there."""
+    file = identity.partition("::")[0]
+    if file in collect_errors:
+        return TestResult(identity, "missing", "collect", message=f"{file} cannot be collected", file=file)
+    return TestResult(identity, "missing", "collect", message="no such test", file=file)
+
+
+def error_line(text: str) -> str:
+    """The line of a collection error that says what went wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
+    return (told or lines or [""])[-1][:300]
+
+
+def rerun_flaky(
+    run_once: Callable[[Sequence[str]], TestRun], ids: Sequence[str], times: int = 2
+) -> frozenset[str]:
+    """Those of `ids` whose outcome differs between repeated runs. A run that did not count says nothing."""
+    if not ids:
+        return frozenset()
+    runs = [run for run in (run_once(ids) for _ in range(times)) if run.status == "ran"]
+    return frozenset(
+        identity
+        for identity in ids
+        if len({(run.results.get(identity) or absent(identity, run.collect_errors)).outcome for run in runs})
+        > 1
+    )

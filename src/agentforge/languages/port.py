@@ -1,0 +1,225 @@
+"""The port: all that the rest of the system may ask of a language. `python/language.py` is the first answer.
+
+Each part is a `Protocol` that a module of the language fulfils with its functions. What goes in and comes out
+is in `values.py` and `outcomes.py`, the same for every language.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agentforge.languages.described import Read
+from agentforge.languages.outcomes import TestRun
+from agentforge.languages.values import (
+    CheckRun,
+    CoverageRun,
+    Docstring,
+    Environment,
+    Manifest,
+    Plan,
+    Risk,
+    Sections,
+    Shadow,
+    Symbol,
+    Words,
+)
+from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.network.destinations import Destination
+
+
+class Projects(Protocol):
+    """What a project is, and its environment."""
+
+    def detect(
+        self, read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, /
+    ) -> Plan:
+        """How the project is set up and tested, corrected by its settings. Reads only."""
+
+    def lock_hash(self, plan: Plan, read: Read, /) -> str:
+        """A digest of everything that decides what the environment holds."""
+
+    def build(  # noqa: PLR0913 - every one of them is the caller's business
+        self,
+        plan: Plan,
+        tree_checkout: Callable[[Path], None],
+        cache_root: Path,
+        sandbox: Sandbox,
+        /,
+        *,
+        version: str | None = None,
+        lock_text_hash: str,
+        allow: Sequence[Destination] = (),
+        index_passwords: bool = False,
+    ) -> Environment:
+        """The environment, from the cache or made now; a set-up that fails is `Unusable`."""
+
+    def run_env(self, environment: Environment, tree: Path, /) -> dict[str, str]:
+        """The variables of a run against `tree`: its code comes before the code that was installed."""
+
+    def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
+        """What the project says of itself to those who release it; `UsageError` for a file that is not valid."""
+
+
+class Source(Protocol):
+    """What a file says, read without running it. Text that does not parse says nothing."""
+
+    def symbols(self, text: str, /, *, nested: bool = False) -> list[Symbol] | None:
+        """Every definition of a file and of its classes, in order; with `nested`, those inside functions too.
+        None if it does not parse.
+        """
+
+    def syntax_error(self, text: str, path: str, /) -> tuple[int, str] | None:
+        """Line and message of the first syntax error."""
+
+    def docstrings(self, text: str, /) -> tuple[Docstring, ...]:
+        """What its public definitions say of themselves."""
+
+    def decode(self, data: bytes, /) -> str:
+        """The bytes of a file as text, by its own declaration where it has one; never fails."""
+
+    def definitions(self, names: Sequence[str], /) -> re.Pattern[str]:
+        """Finds where a file defines one of these names: the one group that matches is the name."""
+
+
+class Imports(Protocol):
+    """Who imports whom."""
+
+    def importers(self, files: Mapping[str, str], roots: Sequence[str], /) -> Mapping[str, frozenset[str]]:
+        """File to the files that import it directly. `roots` are the folders on the import path."""
+
+    def outside_imports(self, text: str, own: Sequence[str], /) -> tuple[str, ...]:
+        """Top names that a file imports and that are neither the language's own nor the project's."""
+
+    def loads_with(self, package: str, path: str, /) -> bool:
+        """Whether the first is loaded with every file like the second, imported by name or not."""
+
+    def is_package(self, path: str, /) -> bool:
+        """Whether a file speaks for the package that it is in."""
+
+
+class Measures(Protocol):
+    """What can be counted in a file."""
+
+    LEFTOVER: re.Pattern[str]
+    """A line that only debugging needs."""
+    RULES: Mapping[str, tuple[str, str]]
+    """Rule of a risk to what it means and what to do."""
+
+    def complexity(self, text: str, /) -> dict[str, int]:
+        """How many ways lead through each function, by its dotted name."""
+
+    def code_lines(self, text: str, /) -> list[tuple[int, Words]] | None:
+        """The lines that do something, with their words: copies are found by them. None if it has none."""
+
+    def statements(self, text: str, /) -> frozenset[int]:
+        """The lines that can be executed."""
+
+    def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
+        """Places that may be dangerous."""
+
+
+class Tests(Protocol):
+    """Which files are tests, and what makes one weaker."""
+
+    RUNNER: str
+    """The program that runs them, as people call it."""
+    SETTINGS: frozenset[str]
+    """Names of files that decide how tests run, wherever they lie."""
+    SECTIONS: Sections
+    FIXTURES: frozenset[str]
+    """Names of files that tests around them share."""
+
+    def test_globs(self, test_paths: Sequence[str], /) -> tuple[str, ...]:
+        """What `{tests}` stands for in the path limits of a role, given the places of the tests."""
+
+    def is_test_name(self, name: str, /) -> bool:
+        """Whether a file of that name is there for tests."""
+
+    def is_run(self, path: str, /) -> bool:
+        """Whether the runner looks for tests in a file of the tests, by its name."""
+
+    def test_ids_in_source(self, text: str, path: str, /) -> list[str]:
+        """The ids that the runner would give the tests of a file, without parameters. Runs nothing."""
+
+    def source_of_test(self, text: str, identity: str, /) -> str | None:
+        """A test of a file as normalised text; None where the file does not define it."""
+
+    def shadows(
+        self, added: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
+    ) -> list[Shadow]:
+        """Which files that a change adds would be loaded in the place of something else, given the paths of
+        the tree before and after it.
+        """
+
+    def weakened(self, before: str, after: str, path: str, /) -> list[str]:
+        """How an edit weakened old tests, one sentence each."""
+
+    def missing_import(self, error: str, promised: Sequence[str], /) -> str | None:
+        """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
+
+
+class Runs(Protocol):
+    """What runs in the sandbox, in the project's environment, on a checkout of a tree."""
+
+    def run_tests(  # noqa: PLR0913 - the facts of one run
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        /,
+        *,
+        ids: Sequence[str] = (),
+        base_command: tuple[str, ...],
+        scratch: Path,
+        timeout_s: float,
+    ) -> TestRun:
+        """What each test did: of those named by `ids` (ids, files or folders), else of all."""
+
+    def foreign(
+        self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
+    ) -> list[str]:
+        """The changed files that the run loaded from somewhere else than the judged tree."""
+
+    def lint(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
+        """What the project's own linter finds in those of `paths` that exist."""
+
+    def typecheck(self, sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], /) -> CheckRun:
+        """What the project's own type checker finds, in what the project selects, else in `paths`."""
+
+    def measure(  # noqa: PLR0913 - the facts of one run
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        paths: Sequence[str],
+        /,
+        *,
+        command: tuple[str, ...],
+        scratch: Path,
+        timeout_s: float,
+    ) -> CoverageRun:
+        """Which lines of `paths` the whole suite reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language."""
+
+    name: str
+    """As people write it."""
+    suffixes: tuple[str, ...]
+    """Of files with code that runs."""
+    declarations: tuple[str, ...]
+    """Of files that only declare."""
+    caches: frozenset[str]
+    """Directories that its tools leave in a tree."""
+    no_caches: Mapping[str, str]
+    """Variables that keep its tools from leaving them."""
+    projects: Projects
+    source: Source
+    imports: Imports
+    measures: Measures
+    tests: Tests
+    runs: Runs

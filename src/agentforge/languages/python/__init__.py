@@ -1,0 +1,1 @@
+"""Python: its projects, environments, tests and tools."""

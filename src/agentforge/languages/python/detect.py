@@ -1,0 +1,185 @@
+"""How a Python project is set up and tested, found in its files and correctable in the settings. Reads only;
+runs nothing.
+"""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agentforge.core.errors import UsageError
+from agentforge.languages.described import Read, table, words
+from agentforge.languages.python.layout import import_roots, test_paths
+from agentforge.languages.python.project import Project, lines, open_project, strings
+from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
+from agentforge.languages.toolchains import needs_of
+from agentforge.languages.values import Plan
+from agentforge.system.canon import digest
+
+SETTINGS_FILE = ".agentforge/config/settings.yaml"
+PYTHON = "{env}/bin/python"
+MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")
+INSTALL = ("{uv}", "pip", "install", "--python", PYTHON)
+
+LOCK_NAMES = words(
+    "pyproject.toml setup.py setup.cfg MANIFEST.in tox.ini noxfile.py Pipfile Pipfile.lock uv.lock "
+    "uv.toml poetry.lock pdm.lock pylock.toml hatch.toml Cargo.toml Cargo.lock CMakeLists.txt "
+    "meson.build"
+)
+# Compiled into the environment: when one changes, what was built from it is stale.
+NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
+REQUIREMENTS_TXT = re.compile(
+    r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
+)
+FROM_TAGS = words(
+    "setuptools-scm hatch-vcs flit-scm versioningit poetry-dynamic-versioning uv-dynamic-versioning pbr"
+)
+
+
+def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None) -> Plan:
+    """The plan for a project, corrected by its settings."""
+    project = open_project(read, paths)
+    needs = gather(project)
+    install = _install(project, needs)
+    lint = bool(project.tool("ruff")) or bool({"ruff.toml", ".ruff.toml"} & project.paths)
+    if lint:
+        install += () if "ruff" in needs.names else (_ruff(project),)
+        needs.reasons.append("ruff is configured")
+    found = Plan(
+        setup=(MAKE_ENVIRONMENT, INSTALL + install),
+        tests=(PYTHON, "-m", "pytest"),
+        import_roots=import_roots(project),
+        test_paths=test_paths(project),
+        lint=lint,
+        reasons=tuple(needs.reasons),
+        lock_files=tuple(sorted(filter(_decides, project.paths))),
+        lint_command=("{env}/bin/ruff", "check") if lint else (),
+        version_from_tags=_version_from_tags(project),
+        toolchains=needs_of(project.paths, read),
+    )
+    return _corrected(found, settings or {})
+
+
+def lock_hash(plan: Plan, read: Read) -> str:
+    """A digest of everything that decides what the environment holds."""
+    return digest("\n".join(f"{path} {digest(read(path) or b'')}" for path in plan.lock_files))
+
+
+def _install(project: Project, needs: Needs) -> tuple[str, ...]:
+    """The arguments that install the project and what its tests need, resolved together."""
+    extras = list(dict.fromkeys(needs.extras))
+    words: list[str] = []
+    if _is_package(project):
+        needs.reasons.insert(0, "installed from its own build description")
+        words += ("-e", f".[{','.join(extras)}]" if extras else ".")
+    elif table(project.pyproject, "project"):
+        needs.reasons.insert(0, "requirements of `pyproject.toml`; it is not built as a package")
+        words += ("-r", "pyproject.toml", *(word for extra in extras for word in ("--extra", extra)))
+    elif "requirements.txt" in project.paths:
+        needs.reasons.insert(0, "`requirements.txt`")
+        needs.names.update(name_of(line) for line in lines(project.text("requirements.txt")))
+        words += ("-r", "requirements.txt")
+    else:
+        words += _pipfile(project, needs)
+    words += (word for group in dict.fromkeys(needs.groups) for word in ("--group", group))
+    words += (word for path in dict.fromkeys(needs.files) for word in ("-r", path))
+    words += dict.fromkeys(needs.requirements)
+    if not needs.has_pytest:
+        words.append("pytest")
+        needs.reasons.append("pytest added: nothing else brings it")
+    return tuple(words)
+
+
+def _pipfile(project: Project, needs: Needs) -> tuple[str, ...]:
+    if "Pipfile" not in project.paths:
+        needs.reasons.insert(0, "nothing says what the project needs")
+        return ()
+    data = open_project(
+        lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()
+    ).pyproject
+    wanted = tuple(
+        requirement
+        for part in ("packages", "dev-packages")
+        for requirement in poetry_requirements(table(data, part))
+    )
+    needs.note(wanted, "`Pipfile`")
+    return wanted
+
+
+def _is_package(project: Project) -> bool:
+    """Whether a build backend can make a package of it. A `[project]` table without one is a list of
+    requirements.
+    """
+    if project.tool("uv").get("package") is False or project.tool("poetry").get("package-mode") is False:
+        return False
+    described = project.setup_cfg.has_section("metadata") or project.setup_cfg.has_section("options")
+    return "setup.py" in project.paths or described or bool(table(project.pyproject, "build-system"))
+
+
+def _ruff(project: Project) -> str:
+    """Ruff in the version that the project's own hooks pin: another one has other rules."""
+    pinned = re.search(
+        r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml")
+    )
+    return f"ruff=={pinned.group(1)}" if pinned else "ruff"
+
+
+def _version_from_tags(project: Project) -> bool:
+    build = (
+        *strings(table(project.pyproject, "build-system").get("requires")),
+        *strings(project.setup_py.get("setup_requires")),
+    )
+    in_setup = any(key in project.setup_py for key in ("use_scm_version", "pbr"))
+    pdm = project.tool("pdm", "version").get("source") == "scm"
+    return in_setup or pdm or any(name_of(requirement) in FROM_TAGS for requirement in build)
+
+
+def _decides(path: str) -> bool:
+    name = posixpath.basename(path)
+    return (
+        (path in LOCK_NAMES)
+        or bool(REQUIREMENTS_TXT.fullmatch(path))
+        or (name.endswith(NATIVE) and "test" not in path)
+    )
+
+
+def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
+    """The plan with what a person wrote down instead of what was found."""
+    if "setup" in settings:
+        commands = settings["setup"]
+        if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
+            raise UsageError(
+                f"`setup` in `{SETTINGS_FILE}` must be a list of commands.",
+                'Write, say, `setup: ["pip install -e ."]`.',
+            )
+        # A person's commands may call pip, so the environment gets one.
+        plan = replace(
+            plan,
+            setup=((*MAKE_ENVIRONMENT, "--seed"), *(_words(command, "setup") for command in commands)),
+            reasons=(f"`setup` in `{SETTINGS_FILE}`",),
+        )
+    commands_by_name = settings.get("commands", {})
+    if not isinstance(commands_by_name, Mapping):
+        raise UsageError(
+            f"`commands` in `{SETTINGS_FILE}` must map names to commands.",
+            'Write, say, `commands: {test: "pytest -q"}`.',
+        )
+    if "test" in commands_by_name:
+        plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
+    python = settings.get("python", "")
+    return replace(plan, version=str(python) if python is not None else "")
+
+
+def _words(command: object, key: str) -> tuple[str, ...]:
+    """A command line as words. No shell ever reads it."""
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else ()
+    except ValueError:
+        words = ()
+    if not words:
+        raise UsageError(
+            f"`{key}` in `{SETTINGS_FILE}` is not a command: {command!r}.",
+            "Write one command line; no shell reads it.",
+        )
+    return words

@@ -1,0 +1,23 @@
+"""Python, as the port knows it."""
+
+from agentforge.languages.described import words
+from agentforge.languages.port import Language
+from agentforge.languages.python import imports, measures, projects, runs, symbols, test_files
+
+PYTHON = Language(
+    name="Python",
+    suffixes=(".py",),
+    declarations=(".pyi",),
+    caches=words("__pycache__ .mypy_cache .pytest_cache .ruff_cache .hypothesis .tox .nox .venv"),
+    no_caches={
+        "RUFF_NO_CACHE": "true",
+        "MYPY_CACHE_DIR": "/dev/null",
+        "PYTEST_ADDOPTS": "-o cache_dir=$TMPDIR/pytest",
+    },
+    projects=projects,
+    source=symbols,
+    imports=imports,
+    measures=measures,
+    tests=test_files,
+    runs=runs,
+)

@@ -1,0 +1,8 @@
+"""What runs in the environment of a Python project: `Runs` for Python."""
+
+from agentforge.languages.python.coverage import measure
+from agentforge.languages.python.lint import lint
+from agentforge.languages.python.testrun import foreign, run_tests
+from agentforge.languages.python.typecheck import typecheck
+
+__all__ = ["foreign", "lint", "measure", "run_tests", "typecheck"]

@@ -1,0 +1,206 @@
+"""The report of our pytest plugin, read back with suspicion: hashed lines become outcomes, or a reason why
+they prove nothing.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agentforge.languages.outcomes import Outcome, Phase, TestResult
+
+CANARIES = (
+    "test_must_pass",
+    "test_must_fail",
+    "AgentforgeCanary::test_must_pass",
+    "AgentforgeCanary::test_must_fail",
+)
+# Of several records for one test the worst stays; an error in teardown does not hide a failure in the call.
+SEVERITY: tuple[Outcome, ...] = ("passed", "xpassed", "xfailed", "skipped", "error", "failed")
+CALLED: frozenset[Outcome] = frozenset({"passed", "failed", "xfailed", "xpassed"})
+
+
+@dataclass(slots=True)
+class Report:
+    """What the lines say, put together."""
+
+    results: dict[str, TestResult] = field(default_factory=dict)
+    collect_errors: dict[str, str] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    patched: tuple[str, ...] = ()
+    """Parts of pytest that changed while the tests ran."""
+    groups: dict[str, int] = field(default_factory=dict)
+    """Every collected id, with the place whose canaries vouch for it."""
+    canaries: dict[tuple[int, str], str] = field(default_factory=dict)
+    """Those that did not behave, and how."""
+    behaved: set[tuple[int, str]] = field(default_factory=set)
+    last_started: str = ""
+    internal_error: str = ""
+    collected: bool = False
+    ended: bool = False
+    tampered: bool = False
+    judge: dict[str, str] = field(default_factory=dict)
+    """The judge's own modules, with the files they came from."""
+    replaced: str = ""
+    """Which of them came from the judged tree."""
+
+    def doubt(self) -> str:
+        """Why the outcomes prove nothing; empty when they stand."""
+        if self.tampered:
+            return "the report was changed while the tests ran"
+        if self.replaced:
+            return f"a part of the test runner came from the judged tree: {self.replaced}"
+        if self.internal_error:
+            return f"pytest broke: {last_line(self.internal_error)}"
+        if not self.ended or not self.collected:
+            return "the run ended early" + (f", in {self.last_started}" if self.last_started else "")
+        if not self.judge.keys() >= {"pytest", "_pytest.runner", "pluggy", "json", "hashlib"}:
+            return "the report does not say where the test runner came from"
+        silent = sorted(identity for identity in self.groups if identity not in self.results)
+        if silent:
+            return f"{len(silent)} collected test(s) did not report, first {silent[0]}"
+        return self._canary_doubt()
+
+    def _canary_doubt(self) -> str:
+        """An outcome counts only if the canaries beside it behaved; where no test got to its call, nothing is
+        claimed.
+        """
+        claiming = {
+            self.groups[identity]
+            for identity, result in self.results.items()
+            if identity in self.groups and result.outcome in CALLED
+        }
+        for group in sorted(claiming or ({0} if not self.groups and not self.collect_errors else set())):
+            for name in CANARIES:
+                if (group, name) not in self.behaved:
+                    return f"the canary {name} {self.canaries.get((group, name), 'did not run')}"
+        return ""
+
+
+def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
+    """Read the lines that were written whole; a line whose hash or number is wrong spoils the report."""
+    report = Report()
+    for number, line in enumerate(data.split(b"\n")[:-1]):
+        mac, _, body = line.partition(b" ")
+        expected = hashlib.blake2b(body, key=key, digest_size=16).hexdigest().encode()
+        record = json.loads(body) if hmac.compare_digest(mac, expected) else None
+        if record is None or record["seq"] != number:
+            report.tampered = True
+            break
+        if record["kind"] == "judge":
+            take_judge(report, record["modules"], tree)
+        else:
+            take(report, record, token)
+    return report
+
+
+def take_judge(report: Report, modules: Mapping[str, str], tree: str) -> None:
+    """Where the judge's own modules came from; the judged tree must be the place of none."""
+    report.judge |= modules
+    inside = sorted(name for name, file in modules.items() if Path(file).is_relative_to(tree))
+    if inside and not report.replaced:
+        where = Path(modules[inside[0]]).relative_to(tree).as_posix()
+        report.replaced = f"`{inside[0]}` is {where}"
+
+
+def take(report: Report, record: dict[str, Any], token: str) -> None:
+    """Add one record to the report."""
+    match record["kind"]:
+        case "collected":
+            report.groups = dict(zip(record["ids"], record["groups"], strict=True))
+            report.collected = True
+        case "collect_error" | "collect_skip":
+            take_collection(report, record)
+        case "start":
+            report.last_started = record["id"]
+        case "test":
+            take_test(report, record)
+        case "canary":
+            take_canary(report, record, token)
+        case "modules":
+            report.modules = record["modules"]
+        case "patched":
+            report.patched = tuple(record["names"])
+        case "internal_error":
+            report.internal_error = record["text"]
+        case "end":
+            report.ended = True
+        case unknown:
+            raise ValueError(unknown)
+
+
+def take_collection(report: Report, record: Mapping[str, Any]) -> None:
+    """A file that gave no tests."""
+    failed = record["kind"] == "collect_error"
+    outcome: Literal["error", "skipped"] = "error" if failed else "skipped"
+    report.results[record["path"]] = TestResult(
+        record["path"],
+        outcome,
+        "collect",
+        record["exception"],
+        record["message"],
+        record["file"],
+        record["line"],
+    )
+    if failed:
+        report.collect_errors[record["path"]] = record["text"]
+
+
+def take_test(report: Report, record: Mapping[str, Any]) -> None:
+    """One phase of one test; a phase that passed says something only if it is the call."""
+    when: Phase = record["when"]
+    outcome = outcome_of(record)
+    if outcome is None or (when != "call" and outcome in ("passed", "xpassed")):
+        return
+    message = record["message"]
+    if record["raised"] and record["outcome"] == "passed":
+        message = f"a hook reported it as passed, but it raised: {message}"
+    result = TestResult(
+        record["id"], outcome, when, record["exception"], message, record["file"], record["line"]
+    )
+    known = report.results.get(result.id)
+    if known is None or SEVERITY.index(outcome) > SEVERITY.index(known.outcome):
+        report.results[result.id] = result
+
+
+def outcome_of(record: Mapping[str, Any]) -> Outcome | None:
+    """Our word for pytest's; None for words of plugins, such as `rerun`."""
+    match record["outcome"], record["xfail"]:
+        case "passed", True:
+            return "xpassed"
+        case "passed", _ if not record["raised"]:
+            return "passed"
+        case (("failed" | "passed"), _):
+            return "failed" if record["when"] == "call" else "error"
+        case "skipped", xfail:
+            return "xfailed" if xfail else "skipped"
+        case _:
+            return None
+
+
+def take_canary(report: Report, record: Mapping[str, Any], token: str) -> None:
+    """A canary behaved if its call came out as it must; a failure must be its own."""
+    place = (record["group"], record["name"])
+    if record["when"] != "call":
+        if record["outcome"] != "passed":
+            report.canaries.setdefault(
+                place, f"got no further than {record['when']}: {record['message'] or record['outcome']}"
+            )
+        return
+    outcome = outcome_of(record)
+    if record["name"].endswith("test_must_pass"):
+        good = outcome == "passed"
+    else:
+        good = outcome == "failed" and record["outcome"] == "failed" and token in record["message"]
+    if good:
+        report.behaved.add(place)
+    else:
+        report.canaries[place] = f"came out as {record['outcome']}"
+
+
+def last_line(text: str) -> str:
+    """The line that says what went wrong, as tracebacks have it."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:300]

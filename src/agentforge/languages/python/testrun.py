@@ -1,0 +1,269 @@
+"""Run a project's tests in the sandbox, and say what each of them did."""
+
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path, PurePosixPath
+
+from agentforge.core.reply import Json
+from agentforge.languages.outcomes import (
+    Regression,
+    TestResult,
+    TestRun,
+    absent,
+    compare,
+    covering,
+    rerun_flaky,
+)
+from agentforge.languages.python.environment import run_env
+from agentforge.languages.python.testreport import Report, last_line, read_report
+from agentforge.languages.values import Environment
+from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.canon import digest
+from agentforge.system.processes import Completed
+
+__all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign", "rerun_flaky", "run_tests"]
+
+PYTEST = ("python", "-m", "pytest")
+SCRIPT = "agentforge_judge.py"
+OUTPUT_LIMIT = 20_000
+RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
+"""Programs that start pytest in an environment, or measure it. A run has its environment without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What of a test command is kept when the judge starts pytest."""
+
+    options: tuple[str, ...]
+    """Of the interpreter."""
+    tail: tuple[str, ...]
+    """Of pytest."""
+    from_folder: bool
+    """Whether modules of the folder it starts in can be imported, as `python -m` has it."""
+
+
+def run_tests(  # noqa: PLR0913 - the facts of one run
+    sandbox: Sandbox,
+    env: Environment,
+    tree: Path,
+    *,
+    ids: Sequence[str] = (),
+    base_command: tuple[str, ...] = PYTEST,
+    scratch: Path,
+    timeout_s: float = 600,
+    writable: bool = False,
+) -> TestRun:
+    """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain
+    command runs).
+
+    `scratch` is a folder of ours outside the tree; what the run needs is made below it and removed.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
+    try:
+        return _Run(sandbox, env, tree.resolve(), tuple(ids), place).go(
+            base_command, timeout_s, writable=writable
+        )
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class _Run:
+    """One run: the files it needs, the command, and what became of it."""
+
+    def __init__(
+        self, sandbox: Sandbox, env: Environment, tree: Path, ids: tuple[str, ...], place: Path
+    ) -> None:
+        self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
+        self._plugin, self._out = place / "plugin", place / "out"
+        self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
+        self._report = self._out / "report"
+
+    def go(self, base_command: tuple[str, ...], timeout_s: float, *, writable: bool) -> TestRun:
+        argv = (*base_command, *self._ids)
+        start = start_of(base_command)
+        if start is None:
+            return TestRun(argv, "not_run", unknown_command(base_command), self._ids)
+        self._prepare()
+        words = (*start.tail, "-q", "-o", f"cache_dir={self._out / 'cache'}")
+        done = self._sandbox.run(
+            (str(self._env.program), *start.options, str(self._plugin / SCRIPT), *words),
+            self._confinement(start, timeout_s, writable=writable),
+        )
+        # The tests could write here: what is no plain file any more is not opened.
+        data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
+        report = read_report(data, self._key, self._token, str(self._tree))
+        self._add_missing(report)
+        reason = self._reason(done, report, timeout_s)
+        printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
+        return TestRun(
+            # The folder of the run changes every time: it is no part of what was asked.
+            argv=argv,
+            status="not_run" if reason else "ran",
+            reason=reason,
+            ids=self._ids,
+            results=report.results,
+            collect_errors=report.collect_errors,
+            modules=report.modules,
+            patched=report.patched,
+            output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
+            output_hash=digest(printed),
+            duration_ms=done.seconds_ms,
+            sandbox=self._sandbox.name,
+        )
+
+    def _prepare(self) -> None:
+        self._plugin.mkdir()
+        (self._out / "tmp").mkdir(parents=True)
+        lay_judge(self._plugin)
+
+    def _confinement(self, start: Start, timeout_s: float, *, writable: bool) -> Confinement:
+        variables = dict(run_env(self._env, self._tree))
+        settings = {
+            "report": str(self._report),
+            "key": self._key.hex(),
+            "token": self._token,
+            "root": str(self._tree),
+            "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
+            "names": top_level_names(self._tree, self._env.import_roots),
+            "ids": list(self._ids),
+            **joining(start, variables),
+        }
+        variables["TMPDIR"] = str(self._out / "tmp")
+        # What tools would write into the tree, or remember from run to run.
+        variables["COVERAGE_FILE"] = str(self._out / "coverage")
+        variables["HYPOTHESIS_STORAGE_DIRECTORY"] = str(self._out / "hypothesis")
+        tree_write, tree_read = ((self._tree,), ()) if writable else ((), (self._tree,))
+        return Confinement(
+            cwd=self._tree,
+            write=(self._out, *tree_write),
+            read=(self._plugin, *self._env.readable, *tree_read),
+            env=variables,
+            timeout_s=timeout_s,
+            input=json.dumps(settings).encode(),
+        )
+
+    def _add_missing(self, report: Report) -> None:
+        """An id that was asked for and covers no result is a result too."""
+        covered = {name for identity in report.results for name in covering(identity)}
+        for identity in self._ids:
+            if identity not in covered:
+                report.results[identity] = absent(identity, report.collect_errors)
+
+    def _reason(self, done: Completed, report: Report, timeout_s: float) -> str:
+        """Why the run counts as not run; empty when it ran."""
+        where = f", in {report.last_started}" if report.last_started else ""
+        if done.timed_out:
+            return f"the tests did not end within {int(timeout_s)} s{where}"
+        if not report.collected and not report.ended and not report.tampered:
+            printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
+            if "No module named '_pytest'" in printed:
+                return "pytest is not in the environment"
+            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(
+                ": "
+            )
+        doubt = report.doubt()
+        if doubt:
+            return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
+        if not report.groups and not report.collect_errors:
+            return "no tests were collected"
+        return ""
+
+
+def start_of(command: Sequence[str]) -> Start | None:
+    """How a command starts pytest: directly, or by a runner whose one effect is the environment that a run
+    has anyway; None where it does not say.
+    """
+    words = list(command)
+    for place, word in enumerate(words):
+        if word not in ("pytest", "py.test"):
+            continue
+        before, tail = words[:place], tuple(words[place + 1 :])
+        if not before:
+            return Start((), tail, from_folder=False)
+        if PurePosixPath(before[0]).name in RUNNERS:
+            return Start((), tail, from_folder="-m" in before)
+        if before[-1] == "-m" and PurePosixPath(before[0]).name.startswith("python"):
+            runs_another = "-m" in before[:-1]
+            return Start(() if runs_another else tuple(before[1:-1]), tail, from_folder=True)
+        return None
+    return None
+
+
+def unknown_command(command: Sequence[str]) -> str:
+    """Why a command is not run."""
+    return (
+        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct `commands.test` in "
+        "`.agentforge/config/settings.yaml`, for example to `python -m pytest`"
+    )
+
+
+def lay_judge(folder: Path) -> None:
+    """Copy the judge to where the tree cannot name it."""
+    source = resources.files("agentforge.languages.python").joinpath("pytest_plugin.py").read_bytes()
+    (folder / SCRIPT).write_bytes(source)
+
+
+def joining(start: Start, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
+    """How the tree joins the path when the judge is loaded. Until then no variable leads to it."""
+    return {
+        "path": variables.pop("PYTHONPATH", ""),
+        "from_folder": start.from_folder,
+        "coverage": list(coverage),
+    }
+
+
+def telling_line(printed: str) -> str:
+    """The line of pytest's complaint; of a traceback, its last line."""
+    errors = [line for line in printed.splitlines() if line.startswith(("ERROR", "E  ")) or "rror:" in line]
+    return (errors[0] if errors else last_line(printed)).strip()[:300]
+
+
+def top_level_names(tree: Path, import_roots: Sequence[str]) -> list[str]:
+    """What can be imported from the tree, by first name."""
+    found: set[str] = set()
+    for root in import_roots:
+        folder = tree / root
+        if folder.is_dir():
+            found.update(
+                entry.stem
+                for entry in folder.iterdir()
+                if entry.suffix == ".py" or (entry.is_dir() and entry.name.isidentifier())
+            )
+    return sorted(name for name in found if name.isidentifier())
+
+
+def foreign(run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str]) -> list[str]:
+    """The changed modules that the run loaded from somewhere else than the judged tree: its outcomes are
+    about other code.
+    """
+    tree, env_source = tree.resolve(), env_source.resolve()
+    elsewhere = {
+        name: Path(path) for name, path in run.modules.items() if not Path(path).is_relative_to(tree)
+    }
+    return [
+        changed
+        for changed in changed_paths
+        if changed.endswith(".py")
+        and any(
+            path == env_source / changed or _is_module(tree, changed, name, path)
+            for name, path in elsewhere.items()
+        )
+    ]
+
+
+def _is_module(tree: Path, changed: str, name: str, path: Path) -> bool:
+    """Whether `name` is how the changed file is imported: its path from a folder that is no package
+    itself.
+    """
+    parts = name.split(".")
+    for tail in (PurePosixPath(*parts[:-1], f"{parts[-1]}.py"), PurePosixPath(*parts, "__init__.py")):
+        above = changed.removesuffix(str(tail))
+        if above != changed and above[-1:] in ("", "/") and path.name == tail.name:
+            return not (tree / above / "__init__.py").exists()
+    return False

@@ -1,0 +1,53 @@
+"""The languages that there are, and which of them a repository or a file is written in."""
+
+from collections.abc import Iterable, Sequence
+
+from agentforge.languages.port import Language
+from agentforge.languages.python.language import PYTHON
+
+LANGUAGES: tuple[Language, ...] = (PYTHON,)
+DEFAULT = PYTHON
+"""What a repository without code is taken for: a request may be for its first file."""
+CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LANGUAGES))
+"""Directories that no reader wants to see: caches of tools, and packages of others."""
+NO_CACHES = {name: value for language in LANGUAGES for name, value in language.no_caches.items()}
+CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
+"""Suffixes of files with code that runs."""
+NAMES = " or ".join(language.name for language in LANGUAGES)
+
+
+def languages_of(paths: Iterable[str], known: Sequence[Language] = LANGUAGES) -> tuple[Language, ...]:
+    """The languages that a repository has code in, the one with the most files first. None: there is no language
+    that tests can be run for.
+    """
+    counts = {language.name: 0 for language in known}
+    for path in paths:
+        for language in known:
+            counts[language.name] += path.endswith(language.suffixes)
+    found = [language for language in known if counts[language.name]]
+    return tuple(sorted(found, key=lambda language: -counts[language.name]))
+
+
+def main_language(paths: Iterable[str]) -> Language:
+    """The language whose tests decide about a repository."""
+    return next(iter(languages_of(paths)), DEFAULT)
+
+
+def language_of(path: str) -> Language | None:
+    """The language of a file."""
+    return next((each for each in LANGUAGES if path.endswith((*each.suffixes, *each.declarations))), None)
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is written in a language that we know."""
+    return language_of(path) is not None
+
+
+def is_code(path: str) -> bool:
+    """Whether it is, and has code that runs."""
+    return path.endswith(CODE)
+
+
+def without_suffix(path: str) -> str:
+    """A path without the suffix of its language."""
+    return path.removesuffix(next((each for each in CODE if path.endswith(each)), ""))

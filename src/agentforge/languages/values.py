@@ -1,0 +1,173 @@
+"""What crosses the port: plans, environments, symbols and findings, the same for every language."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from agentforge.languages.toolchains import Need, Toolchain, readable
+from agentforge.sandbox.base import toolchain_roots
+
+Kind = Literal["class", "function", "method", "variable"]
+Status = Literal["ran", "not_run", "not_configured"]
+Severity = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
+VERSION = re.compile(r"\d+(?:\.\d+){0,2}")
+"""How a version of a language is asked for: `3`, `3.12` or `3.12.4`."""
+Words = tuple[tuple[bool, str], ...]
+"""The words of a line of code: whether it is a free name, and what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to make a project's environment and run its tests.
+
+    `{env}`, `{tree}` and further names of the language are filled in when the plan is carried out.
+    """
+
+    setup: tuple[tuple[str, ...], ...]
+    """Commands, run in order in a checkout of the project."""
+    tests: tuple[str, ...]
+    """The command that runs tests; paths or ids are added to it."""
+    import_roots: tuple[str, ...]
+    """Directories, relative to the project, from which its modules are imported."""
+    test_paths: tuple[str, ...]
+    lint: bool
+    """Whether the project has a linter configured."""
+    reasons: tuple[str, ...]
+    """Why the plan is as it is, for a person to read."""
+    lock_files: tuple[str, ...]
+    """The files whose content decides whether an environment is still right."""
+    lint_command: tuple[str, ...] = ()
+    version: str = ""
+    """The version of the language that is asked for; empty for the one that is here."""
+    version_from_tags: bool = False
+    """Whether the build asks git for the version, and so has to be told."""
+    toolchains: tuple[Need, ...] = ()
+    """What it takes beside the language itself."""
+
+    @property
+    def test_command(self) -> tuple[str, ...]:
+        """The command that runs tests, with the environment's programs by their plain names."""
+        return tuple(word.removeprefix("{env}/bin/") for word in self.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A finished environment."""
+
+    path: Path
+    """What set-up made: a virtual environment, a directory of packages."""
+    program: Path
+    """What runs the project's code: its interpreter, or the tool that builds and runs it."""
+    source: Path
+    """The checkout that the project was installed from."""
+    import_roots: tuple[str, ...]
+    generated: tuple[str, ...]
+    """What set-up left in the checkout: paths relative to it."""
+    key: str
+    log: str
+    prefix: Path
+    """Where the language itself lives; a run must be able to read it."""
+    toolchains: tuple[Toolchain, ...] = ()
+    """What the project takes beside it; found anew each time, and part of the key."""
+
+    @property
+    def readable(self) -> tuple[Path, ...]:
+        """What a run in this environment needs to see, and may not change."""
+        return (self.path, self.source, *toolchain_roots(str(self.prefix)), *readable(self.toolchains))
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a project's files say of it to people who release or use it."""
+
+    paths: frozenset[str]
+    import_roots: tuple[str, ...]
+    requirements: tuple[tuple[str, tuple[str, ...]], ...]
+    """Where requirements are declared, and which."""
+    names: frozenset[str]
+    """The required packages, as code would import them."""
+    version: str
+    """Empty when a tool computes it, or there is none."""
+    version_place: str
+    """Where it stands, as a phrase; empty when nothing declares it."""
+    version_places: str
+    """Where it could stand."""
+    build: tuple[bool, str]
+    """Whether a package can be built, and by what or why not."""
+    fragments: tuple[str, str] | None
+    """The tool that puts the changelog together, and its directory of fragments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One definition. Lines count from 1; `start` includes decorators."""
+
+    name: str
+    """Dotted below a class or function: `Parser.feed`."""
+    kind: Kind
+    start: int
+    end: int
+    signature: str
+
+
+class Docstring(NamedTuple):
+    """What a definition says of itself; the name is empty for the file as a whole."""
+
+    name: str
+    line: int
+    text: str
+
+
+class Risk(NamedTuple):
+    """A place in code that may be dangerous."""
+
+    line: int
+    rule: str
+    severity: Severity
+
+
+class Shadow(NamedTuple):
+    """A file that would be loaded in the place of something that can be loaded already."""
+
+    path: str
+    names: tuple[str, ...]
+    """How a request would name the file."""
+    instead_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What a linter or type checker found, counted by file and code: line numbers move, counts do not."""
+
+    status: Status
+    reason: str = ""
+    findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The first finding of each kind, as `line: message`."""
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str, str]]) -> "CheckRun":
+        """A run that found these: file, code and sample of each."""
+        findings: dict[tuple[str, str], int] = {}
+        samples: dict[tuple[str, str], str] = {}
+        for path, code, sample in rows:
+            findings[path, code] = findings.get((path, code), 0) + 1
+            samples.setdefault((path, code), sample)
+        return cls("ran", findings=findings, samples=samples)
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageRun:
+    """What one run of the suite executed, by file; a file that was never loaded is in neither."""
+
+    status: Status
+    reason: str = ""
+    executed: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    missing: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+
+Sections = Mapping[str, Callable[[str], object]]
+"""Files that hold settings of tests beside others, and how to take these out."""

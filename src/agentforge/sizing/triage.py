@@ -1,0 +1,160 @@
+"""How big a request is, computed from its words and the tree before any model is asked. Pure.
+
+Words are matched whole: "Add a prefix option" is not a fix, "special characters" is not a specification.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agentforge.context.named import TreeFacts
+from agentforge.core.pipeline import Lane
+
+Complexity = Literal["trivial", "simple", "moderate", "complex", "epic"]
+Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
+GoalType = Literal["design", "implement", "test", "review", "fix", "document"]
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ACTIONS: Mapping[Action, frozenset[str]] = {
+    "fix": _set("fix fixes repair resolve correct debug patch solve"),
+    "delete": _set("delete remove drop"),
+    "refactor": _set(
+        "refactor restructure simplify clean cleanup extract reorganize reorganise split deduplicate"
+    ),
+    "analyze": _set("analyze analyse review assess audit inspect investigate explain"),
+    "create": _set("add create implement introduce write build support provide generate"),
+    "modify": _set(
+        "change update modify rename extend allow improve set bump use move replace increase decrease "
+        "raise lower handle make adjust let"
+    ),
+}
+_GOALS: Mapping[GoalType, frozenset[str]] = {
+    "design": _set("design specify plan architect"),
+    "fix": _ACTIONS["fix"],
+    "test": frozenset({"test"}),
+    "review": _ACTIONS["analyze"],
+    "document": frozenset({"document"}),
+}
+_OBJECTS: Mapping[GoalType, frozenset[str]] = {
+    "test": _set("test tests"),
+    "document": _set("docs documentation readme docstring docstrings changelog"),
+    "design": _set("design spec specification"),
+}
+_TROUBLE = _set(
+    "bug bugs broken crash crashes crashed fails failing error errors wrong incorrect incorrectly "
+    "regression typo misspelled raises"
+)
+_POLITE = _set(
+    "please can could would you we i should must need needs want to the a an let's lets kindly also just"
+)
+_BROAD = _set(
+    "architecture migrate migration rewrite redesign entire everywhere throughout across system "
+    "framework subsystem feature features"
+)
+_DELICATE = _set(
+    "auth authentication authorization password passwords secret secrets credential credentials crypto "
+    "cryptography encryption permission "
+    "permissions security sql injection concurrency race thread threads lock locks"
+)
+_SMALL_EDIT = re.compile(
+    r"\b(?:typos?|misspell\w*|spelling|off[- ]by[- "
+    r"]one|docstring|comment|(?:error|log|warning|help|usage) message"
+    r"|rename (?:the )?(?:\w+ )?(?:constant|variable|parameter|argument|attribute|function|method)"
+    r"|(?:change|set|bump|raise|lower|increase|decrease|update|correct|fix)\b.{0,40}\b(?:default|constant|timeout|limit|value|version|message|text|label|url|number)"
+    r"|wrong (?:constant|value|default|operator|sign|message|order)|should (?:return|be|use|say)\b"
+    r"|(?:missing|extra|wrong) (?:comma|space|newline|quote|bracket|parenthesis|return|import))",
+    re.IGNORECASE,
+)
+HOTFIX_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """Where a request starts, and why."""
+
+    lane: Lane
+    complexity: Complexity
+    action: Action
+    goal_type: GoalType
+    reasons: tuple[str, ...]
+
+
+def words(request: str) -> list[str]:
+    """Lower-case words; an identifier or a path is one word."""
+    return re.findall(r"[a-z0-9_][a-z0-9_./'-]*", request.lower())
+
+
+def triage(request: str, facts: TreeFacts) -> Triage:
+    """Lane, size and kind of a request."""
+    said = [word.strip(".'-/") for word in words(request)]
+    goal_type, action = _kind(said)
+    complexity, why_size = _complexity(request, said, facts)
+    lane, why_lane = _lane(request, said, facts, action)
+    if lane == "hotfix":
+        complexity = "trivial"
+    return Triage(
+        lane,
+        complexity,
+        action,
+        goal_type,
+        (f"the request reads as {goal_type}: {action}", why_size, why_lane),
+    )
+
+
+def _kind(said: list[str]) -> tuple[GoalType, Action]:
+    """The leading verb decides; a request without one is a fix if it tells of trouble."""
+    rest = [word for word in said if word not in _POLITE]
+    first = rest[0] if rest else ""
+    action = next((name for name, verbs in _ACTIONS.items() if first in verbs), None)
+    goal = next((name for name, verbs in _GOALS.items() if first in verbs), None)
+    if goal is None and action in ("create", "modify", "refactor"):
+        # "Add tests for X": the object within the next words says what is made.
+        goal = next((name for name, objects in _OBJECTS.items() if objects.intersection(rest[1:3])), None)
+    if goal is not None:
+        return goal, action or ("analyze" if goal in ("design", "review") else "create")
+    if action is not None:
+        return ("fix" if action == "fix" else "review" if action == "analyze" else "implement"), action
+    if _TROUBLE.intersection(said) or _ACTIONS["fix"].intersection(said):
+        return "fix", "fix"
+    later = next((name for word in rest for name, verbs in _ACTIONS.items() if word in verbs), None)
+    return "implement", later if later is not None and later != "analyze" else "modify"
+
+
+def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Complexity, str]:
+    places = len(set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols})
+    broad = sorted(_BROAD.intersection(said))
+    points = len(re.findall(r"^\s*(?:[-*+]|\d+[.)])\s+\S", request, re.MULTILINE))
+    counted = (
+        f"{len(said)} words, {places} named place(s)"
+        + (f", {points} points" if points else "")
+        + (f", “{broad[0]}”" if broad else "")
+    )
+    if len(said) > 400 or points > 15 or (len(broad) > 1 and len(said) > 150):
+        return "epic", counted
+    if len(said) > 200 or places > 5 or points > 7 or len(broad) > 1:
+        return "complex", counted
+    if len(said) > 80 or places > 2 or points > 2 or broad:
+        return "moderate", counted
+    return "simple", counted
+
+
+def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tuple[Lane, str]:
+    """A hotfix is short, names one place that exists, and asks for a small edit of nothing delicate."""
+    places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
+    if len(said) > HOTFIX_WORDS:
+        return "small", f"small: more than {HOTFIX_WORDS} words"
+    if len(places) != 1:
+        return "small", f"small: {len(places)} existing files are named, a hotfix names one"
+    if action not in ("fix", "modify"):
+        return "small", f"small: to {action} is more than a small edit"
+    delicate = sorted((_DELICATE | _BROAD).intersection(said))
+    if delicate:
+        return "small", f"small: “{delicate[0]}” asks for more care"
+    if not _SMALL_EDIT.search(request):
+        return "small", "small: no words of a small edit"
+    return "hotfix", f"hotfix: a small edit in {next(iter(places))}"

@@ -1,0 +1,118 @@
+"""How this copy of AgentForge was installed, and the command that installs it again with more: by uv as a tool,
+by pipx, into an environment, or from a checkout. Every hint to install a part of AgentForge is made here.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+DISTRIBUTION = "agentforge-pipeline"
+"""The name on a package index. The commands and the import name are `agentforge`."""
+
+_EXTRAS = re.compile(r"^[\w.-]+\s*\[([^\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the copy came from."""
+
+    url: str = ""
+    """What follows `@` in a requirement; empty: a package index."""
+    checkout: str = ""
+    """The directory that an editable installation reads."""
+
+    def requirement(self, extras: Iterable[str]) -> list[str]:
+        """The words that stand for this copy with these extras, after `install`."""
+        wanted = sorted(set(extras))
+        named = f"[{','.join(wanted)}]" if wanted else ""
+        if self.checkout:
+            return ["--editable", f"{self.checkout}{named}"]
+        return [f"{DISTRIBUTION}{named} @ {self.url}" if self.url else f"{DISTRIBUTION}{named}"]
+
+
+def install_command(*extras: str) -> str:
+    """What to type in a shell so that this copy has these extras, too; what it has now stays."""
+    return _command(Path(sys.prefix), Path(sys.executable), _source(), extras)
+
+
+def _command(prefix: Path, python: Path, source: Source, extras: Iterable[str]) -> str:
+    if (receipt := prefix / "uv-receipt.toml").is_file():
+        had, others = _uv_tool(receipt)
+        beside = [word for name in others for word in ("--with", name)]
+        words = ["uv", "tool", "install", "--force", *beside, *source.requirement({*had, *extras})]
+    elif (record := prefix / "pipx_metadata.json").is_file():
+        words = ["pipx", "install", "--force", *source.requirement({*_pipx(record), *extras})]
+    elif find_spec("pip") is not None:
+        words = [str(python), "-m", "pip", "install", *source.requirement(extras)]
+    else:
+        words = [_uv(prefix), "pip", "install", "--python", str(python), *source.requirement(extras)]
+    return shlex.join(words)
+
+
+def _source() -> Source:
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - few runs need a hint
+
+    try:
+        noted = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # only on the path
+        return _checkout_around(Path(__file__))
+    except ValueError:
+        return Source()
+    return _source_of(noted)
+
+
+def _source_of(noted: Mapping[str, Any]) -> Source:
+    """What the installer noted (PEP 610); nothing for a copy from an index."""
+    url = str(noted.get("url") or "")
+    parts = urlsplit(url)
+    place = Path(unquote(parts.path)) if parts.scheme == "file" else None
+    if place is not None and not place.exists():
+        return Source()  # the file or directory is gone: only an index can have it
+    if place is not None and dict(noted.get("dir_info") or {}).get("editable"):
+        return Source(checkout=str(place))
+    if version := dict(noted.get("vcs_info") or {}):
+        at = version.get("requested_revision") or version.get("commit_id")
+        return Source(f"{version.get('vcs')}+{url}" + (f"@{at}" if at else ""))
+    return Source(url)
+
+
+def _checkout_around(module: Path) -> Source:
+    top = module.resolve().parents[3]
+    return Source(checkout=str(top)) if (top / "pyproject.toml").is_file() else Source()
+
+
+def _uv_tool(receipt: Path) -> tuple[list[str], list[str]]:
+    """The extras that the tool has, and what was installed beside it."""
+    try:
+        listed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
+    except (OSError, ValueError, KeyError):
+        return [], []
+    had = [extra for item in listed if item.get("name") == DISTRIBUTION for extra in item.get("extras", ())]
+    others = [
+        f"{item['name']}{item.get('specifier', '')}" for item in listed if item.get("name") != DISTRIBUTION
+    ]
+    return had, others
+
+
+def _pipx(record: Path) -> list[str]:
+    """The extras that were asked for when pipx installed it."""
+    try:
+        asked = str(json.loads(record.read_text("utf-8"))["main_package"]["package_or_url"])
+    except (OSError, ValueError, KeyError):
+        return []
+    found = _EXTRAS.match(asked) or re.search(r"\[([^\]]*)\]$", asked)
+    return [extra.strip() for extra in found[1].split(",")] if found else []
+
+
+def _uv(prefix: Path) -> str:
+    """The `uv` on PATH, else the one that came with this copy."""
+    return "uv" if shutil.which("uv") else str(prefix / "bin" / "uv")

@@ -1,0 +1,117 @@
+"""What every role of every shipped lane is shown at a step with more to show than there is room: its rules, its
+task and the outlines of what it owes are all there, whole.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from agentforge.catalog.contracts import Contract, schema_problems
+from agentforge.catalog.load import Catalog
+from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.resolved import Resolved
+from agentforge.catalog.skeleton import output_guide
+from agentforge.context.assemble import StepView, assemble
+from agentforge.context.working_set import Item
+from agentforge.core.pipeline import Stage, reviewer_name
+from agentforge.tools.bridge import Bridge
+from agentforge.tools.paths import PathLimits
+
+CATALOG = Catalog.packaged()
+LANES = [("implement", "hotfix"), ("implement", "small"), ("implement", "full"), ("design", None)]
+REQUEST = "Let parse understand fractions, and say which line was wrong when it cannot. " * 10
+LONG = "".join(f"def function_{number}(argument):\n    return argument\n\n\n" for number in range(2000))
+
+
+def at_work(resolved: Resolved) -> Iterator[tuple[str, Stage, str]]:
+    """Every role at work: its name, its stage as it sees it, and its instructions."""
+    for stage in resolved.pipeline().stages:
+        if stage.role is None:
+            continue
+        yield stage.name, stage, resolved.prompt(stage.name)
+        for reader in (*stage.reviewers, *((stage.arbiter,) if stage.arbiter else ())):
+            name = reviewer_name(reader, stage)
+            yield f"{stage.name}/{name}", stage.read_by(name), resolved.review_prompt(stage.name, name)
+
+
+EVERY = [
+    pytest.param(resolved, stage, told, id=f"{pipeline}-{lane}-{name}")
+    for pipeline, lane in LANES
+    for resolved in [CATALOG.resolve(pipeline, lane)]
+    for name, stage, told in at_work(resolved)
+]
+
+
+@pytest.mark.parametrize(("resolved", "stage", "told"), EVERY)
+def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole(
+    resolved: Resolved, stage: Stage, told: str
+) -> None:
+    assert stage.role is not None
+    contracts = resolved.contracts_of(stage)
+    limits = PathLimits.compile(resolved.role(stage.role).path_constraints, ("tests/**",), ("docs/**",))
+    bridge = Bridge.of(resolved.value["roles"][stage.role], limits, schema_problems)
+    tools = [(spec.name, spec.description) for spec in bridge.specs()]
+    system = system_prompt(resolved.role(stage.role), stage, tools, contracts, told)
+    crowded = StepView(
+        "task-20300131-let-parse-understand-fractions",
+        REQUEST,
+        stage.name,
+        "9f86d081884c7d65",
+        system=system,
+        success_criteria=tuple(f"parse('1/{number}') is a fraction" for number in range(2, 12)),
+        artifacts=tuple((name, LONG) for name in stage.requires),
+        repository_map=LONG,
+        facts=LONG,
+        working=tuple(Item(f"src/m{number}.py", "", 1, 400, number, pinned=True) for number in range(9)),
+        read=lambda _: LONG,
+        tried=("edit_file src/m1.py: the text to replace occurs twice",) * 20,
+        failures=("E   AssertionError: " + "x" * 400,) * 20,
+        recent=(LONG,) * 3,
+        owed=output_guide(contracts),
+        feedback=("Gate green failed:", *("tests/test_parse.py::test_half fails: assert 1 == 2",) * 10),
+    )
+    packed = assemble(crowded, stage.context_tokens)
+    shown = {block.name: block.text for block in packed.blocks}
+    assert packed.total <= stage.context_tokens
+    for name in ("system", "task_frame", "owed", "feedback"):
+        assert "…" not in shown[name]
+    assert system.strip() in shown["system"]
+    for contract in contracts:
+        assert not missing_keys(contract, shown["owed"])
+    others = CATALOG.names("contracts") - {contract.name for contract in contracts}
+    assert not [name for name in others if f"\n{name}:" in shown["owed"]]
+
+
+def missing_keys(contract: Contract, shown: str) -> list[str]:
+    """The required keys of a contract that its part of the text does not name, each below its parent."""
+    _, _, rest = f"\n{shown}\n".partition(f"\n{contract.name}:\n")
+    lines = rest.splitlines()
+    own = lines[: next((at for at, line in enumerate(lines) if not line.startswith(" ")), len(lines))]
+    return [
+        f"{contract.name}.{'.'.join(path)}"
+        for path in required(contract.document["schema"])
+        if not any(line.lstrip(" -").startswith(f"{path[-1]}*:") for line in own)
+    ]
+
+
+def required(
+    schema: Any,  # noqa: ANN401 - as it was read
+    above: tuple[str, ...] = (),
+) -> Iterator[tuple[str, ...]]:
+    """Every key that a model has to write, also those of entries in lists."""
+    for name, node in schema.items():
+        if node.get("filled"):
+            continue
+        if node.get("required"):
+            yield (*above, name)
+        inner: Mapping[str, Any] = node.get("properties") or node.get("items", {}).get("properties", {})
+        yield from required(inner, (*above, name))
+
+
+def test_an_outline_without_a_required_key_would_be_noticed() -> None:
+    contract = CATALOG.contract("specification")
+    whole = output_guide((contract,))
+    assert not missing_keys(contract, whole)
+    cut = "\n".join(line for line in whole.splitlines() if "acceptance_criteria" not in line)
+    assert missing_keys(contract, cut) == ["specification.requirements.acceptance_criteria"]

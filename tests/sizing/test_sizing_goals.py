@@ -1,0 +1,61 @@
+"""Which pipeline a request asks for: whole words, the leading verb first."""
+
+from agentforge.sizing.goals import classify_goal
+from tests.rows import every
+
+
+@every(
+    "request_text",
+    [
+        "Design a plugin system",
+        "design plugin system",
+        "Please design the cache.",
+        "Design caching that should survive a restart",
+        "Could you architect a queue for the workers?",
+        "Specify how dates are parsed",
+        "Plan the migration to asyncio",
+        "We need to plan a new command line",
+        "Write a specification for the parser",
+        "Draft a technical design for the importer",
+        "Propose an architecture",
+    ],
+)
+def test_a_leading_verb_of_design_asks_for_a_design(request_text: str) -> None:
+    pipeline, why = classify_goal(request_text)
+    assert pipeline == "design"
+    assert "begins with" in why
+
+
+@every(
+    "request_text",
+    [
+        "Add a prefix option to the CLI",
+        "Escape special characters in output",
+        "Redesign the login page",
+        "Implement the design in docs/cache.md",
+        "Plan B is broken",
+        "Plans expire too early",
+        "Design tokens should be read from JSON",
+        "The planner should be faster",
+        "Fix the specification parser",
+        "Write spec tests for the parser",
+        "Write a design token loader",
+        "Make a plan class",
+        "Review the date handling",
+        "",
+        "…",
+        "Ärger mit Umlauten",
+    ],
+)
+def test_everything_else_is_to_be_made(request_text: str) -> None:
+    assert classify_goal(request_text)[0] == "implement"
+
+
+@every(
+    "request_text",
+    ["Design and implement a cache", "Plan, and then build, a cache", "Specify the format and add a reader"],
+)
+def test_a_design_that_is_also_to_be_built_is_to_be_made_and_says_why(request_text: str) -> None:
+    pipeline, why = classify_goal(request_text)
+    assert pipeline == "implement"
+    assert "but also" in why
