@@ -11,7 +11,7 @@ from agentforge.catalog.modes import MODE_NAMES, Mode, modes
 from agentforge.commands.permissions import Call, Policy, SideEffect, Verdict, decide
 from agentforge.commands.programs import RISKS
 from agentforge.store.user.grants import Grant
-from agentforge.store.user.wishes import Area
+from agentforge.store.user.start_permissions import Area
 from tests.fuzzing import tries
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

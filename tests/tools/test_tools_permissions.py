@@ -15,7 +15,7 @@ from agentforge.commands.programs import RISKS, Risk
 from agentforge.commands.risks import assess
 from agentforge.store.task.times import stamp
 from agentforge.store.user.grants import Grant
-from agentforge.store.user.wishes import Area
+from agentforge.store.user.start_permissions import Area
 from tests.fuzzing import tries
 from tests.rows import every
 

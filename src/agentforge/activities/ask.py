@@ -16,7 +16,7 @@ from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, ReplyDigest
 from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
 from agentforge.models.router import Picked
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 
@@ -72,7 +72,7 @@ class _Sending(NamedTuple):
     """A call that is on record: whom it asks, what is set aside for it, and how it goes."""
 
     picked: Picked
-    call: Call
+    call: ModelCall
     delivery: Delivery
 
 

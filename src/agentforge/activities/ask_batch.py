@@ -16,7 +16,7 @@ from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, ModelTrouble, Request
 from agentforge.models.batch import Batcher, Item, batchable
 from agentforge.models.router import Picked
-from agentforge.store.user.outbox import Box, Sent, Waiting
+from agentforge.store.user.outbox import BatchRecord, Box, Waiting
 
 RESUBMITTED: Final = 2
 """How often a request goes into another batch before its trouble is told."""
@@ -104,7 +104,7 @@ class Stay:
             else:
                 self.desk.off.wait(min(1.0, self.desk.pace.first_s))
 
-    def _over(self, item: Waiting, sent: Sent | None) -> AskLate | Parked | None:
+    def _over(self, item: Waiting, sent: BatchRecord | None) -> AskLate | Parked | None:
         """Whether nobody waits any longer."""
         if self.desk.off.is_set():
             billed = self.desk.give_up(self.box, self.batcher.carrier, self.identity)
@@ -114,7 +114,7 @@ class Stay:
             return AskLate(self.desk.give_up(self.box, self.batcher.carrier, self.identity))
         return Parked() if self.desk.detach and sent is not None and sent.ticket else None
 
-    def _answer(self, item: Waiting, sent: Sent, request: Request) -> Answer | None:
+    def _answer(self, item: Waiting, sent: BatchRecord, request: Request) -> Answer | None:
         """What its batch brought; None: it waits for another batch."""
         kept = self.box.result(sent, item.id)
         if kept is not None and (trouble := trouble_in(kept)) is not None:

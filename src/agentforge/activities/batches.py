@@ -24,7 +24,7 @@ from agentforge.models.batch import (
     open_batcher,
 )
 from agentforge.models.known.tiers import Wish
-from agentforge.store.user.outbox import Box, Outbox, Sent, Waiting
+from agentforge.store.user.outbox import BatchRecord, Box, Outbox, Waiting
 
 POLL_ENV: Final = "AGENTFORGE_BATCH_POLL_S"
 """How often to look at a batch, where the usual pace is not wanted."""
@@ -114,7 +114,7 @@ class Desk:
             self._go_on(box, carrier, replace(sent, look_ms=0))
             return True
 
-    def _go_on(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _go_on(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         wanted = [name for name in sent.ids if box.waits_for(name)]
         if not wanted:
             if sent.ticket and not sent.ended:
@@ -129,7 +129,7 @@ class Desk:
                 else:  # nobody will be let in, and what it costs is not known
                     box.end(sent, [(name, _refused(trouble, billed=True)) for name in sent.ids])
 
-    def _look(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _look(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         if not sent.ticket:
             self._recover(box, carrier, sent)
             return
@@ -139,7 +139,7 @@ class Desk:
         else:
             self._later(box, replace(sent, handle=ticket.handle))
 
-    def _recover(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _recover(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         """An intent without a ticket: whether it was submitted is looked up before it is submitted again."""
         known = frozenset(other.ticket for other in box.batches() if other.ticket)
         found = carrier.find(Sought(frozenset(sent.ids), sent.group, sent.at_ms, known))
@@ -161,7 +161,7 @@ class Desk:
             for chunk in _chunks(unsent):
                 self._create(box, carrier, box.intend(chunk))
 
-    def _create(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _create(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         """Submits what is still waited for; the intent on disk names exactly that."""
         items = [Encoded(name, sent.group, body) for name in sent.ids if (body := box.body(name))]
         sent = replace(sent, ids={item.custom_id: sent.ids[item.custom_id] for item in items})
@@ -187,7 +187,7 @@ class Desk:
             )
         )
 
-    def _later(self, box: Box, sent: Sent, failures: int = 0) -> None:
+    def _later(self, box: Box, sent: BatchRecord, failures: int = 0) -> None:
         due = box.now_ms() + self.pace.pause_ms(sent.looks)
         box.write(replace(sent, look_ms=due, looks=sent.looks + 1, failures=failures))
 
@@ -218,7 +218,7 @@ def trouble_in(result: Mapping[str, Json]) -> ModelTrouble | None:
     )
 
 
-def _ticket(sent: Sent) -> Ticket:
+def _ticket(sent: BatchRecord) -> Ticket:
     return Ticket(sent.ticket, sent.handle, sent.ended)
 
 

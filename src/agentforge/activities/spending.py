@@ -9,7 +9,7 @@ from typing import Protocol
 from agentforge.core.inputs import AskTrouble
 from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, Usage
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 from agentforge.store.user.day_cap import DayCap, Refusal
 
 TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_cap` in your config.yaml."
@@ -18,19 +18,21 @@ TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_
 class Accounts(Protocol):
     """The ledger, as spending sees it."""
 
-    def reserve(self, call: Call, cap: DayCap) -> Refusal | None:
+    def reserve(self, call: ModelCall, cap: DayCap) -> Refusal | None:
         """Set aside, or refuse."""
         ...
 
-    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> None:
+    def settle(
+        self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery = "live"
+    ) -> None:
         """An answer came."""
         ...
 
-    def lost(self, call: Call) -> None:
+    def lost(self, call: ModelCall) -> None:
         """No answer came, and it may be billed."""
         ...
 
-    def release(self, call: Call) -> None:
+    def release(self, call: ModelCall) -> None:
         """Nothing was billed."""
         ...
 
@@ -45,7 +47,7 @@ class Purse:
 
     def set_aside(
         self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool
-    ) -> "Call | AskTrouble":
+    ) -> "ModelCall | AskTrouble":
         """The call as the ledger has it now, or why it may not be sent."""
         call = self.call(state, key, spec, reserved, priced=priced)
         refused = self.accounts.reserve(call, self.cap) if self.accounts else None
@@ -55,10 +57,12 @@ class Purse:
             else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
         )
 
-    def call(self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
+    def call(
+        self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool = True
+    ) -> ModelCall:
         """A call of the task; of one that an earlier driver sent, what is set aside stays."""
         stage, day = state.stage, f"{datetime.now(UTC):%Y-%m-%d}"
-        return Call(
+        return ModelCall(
             self.repo,
             state.task_id,
             key,
@@ -72,12 +76,12 @@ class Purse:
             priced=priced,
         )
 
-    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
+    def settle(self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
         """It was answered."""
         if self.accounts:
             self.accounts.settle(call, usage, micro_usd, delivery)
 
-    def give_back(self, call: Call, *, maybe_billed: bool) -> None:
+    def give_back(self, call: ModelCall, *, maybe_billed: bool) -> None:
         """It was not answered."""
         if self.accounts:
             self.accounts.lost(call) if maybe_billed else self.accounts.release(call)

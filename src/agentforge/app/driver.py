@@ -36,7 +36,7 @@ from agentforge.store.task.journal import Journal, Listener
 from agentforge.store.task.lock import DriverLock
 from agentforge.store.user.ledger import Ledger
 from agentforge.store.user.outbox import Outbox
-from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system import processes
 from agentforge.system.processes import Completed
 
@@ -83,12 +83,12 @@ class Driver:
             self._workspace().stand(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
-    def say(self, wishes: Wishes) -> None:
+    def say(self, permissions: StartPermissions) -> None:
         """Replaces what was said when the task was started; which walls it has stays as it was."""
         state = self.journal.state
-        before = said(self.site, state).wishes
-        path = wishes_file(self.site.home, self.site.git.top, state.task_id)
-        write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
+        before = said(self.site, state).permissions
+        path = permissions_file(self.site.home, self.site.git.top, state.task_id)
+        write_permissions(path, replace(permissions, sandbox=before.sandbox, marker=state.marker))
 
     def run(self, *, detach: bool = False) -> State:
         """Drives until the task is over or waits for a person; with `detach` also where it only waits for a

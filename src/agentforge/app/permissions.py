@@ -26,7 +26,7 @@ from agentforge.store.user.grants import (
     read_grants,
     revoke_grant,
 )
-from agentforge.store.user.wishes import Wishes
+from agentforge.store.user.start_permissions import StartPermissions
 from agentforge.tools.bridge import TOOLS, real_name
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
@@ -102,12 +102,24 @@ def revoke(identity: str) -> Grant:
 
 
 def explain(
-    where: Path, command: tuple[str, ...], wishes: Wishes, *, mode: str = "balanced", sandboxed: bool = False
+    where: Path,
+    command: tuple[str, ...],
+    permissions: StartPermissions,
+    *,
+    mode: str = "balanced",
+    sandboxed: bool = False,
 ) -> Explanation:
     """What would be decided about a command, as one that leaves the sandbox or, `sandboxed`, stays in it."""
     chosen = mode_named(mode)
     read = read_grants(grants_file(_home()))
-    policy = Policy(project_at(where), utc_now(), wishes.allow, wishes.strict, wishes.interactive, wishes.yes)
+    policy = Policy(
+        project_at(where),
+        utc_now(),
+        permissions.allow,
+        permissions.strict,
+        permissions.interactive,
+        permissions.yes,
+    )
     call = Call("run_command", "execute", command=meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, chosen)
     return Explanation(decision, chosen.name, isinstance(call.command, str), read.problem)

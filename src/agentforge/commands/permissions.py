@@ -28,7 +28,7 @@ from agentforge.commands.programs import RISKS, Risk
 from agentforge.commands.risks import Assessment, assess, worst
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.grants import Grant, moment
-from agentforge.store.user.wishes import Area, Wishes
+from agentforge.store.user.start_permissions import Area, StartPermissions
 from agentforge.system.globs import glob
 
 SideEffect = Literal["pure", "read", "write", "execute", "network"]
@@ -104,7 +104,7 @@ class Rules:
 
     project: str = ""
     """The real path of the checkout."""
-    wishes: Wishes = Wishes()
+    permissions: StartPermissions = StartPermissions()
     now: Clock = utc_now
     grants: Callable[[], Sequence[Grant]] = tuple
     """Read when a call would be asked about, so that one that was revoked counts no more."""
@@ -115,7 +115,7 @@ class Rules:
 
     def policy(self) -> Policy:
         """What the person said, at this moment."""
-        said = self.wishes
+        said = self.permissions
         return Policy(self.project, self.now(), said.allow, said.strict, said.interactive, said.yes)
 
 

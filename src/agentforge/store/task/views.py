@@ -92,7 +92,7 @@ def plan(state: State) -> tuple[Planned, ...]:
 
 
 def dollars(micro_usd: int) -> str:
-    """Money as exact text."""
+    """An amount in dollars with all six decimals, such as `0.012300`."""
     return f"{micro_usd // 1_000_000}.{micro_usd % 1_000_000:06d}"
 
 
@@ -112,7 +112,7 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
 
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
-    """`state.yaml`."""
+    """The content of `state.yaml`."""
     wanted = state.artifact("specification")
     bill = state.spent.plus(state.unaccounted)
     return {
