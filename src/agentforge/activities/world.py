@@ -93,13 +93,13 @@ class World:
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
-    def stand(self, state: State) -> None:
+    def reset_worktree(self, state: State) -> None:
         """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and
         named.
         """
-        stood = self.workspace.stand(state.tree, state.base_commit)
-        if stood.salvage:
-            self.progress(f"What differed in the worktree was saved as {stood.salvage}.")
+        reset = self.workspace.reset_to(state.tree, state.base_commit)
+        if reset.salvage:
+            self.progress(f"What differed in the worktree was saved as {reset.salvage}.")
 
     def language(self, state: State) -> Language:
         """The language whose tests decide about this repository."""

@@ -80,7 +80,7 @@ class Driver:
         if isinstance(message, Abort) and state.prepared and not state.halted:
             # What a killed driver left is not a person's work either, and from here on a difference would
             # count as theirs.
-            self._workspace().stand(state.tree, state.base_commit)
+            self._workspace().reset_to(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
     def say(self, permissions: StartPermissions) -> None:
@@ -126,7 +126,7 @@ class Driver:
         if state.prepared:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
-            world.workspace.stand(state.tree, state.base_commit)
+            world.workspace.reset_to(state.tree, state.base_commit)
         return state
 
     def world(self) -> World:
