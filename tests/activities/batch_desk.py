@@ -9,7 +9,16 @@ from typing import Literal
 
 from agentforge.activities.batches import Desk, Pace
 from agentforge.core.state import State
-from agentforge.models.batch import Batcher, Carrier, Encoded, Found, Item, Sought, Ticket, open_batcher
+from agentforge.models.batch import (
+    Batcher,
+    BatchOutcome,
+    BatchSearch,
+    Carrier,
+    Encoded,
+    LostBatch,
+    Ticket,
+    open_batcher,
+)
 from agentforge.models.provider_model import ProviderModel
 from agentforge.store.user.outbox import Box, Outbox
 from agentforge.testing import SERVERS
@@ -44,7 +53,7 @@ class Deadly:
     def status(self, ticket: Ticket) -> Ticket:
         return self.inner.status(ticket)
 
-    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[Item]:
+    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[BatchOutcome]:
         if self.at == "before results":
             self.die()
         return self.inner.results(ticket, custom_ids)
@@ -52,7 +61,7 @@ class Deadly:
     def cancel(self, ticket: Ticket) -> None:
         self.inner.cancel(ticket)
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: LostBatch) -> BatchSearch:
         return self.inner.find(sought)
 
 

@@ -15,7 +15,7 @@ from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, Model, ModelTrouble
 from agentforge.models.batch import Batcher
 from agentforge.models.known.prices import Prices
-from agentforge.models.known.tiers import Wish
+from agentforge.models.known.tiers import DeliveryMode
 from agentforge.models.router import Picked
 from agentforge.testing import SERVERS, Fault, Scripted
 from agentforge.testing.batches import AnthropicBatches, Fate
@@ -123,7 +123,7 @@ def test_a_task_that_is_over_waits_for_nothing_and_its_batch_is_canceled(tmp_pat
 
 
 HALF = Prices(4, 4, 4, batch=Prices(2, 2, 2))
-WISHES: list[tuple[Wish, bool, Prices | None, Delivery]] = [
+DELIVERY_MODES: list[tuple[DeliveryMode, bool, Prices | None, Delivery]] = [
     ("live", True, HALF, "live"),
     ("batch", False, None, "batch"),
     ("auto", False, HALF, "live"),
@@ -132,18 +132,18 @@ WISHES: list[tuple[Wish, bool, Prices | None, Delivery]] = [
 ]
 
 
-@pytest.mark.parametrize(("wish", "patient", "prices", "delivery"), WISHES)
+@pytest.mark.parametrize(("mode", "patient", "prices", "delivery"), DELIVERY_MODES)
 def test_how_a_call_goes(
-    wish: Wish, patient: bool, prices: Prices | None, delivery: Delivery, tmp_path: Path
+    mode: DeliveryMode, patient: bool, prices: Prices | None, delivery: Delivery, tmp_path: Path
 ) -> None:
-    desk = replace(desk_at(tmp_path), wishes={"generation": wish}, detach=patient)
+    desk = replace(desk_at(tmp_path), delivery_modes={"generation": mode}, detach=patient)
     with SERVERS["anthropic"]() as server, SERVERS["openai"]() as chat:
         picked = _picked(model_of(server, prices=prices))
         assert delivery_of(desk, picked, Ask("worker", "k", 0)) == delivery
         assert delivery_of(desk, picked, Ask("worker", "k", 0, live=True)) == "live"
         assert delivery_of(None, picked, Ask("worker", "k", 0)) == "live"
         assert delivery_of(desk, _picked(model_of(chat)), Ask("worker", "k", 0)) == "live"
-        assert bool(why_live(desk, _picked(model_of(chat)), Ask("worker", "k", 0))) == (wish == "batch")
+        assert bool(why_live(desk, _picked(model_of(chat)), Ask("worker", "k", 0))) == (mode == "batch")
 
 
 def _picked(model: Model) -> Picked:

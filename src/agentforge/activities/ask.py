@@ -14,7 +14,7 @@ from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
 from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, ReplyDigest
-from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
+from agentforge.models.base import Answer, Block, ModelTrouble, OfferedTool, Request
 from agentforge.models.router import Picked
 from agentforge.store.task.calls import ModelCall
 from agentforge.system.canon import digest_value
@@ -153,7 +153,7 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
     )
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(
-        ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs()
+        OfferedTool(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs()
     )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
     return Request(

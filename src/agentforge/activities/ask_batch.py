@@ -14,7 +14,7 @@ from agentforge.core.inputs import AskLate, AskQueued, Parked
 from agentforge.core.state import Flight, State
 from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, ModelTrouble, Request
-from agentforge.models.batch import Batcher, Item, batchable
+from agentforge.models.batch import Batcher, BatchOutcome, batchable
 from agentforge.models.router import Picked
 from agentforge.store.user.outbox import BatchRecord, Box, Waiting
 
@@ -24,18 +24,18 @@ RESUBMITTED: Final = 2
 
 def delivery_of(desk: Desk | None, picked: Picked, effect: Ask) -> Delivery:
     """How this call goes. `auto` takes the cheaper way where somebody said that there is time."""
-    wish = "live" if desk is None or effect.live else desk.wishes.get(picked.tier, "live")
+    mode = "live" if desk is None or effect.live else desk.delivery_modes.get(picked.tier, "live")
     model = batchable(picked.model)
-    if desk is None or model is None or wish == "live":
+    if desk is None or model is None or mode == "live":
         return "live"
     patient = desk.detach or desk.deadline_s is not None
     cheaper = model.prices is None or model.prices.batch is not None
-    return "batch" if wish == "batch" or (patient and cheaper) else "live"
+    return "batch" if mode == "batch" or (patient and cheaper) else "live"
 
 
 def why_live(desk: Desk | None, picked: Picked, effect: Ask) -> str:
     """What to say where a batch was wanted and there is none."""
-    wanted = desk is not None and not effect.live and desk.wishes.get(picked.tier) == "batch"
+    wanted = desk is not None and not effect.live and desk.delivery_modes.get(picked.tier) == "batch"
     return (
         f"{picked.spec} has no batches, so it is asked live."
         if wanted and batchable(picked.model) is None
@@ -121,7 +121,7 @@ class Stay:
             raise trouble
         try:
             return self.batcher.codec.decode(
-                Item(item.id, "missing") if kept is None else item_of(kept), request
+                BatchOutcome(item.id, "missing") if kept is None else item_of(kept), request
             )
         except ModelTrouble as trouble:
             if not trouble.retryable:

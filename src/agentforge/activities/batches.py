@@ -14,16 +14,16 @@ from agentforge.core.state import State
 from agentforge.models.base import ModelTrouble, Request
 from agentforge.models.batch import (
     Batcher,
+    BatchOutcome,
     Carrier,
     Encoded,
-    Item,
+    LostBatch,
     Open,
-    Sought,
     Ticket,
     custom_id,
     open_batcher,
 )
-from agentforge.models.known.tiers import Wish
+from agentforge.models.known.tiers import DeliveryMode
 from agentforge.store.user.outbox import BatchRecord, Box, Outbox, Waiting
 
 POLL_ENV: Final = "AGENTFORGE_BATCH_POLL_S"
@@ -62,7 +62,7 @@ class Desk:
     """One process's way to the outbox."""
 
     outbox: Outbox
-    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    delivery_modes: Mapping[str, DeliveryMode] = field(default_factory=dict)
     """How replies of each tier are wanted."""
     deadline_s: int | None = None
     """How long a call may wait for its batch before it is sent live."""
@@ -142,7 +142,7 @@ class Desk:
     def _recover(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         """An intent without a ticket: whether it was submitted is looked up before it is submitted again."""
         known = frozenset(other.ticket for other in box.batches() if other.ticket)
-        found = carrier.find(Sought(frozenset(sent.ids), sent.group, sent.at_ms, known))
+        found = carrier.find(LostBatch(frozenset(sent.ids), sent.group, sent.at_ms, known))
         if found.ticket is not None:
             box.write(
                 replace(
@@ -197,11 +197,11 @@ def owner(state: State) -> str:
     return f"{state.task_id}/{state.marker}"
 
 
-def item_of(result: Mapping[str, Json]) -> Item:
+def item_of(result: Mapping[str, Json]) -> BatchOutcome:
     """A kept result as a value."""
     body = result.get("body")
     # `_kept` wrote it
-    return Item(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]
+    return BatchOutcome(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]
 
 
 def trouble_in(result: Mapping[str, Json]) -> ModelTrouble | None:
@@ -222,7 +222,7 @@ def _ticket(sent: BatchRecord) -> Ticket:
     return Ticket(sent.ticket, sent.handle, sent.ended)
 
 
-def _kept(items: Iterable[Item]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+def _kept(items: Iterable[BatchOutcome]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     for item in items:
         yield item.custom_id, {"status": item.status, "body": item.body}
 

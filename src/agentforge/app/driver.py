@@ -27,7 +27,7 @@ from agentforge.core.inputs import Abort, Message
 from agentforge.core.pipeline import TIERS
 from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
-from agentforge.models.known.tiers import Wish
+from agentforge.models.known.tiers import DeliveryMode
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.site import Site
@@ -154,11 +154,11 @@ class Driver:
 
 def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
     """The way to batches, as the task and its tiers want them."""
-    wishes: dict[str, Wish] = {
+    modes: dict[str, DeliveryMode] = {
         tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS
     }
     pace = Pace.of(os.environ, settings.own.batch_window_s)
-    return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
+    return Desk(Outbox(site.home.batches), modes, state.deadline_s or None, detach, pace)
 
 
 def _withdraw(world: World, kill: Callable[[], object]) -> None:

@@ -104,7 +104,7 @@ def _patient(world: World) -> World:
     nobody has to sit and wait.
     """
     desk = world.desk
-    waits = desk is not None and (desk.deadline_s is not None or "batch" in desk.wishes.values())
+    waits = desk is not None and (desk.deadline_s is not None or "batch" in desk.delivery_modes.values())
     return replace(world, desk=replace(desk, detach=True)) if desk is not None and waits else world
 
 

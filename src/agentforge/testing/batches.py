@@ -160,7 +160,7 @@ class Batches(ABC):
                 fault.status, fault.message or f"a scripted {fault.status}"
             )
         body = {"model": job.model, **body}
-        what = said(fault.reply, self.dialect.means(body), cut_off=fault.cut_off)
+        what = said(fault.reply, self.dialect.reply_format(body), cut_off=fault.cut_off)
         return 200, self.dialect.reply(what, body, f"/models/{job.model}:generateContent")
 
     def _name(self, prefix: str) -> str:

@@ -1,4 +1,4 @@
-"""What every provider's wire has in common, for servers that speak it: a reply by one of the means, and what
+"""What every provider's wire has in common, for servers that speak it: a reply in one of the formats, and what
 a request holds.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.core.reply import Json, reply_from_json, reply_to_json
-from agentforge.models.known.providers import Means, Wire
+from agentforge.models.known.providers import ReplyFormat, Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Said:
         return self.text[: len(self.text) // 2] if self.cut_off and not self.calls else self.text
 
 
-def said(reply: Mapping[str, Json], means: Means, *, cut_off: bool = False) -> Said:
-    """A reply by one of the means."""
+def said(reply: Mapping[str, Json], reply_format: ReplyFormat, *, cut_off: bool = False) -> Said:
+    """What a model says to send `reply` in this format."""
     value = reply_from_json(dict(reply))
-    if means != "calls":
+    if reply_format != "calls":
         text = json.dumps(
             {key: part for key, part in reply_to_json(value).items() if part is not None}, ensure_ascii=False
         )
-        return Said(text if means == "schema" else f"```json\n{text}\n```", cut_off=cut_off)
+        return Said(text if reply_format == "schema" else f"```json\n{text}\n```", cut_off=cut_off)
     calls = [(action.name, dict(action.args)) for action in value.actions]
     report: dict[str, Json] = {} if value.notes is None else {"notes": value.notes}
     report |= {key: part for key, part in (("signal", value.signal), ("summary", value.summary)) if part}
@@ -94,7 +94,7 @@ class Dialect(ABC):
             ],
         }
 
-    def means(self, request: Mapping[str, Any]) -> Means:
+    def reply_format(self, request: Mapping[str, Any]) -> ReplyFormat:
         """What the request asks for."""
         return "calls" if self.tools(request) else "schema" if self.schema(request) is not None else "text"
 

@@ -214,7 +214,7 @@ class WireServer:
         if not set(fault.reply) <= _REPLY_KEYS:
             return dict(fault.reply)
         return self.dialect.reply(
-            said(fault.reply, self.dialect.means(request), cut_off=fault.cut_off), request, path
+            said(fault.reply, self.dialect.reply_format(request), cut_off=fault.cut_off), request, path
         )
 
 

@@ -27,7 +27,7 @@ price.
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Micro-dollars per million tokens."""
+    """The prices of a model, in micro-dollars per million tokens."""
 
     input: int
     output: int

@@ -33,7 +33,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A circuit at one moment."""
+    """The state of a circuit at one moment."""
 
     state: State
     wait_s: float = 0.0
@@ -82,7 +82,7 @@ class Circuit:
             return self._era
 
     def leave(self, era: int, outcome: Outcome) -> None:
-        """How the call ended."""
+        """Records how the call that `enter` let go ended."""
         with self._lock:
             if era != self._era:
                 return
@@ -122,14 +122,14 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """A model behind its circuit."""
+    """A model whose calls are held back while its circuit is open."""
 
     inner: Model
     circuit: Circuit
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
