@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentforge.activities.said import project_of
 from agentforge.catalog.modes import mode_named
-from agentforge.commands.permissions import Call, Decision, Policy, decide
+from agentforge.commands.permissions import ActionCall, Permission, Policy, decide
 from agentforge.commands.programs import RISKS
 from agentforge.commands.risks import assess
 from agentforge.core.errors import UsageError
@@ -54,7 +54,7 @@ class GrantList:
 class Explanation:
     """What would be decided about a command."""
 
-    decision: Decision
+    decision: Permission
     mode: str
     line: bool
     """Whether the words were read as a line of shell."""
@@ -120,7 +120,7 @@ def explain(
         permissions.interactive,
         permissions.yes,
     )
-    call = Call("run_command", "execute", command=meant(command), confined=sandboxed)
+    call = ActionCall("run_command", "execute", command=meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, chosen)
     return Explanation(decision, chosen.name, isinstance(call.command, str), read.problem)
 

@@ -51,11 +51,11 @@ _AREAS: Mapping[SideEffect, Area] = {
     "network": "network",
 }
 
-Answer: TypeAlias = tuple[Verdict, str]
+Ruling: TypeAlias = tuple[Verdict, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ActionCall:
     """What somebody wants to do. The engine fills this in; nothing of it is a model's word."""
 
     tool: str
@@ -120,8 +120,8 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """The answer, why, and the risk that it is about."""
+class Permission:
+    """Whether a call is allowed, asked about or denied; why; and the risk that this is about."""
 
     verdict: Verdict
     reason: str
@@ -129,8 +129,8 @@ class Decision:
     assessment: Assessment | None = None
 
 
-def decide(call: Call, policy: Policy, grants: Sequence[Grant], mode: Mode) -> Decision:
-    """The one place where a call is allowed."""
+def decide(call: ActionCall, policy: Policy, grants: Sequence[Grant], mode: Mode) -> Permission:
+    """Decides about a call. Nothing else in the code allows one."""
     assessment = None if call.command is None else assess(call.command)
     risk = call.risk if assessment is None else worst((call.risk, assessment.risk))
     effect: SideEffect = "network" if assessment is not None and assessment.network else call.effect
@@ -142,13 +142,13 @@ def decide(call: Call, policy: Policy, grants: Sequence[Grant], mode: Mode) -> D
             "deny",
             f"{reason}; this would be asked, and --non-interactive denies what would be asked",
         )
-    return Decision(verdict, reason, risk, assessment)
+    return Permission(verdict, reason, risk, assessment)
 
 
 def _refused(
-    call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
-) -> Answer | None:
-    """What nothing can allow."""
+    call: ActionCall, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
+) -> Ruling | None:
+    """The denial of a call that no flag, grant or person can allow; None if it is not such a call."""
     if risk == "critical":
         why = (
             assessment.reason
@@ -167,8 +167,8 @@ def _refused(
     return None
 
 
-def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answer:
-    """By decision where it happens, then by the table."""
+def _judged(call: ActionCall, risk: Risk, effect: SideEffect, policy: Policy) -> Ruling:
+    """By who declared the tool and where the call acts; else by the table of effects and risks."""
     if call.origin == "project" and not call.consented:
         return (
             "ask",
@@ -181,27 +181,26 @@ def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answe
     if call.confined and effect != "network" and not writes_elsewhere and not policy.strict:
         return "allow", "inside of the task's worktree and sandbox, and the role allows it"
     verdict = _TABLE[effect][risk]
-    where = (
-        "strict"
-        if policy.strict
-        else "leaves the task's worktree and sandbox"
-        if effect != "network"
-        else "uses the network"
-    )
+    if policy.strict:
+        where = "strict"
+    elif effect == "network":
+        where = "uses the network"
+    else:
+        where = "leaves the task's worktree and sandbox"
     if writes_elsewhere:
         verdict, where = "ask", "changes something through MCP"
     return verdict, f"{where}; {risk} risk, {effect}"
 
 
 def _answered(
-    call: Call,
+    call: ActionCall,
     risk: Risk,
     effect: SideEffect,
     policy: Policy,
     grants: Sequence[Grant],
     assessment: Assessment | None,
-) -> Answer | None:
-    """An answer that was given before the question."""
+) -> Ruling | None:
+    """The answer that a person, a flag or a grant gave before the question; None if there is none."""
     if call.permitted:
         return "allow", "a person allowed this very call"
     if policy.strict:
@@ -219,13 +218,13 @@ def _answered(
     return None
 
 
-def _area(call: Call, effect: SideEffect) -> Area:
+def _area(call: ActionCall, effect: SideEffect) -> Area:
     if call.origin == "mcp":
         return "mcp"
     return "web" if call.origin == "web" else _AREAS[effect]
 
 
-def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Assessment | None) -> bool:
+def covers(grant: Grant, call: ActionCall, risk: Risk, policy: Policy, assessment: Assessment | None) -> bool:
     """Whether a grant is about this very call: same project and tool, not ended, not above its risk, and all
     of the words or paths.
     """
@@ -243,7 +242,7 @@ def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Ass
     return bool(call.paths) == bool(grant.path) and _paths_covered(grant, call)
 
 
-def _paths_covered(grant: Grant, call: Call) -> bool:
+def _paths_covered(grant: Grant, call: ActionCall) -> bool:
     if not grant.path:
         return True
     pattern = glob(grant.path)
