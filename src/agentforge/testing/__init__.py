@@ -19,11 +19,11 @@ from agentforge.testing.server import (
     GoogleServer,
     MistralServer,
     OpenAIServer,
+    ReceivedRequest,
     Response,
     ResponsesServer,
     Route,
     Scripted,
-    Seen,
     WireServer,
 )
 
@@ -35,11 +35,11 @@ __all__ = [
     "GoogleServer",
     "MistralServer",
     "OpenAIServer",
+    "ReceivedRequest",
     "Response",
     "ResponsesServer",
     "Route",
     "Scripted",
-    "Seen",
     "WireServer",
     "completion",
 ]
