@@ -42,7 +42,7 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
     """Sends the assembled context once, or collects what an earlier driver sent by batch."""
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
-        known = world.purse.call(state, effect.key, flight.model, flight.reserved)
+        known = world.reservations.call(state, effect.key, flight.model, flight.reserved)
         return _sent(
             world,
             effect,
@@ -55,15 +55,15 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
     except ModelTrouble as trouble:
         return _trouble(trouble)
     reserved, priced = _reserved(picked, request, state)
-    call = world.purse.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
+    call = world.reservations.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
     if isinstance(call, AskTrouble):
         return call
-    delivery = delivery_of(world.desk, picked, effect)
-    why = " ".join(filter(None, (picked.why, why_live(world.desk, picked, effect))))
+    delivery = delivery_of(world.batch_outbox, picked, effect)
+    why = " ".join(filter(None, (picked.why, why_live(world.batch_outbox, picked, effect))))
     started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, why, delivery)
     owed = world.record(f"{effect.key}/sent", started)
     if all(item.key != effect.key for item in owed):
-        world.purse.give_back(call, maybe_billed=False)
+        world.reservations.give_back(call, maybe_billed=False)
         return WITHDRAWN
     return _sent(world, effect, state, request, _Sending(picked, call, delivery))
 
@@ -87,7 +87,7 @@ def _sent(
             else ask_by_batch(world, effect, state, request, picked)
         )
     except ModelTrouble as trouble:
-        world.purse.give_back(call, maybe_billed=trouble.maybe_billed)
+        world.reservations.give_back(call, maybe_billed=trouble.maybe_billed)
         return _trouble(
             trouble,
             retryable=trouble.retryable
@@ -97,10 +97,10 @@ def _sent(
         case Parked():
             return came
         case AskLate(maybe_billed):
-            world.purse.give_back(call, maybe_billed=maybe_billed)
+            world.reservations.give_back(call, maybe_billed=maybe_billed)
             return came
         case Answer():
-            world.purse.settle(call, came.usage, came.micro_usd, came.delivery)
+            world.reservations.settle(call, came.usage, came.micro_usd, came.delivery)
             return _answered(world, came)
 
 

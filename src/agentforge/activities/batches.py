@@ -1,5 +1,5 @@
-"""The desk: moves what is in the outbox to the provider and back. Whoever waits does a turn of this work;
-nobody is needed for it.
+"""Moves what is in the outbox to the provider and back. Whoever waits does a turn of this work; nobody else
+is needed for it.
 """
 
 import math
@@ -37,7 +37,7 @@ UNSURE_TRIES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long to wait."""
+    """How long to wait for others who may share a batch, and between two looks at one."""
 
     window_s: float = 2.0
     """For others who may share a batch."""
@@ -47,19 +47,21 @@ class Pace:
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ, window_s: float = 2.0) -> "Pace":
-        """With what the environment says."""
+        """The pace, with the pause that the environment sets if it sets one."""
         text = environ.get(POLL_ENV, "")
         fixed = float(text) if text.replace(".", "", 1).isdigit() else None
         return cls(window_s) if fixed is None else cls(window_s, fixed, fixed)
 
     def pause_ms(self, looks: int) -> int:
-        """Before the next look."""
+        """How long to wait before the next look at a batch, in milliseconds."""
         return round(1000 * min(self.last_s, self.first_s * 2.0 ** min(looks, 20)))
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """One process's way to the outbox."""
+class BatchOutbox:
+    """The outbox of a user as one process works on it: puts requests in, submits batches and
+    takes results.
+    """
 
     outbox: Outbox
     delivery_modes: Mapping[str, DeliveryMode] = field(default_factory=dict)

@@ -16,16 +16,16 @@ TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_
 
 
 class Accounts(Protocol):
-    """The ledger, as spending sees it."""
+    """The ledger, as far as reservations need it."""
 
     def reserve(self, call: ModelCall, cap: DayCap) -> Refusal | None:
-        """Set aside, or refuse."""
+        """Sets the worst case of a call aside, or says why it is refused."""
         ...
 
     def settle(
         self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery = "live"
     ) -> None:
-        """An answer came."""
+        """Replaces what was set aside for an answered call by what it cost."""
         ...
 
     def lost(self, call: ModelCall) -> None:
@@ -33,13 +33,13 @@ class Accounts(Protocol):
         ...
 
     def release(self, call: ModelCall) -> None:
-        """Nothing was billed."""
+        """Frees what was set aside for a call that costs nothing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
-    """The accounts of one user, for one task."""
+class Reservations:
+    """What the calls of one task set aside in the user's ledger."""
 
     repo: str
     accounts: Accounts | None = None
@@ -77,11 +77,11 @@ class Purse:
         )
 
     def settle(self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
-        """It was answered."""
+        """Records what an answered call cost."""
         if self.accounts:
             self.accounts.settle(call, usage, micro_usd, delivery)
 
     def give_back(self, call: ModelCall, *, maybe_billed: bool) -> None:
-        """It was not answered."""
+        """Frees what was set aside for a call without an answer, or counts it as lost if it may be billed."""
         if self.accounts:
             self.accounts.lost(call) if maybe_billed else self.accounts.release(call)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentforge.activities.batches import Desk
-from agentforge.activities.spending import Purse
+from agentforge.activities.batches import BatchOutbox
+from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import Resolved
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
@@ -75,9 +75,9 @@ class World:
     """What the person allowed."""
     roots: tuple[Root, ...] = ()
     """Directories beside the worktree that the user opened."""
-    purse: Purse = Purse("")
+    reservations: Reservations = Reservations("")
     """What calls may cost, beside the task's own budget."""
-    desk: Desk | None = None
+    batch_outbox: BatchOutbox | None = None
     """The way to batches; None: every call is live."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package indexes."""

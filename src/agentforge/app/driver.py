@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentforge.activities.batches import Desk, Pace
+from agentforge.activities.batches import BatchOutbox, Pace
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
 from agentforge.activities.said import said, walls_of
-from agentforge.activities.spending import Purse
+from agentforge.activities.spending import Reservations
 from agentforge.activities.world import World
 from agentforge.app.answering import Answering
 from agentforge.app.settings import Settings
@@ -121,8 +121,8 @@ class Driver:
         """Nothing runs any more: saves the task, and puts its files back to what is on record."""
         state = self.journal.state
         self.ledger.catch_up(self.site.git.top, self.journal.files)
-        if world.desk is not None:
-            world.desk.tidy(state)
+        if world.batch_outbox is not None:
+            world.batch_outbox.tidy(state)
         if state.prepared:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
@@ -147,24 +147,28 @@ class Driver:
         world = make_world(
             site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress
         )
-        desk = _desk(site, settings, state, detach=detach)
-        desk.tidy(state)
-        return replace(world, purse=Purse(str(site.git.top), self.ledger, settings.own.day_cap), desk=desk)
+        batch_outbox = _batch_outbox(site, settings, state, detach=detach)
+        batch_outbox.tidy(state)
+        return replace(
+            world,
+            reservations=Reservations(str(site.git.top), self.ledger, settings.own.day_cap),
+            batch_outbox=batch_outbox,
+        )
 
 
-def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
+def _batch_outbox(site: Site, settings: Settings, state: State, *, detach: bool) -> BatchOutbox:
     """The way to batches, as the task and its tiers want them."""
     modes: dict[str, DeliveryMode] = {
         tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS
     }
     pace = Pace.of(os.environ, settings.own.batch_window_s)
-    return Desk(Outbox(site.home.batches), modes, state.deadline_s or None, detach, pace)
+    return BatchOutbox(Outbox(site.home.batches), modes, state.deadline_s or None, detach, pace)
 
 
 def _withdraw(world: World, kill: Callable[[], object]) -> None:
     """The task is over: nobody waits for a batch, a pause or a turn, and no child goes on."""
-    if world.desk is not None:
-        world.desk.off.set()
+    if world.batch_outbox is not None:
+        world.batch_outbox.off.set()
     world.models.call_off()
     kill()
 
