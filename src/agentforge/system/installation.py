@@ -1,5 +1,6 @@
 """How this copy of AgentForge was installed, and the command that installs it again with more: by uv as a
-tool, by pipx, into an environment, or from a checkout. Every hint to install a part of AgentForge is made here.
+tool, by pipx, into an environment, or from a checkout. Every hint to install a part of AgentForge is made
+here.
 """
 
 import json
