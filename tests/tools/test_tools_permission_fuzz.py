@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, modes
-from agentforge.commands.permissions import ActionCall, Policy, SideEffect, Verdict, decide
+from agentforge.commands.permissions import ActionCall, PermissionVerdict, Policy, SideEffect, decide
 from agentforge.commands.programs import RISKS
 from agentforge.store.user.grants import Grant
 from agentforge.store.user.start_permissions import Area
 from tests.fuzzing import tries
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+ORDER: dict[PermissionVerdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 WORDS = [
     "git",
     "push",

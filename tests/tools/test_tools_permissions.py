@@ -14,9 +14,9 @@ from agentforge.commands.permissions import (
     ActionCall,
     Origin,
     Permission,
+    PermissionVerdict,
     Policy,
     SideEffect,
-    Verdict,
     decide,
 )
 from agentforge.commands.programs import RISKS, Risk
@@ -398,7 +398,7 @@ GRANTS = st.lists(
     max_size=3,
 )
 MODES = st.sampled_from(MODE_NAMES).map(lambda name: modes()[name])
-ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+ORDER: dict[PermissionVerdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 @tries(100)

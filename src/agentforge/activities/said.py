@@ -11,7 +11,7 @@ from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.state import State
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.container import ContainerSpec
-from agentforge.sandbox.walls.ladder import Wanted, choose
+from agentforge.sandbox.walls.ladder import WantedSandbox, choose
 from agentforge.store.site import Site, home_path
 from agentforge.store.user.approvals import approvals_file, approved_calls
 from agentforge.store.user.consents import consented
@@ -73,9 +73,9 @@ def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None
     return choose(name, container)
 
 
-def sandbox_name(name: str) -> Wanted:
+def sandbox_name(name: str) -> WantedSandbox:
     """One of the rungs, or `auto`."""
-    for known in get_args(Wanted):
+    for known in get_args(WantedSandbox):
         if name == known:
-            return cast("Wanted", name)
-    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(Wanted))}.")
+            return cast("WantedSandbox", name)
+    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(WantedSandbox))}.")

@@ -32,11 +32,11 @@ from agentforge.store.user.start_permissions import Area, StartPermissions
 from agentforge.system.globs import glob
 
 SideEffect = Literal["pure", "read", "write", "execute", "network"]
-Verdict = Literal["allow", "ask", "deny"]
+PermissionVerdict = Literal["allow", "ask", "deny"]
 Origin = Literal["builtin", "project", "web", "mcp"]
 """Where a tool comes from; `project`: the repository declares it."""
 
-_TABLE: Mapping[SideEffect, Mapping[Risk, Verdict]] = {
+_TABLE: Mapping[SideEffect, Mapping[Risk, PermissionVerdict]] = {
     "pure": {"low": "allow", "medium": "allow", "high": "ask", "critical": "deny"},
     "read": {"low": "allow", "medium": "ask", "high": "ask", "critical": "deny"},
     "write": {"low": "ask", "medium": "ask", "high": "ask", "critical": "deny"},
@@ -51,7 +51,7 @@ _AREAS: Mapping[SideEffect, Area] = {
     "network": "network",
 }
 
-Ruling: TypeAlias = tuple[Verdict, str]
+Ruling: TypeAlias = tuple[PermissionVerdict, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Rules:
 class Permission:
     """Whether a call is allowed, asked about or denied; why; and the risk that this is about."""
 
-    verdict: Verdict
+    verdict: PermissionVerdict
     reason: str
     risk: Risk
     assessment: Assessment | None = None
@@ -134,9 +134,14 @@ def decide(call: ActionCall, policy: Policy, grants: Sequence[Grant], mode: Mode
     assessment = None if call.command is None else assess(call.command)
     risk = call.risk if assessment is None else worst((call.risk, assessment.risk))
     effect: SideEffect = "network" if assessment is not None and assessment.network else call.effect
-    verdict, reason = _refused(call, risk, effect, mode, assessment) or _judged(call, risk, effect, policy)
+    verdict, reason = _never_allowed(call, risk, effect, mode, assessment) or _by_the_table(
+        call, risk, effect, policy
+    )
     if verdict == "ask":
-        verdict, reason = _answered(call, risk, effect, policy, grants, assessment) or (verdict, reason)
+        verdict, reason = _allowed_beforehand(call, risk, effect, policy, grants, assessment) or (
+            verdict,
+            reason,
+        )
     if verdict == "ask" and not policy.interactive:
         verdict, reason = (
             "deny",
@@ -145,7 +150,7 @@ def decide(call: ActionCall, policy: Policy, grants: Sequence[Grant], mode: Mode
     return Permission(verdict, reason, risk, assessment)
 
 
-def _refused(
+def _never_allowed(
     call: ActionCall, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
 ) -> Ruling | None:
     """The denial of a call that no flag, grant or person can allow; None if it is not such a call."""
@@ -167,7 +172,7 @@ def _refused(
     return None
 
 
-def _judged(call: ActionCall, risk: Risk, effect: SideEffect, policy: Policy) -> Ruling:
+def _by_the_table(call: ActionCall, risk: Risk, effect: SideEffect, policy: Policy) -> Ruling:
     """By who declared the tool and where the call acts; else by the table of effects and risks."""
     if call.origin == "project" and not call.consented:
         return (
@@ -192,7 +197,7 @@ def _judged(call: ActionCall, risk: Risk, effect: SideEffect, policy: Policy) ->
     return verdict, f"{where}; {risk} risk, {effect}"
 
 
-def _answered(
+def _allowed_beforehand(
     call: ActionCall,
     risk: Risk,
     effect: SideEffect,

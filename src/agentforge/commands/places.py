@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from agentforge.catalog.policies import read_policy, section
 
-Kind = Literal[
+PlaceKind = Literal[
     "inside",
     "whole",
     "system",
@@ -57,7 +57,7 @@ def _known() -> _Known:
 class PathPlace(NamedTuple):
     """A path, normalised as text, and what lies there."""
 
-    kind: Kind
+    kind: PlaceKind
     path: str
 
 
@@ -98,7 +98,7 @@ def place(word: str, base: str = "", *, unknown_start: bool = False) -> PathPlac
     return PathPlace(_rooted(path, parts), path)
 
 
-def _rooted(path: str, parts: list[str]) -> Kind:
+def _rooted(path: str, parts: list[str]) -> PlaceKind:
     known = _known()
     if len(parts) >= 2 and parts[0] == "etc" and parts[1] in known.account:
         return "account"

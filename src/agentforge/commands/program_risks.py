@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agentforge.commands.command_line import Arg, Part
-from agentforge.commands.places import Kind, place
+from agentforge.commands.places import PlaceKind, place
 from agentforge.commands.programs import Risk, RiskRow, known
 from agentforge.commands.wrappers import interpreter
 
@@ -22,7 +22,7 @@ _SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _VERSION = re.compile(r"(?<=^pip)[0-9.]+$|(?<=^pytest)-[0-9.]+$")
 _SETUID = re.compile(r"[0-7]*[2-7][0-7]{3}|.*[ug]?[+=][rwx]*s.*")
-_NOWHERE: frozenset[Kind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
+_NOWHERE: frozenset[PlaceKind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
 
 
 class RiskFinding(NamedTuple):
@@ -53,7 +53,7 @@ def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFindin
     else:
         yield RiskFinding("medium", f"`{name}` is not a program we know")
     yield from _flags(name, words)
-    yield from _written(part, base)
+    yield from _write_risks(part, base)
     if name == "rm":
         yield from _rm(part, base, fed_from_inside)
 
@@ -109,7 +109,7 @@ def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFinding]: 
         yield RiskFinding("critical", "deletes directories whose names come from a stream")
 
 
-def _written(part: Part, base: str) -> Iterator[RiskFinding]:
+def _write_risks(part: Part, base: str) -> Iterator[RiskFinding]:
     """Places that a program would write or change."""
     name, traits = part.name, known().traits
     operands = _operands(part)

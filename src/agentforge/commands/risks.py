@@ -94,9 +94,9 @@ def assess(command: str | Sequence[str]) -> Assessment:
     line = parse(command)
     bases = _bases(line)
     own = [list(_own_findings(line, at, bases[at])) for at in range(len(line.parts))]
-    for at, finding in _between(line, bases):
+    for at, finding in _pipeline_risks(line, bases):
         own[at].append(finding)
-    judged = tuple(_judged(part, found) for part, found in zip(line.parts, own, strict=True))
+    judged = tuple(_part_risk(part, found) for part, found in zip(line.parts, own, strict=True))
     risk = worst([each.risk for each in judged] + (["high"] if line.problem else []))
     reason = next((each.reasons[0] for each in judged if each.risk == risk and each.reasons), "")
     if not reason and line.problem:
@@ -104,7 +104,7 @@ def assess(command: str | Sequence[str]) -> Assessment:
     return Assessment(line, judged, risk, reason, any(each.network for each in judged))
 
 
-def _judged(part: Part, found: Sequence[RiskFinding]) -> PartRisk:
+def _part_risk(part: Part, found: Sequence[RiskFinding]) -> PartRisk:
     ordered = sorted(found, key=lambda item: -RISKS.index(item.risk))
     reasons = dict.fromkeys(item.reason for item in ordered if item.reason)
     network = part.name in known().network or any(
@@ -131,7 +131,7 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[RiskFinding
         if (
             part.name not in known().traits.prints_words and part.relation != "wrapped"
         ):  # the words of what is wrapped are among its host's
-            yield from _touched(part, base)
+            yield from _path_risks(part, base)
 
 
 def _variables(part: Part) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _redirections(part: Part, base: str) -> Iterator[RiskFinding]:
             yield RiskFinding(risk, reason.format(target.path))
 
 
-def _touched(part: Part, base: str) -> Iterator[RiskFinding]:
+def _path_risks(part: Part, base: str) -> Iterator[RiskFinding]:
     for arg in part.argv[1:]:
         text = arg.text.strip()
         if any(char.isspace() for char in text):
@@ -218,7 +218,7 @@ def _bases(line: CommandLine) -> list[str]:
 # What only shows between parts.
 
 
-def _between(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, RiskFinding]]:
+def _pipeline_risks(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, RiskFinding]]:
     stages = _stages(line, bases)
     for at, part in enumerate(line.parts):
         reads = _reads_program(part)
@@ -232,9 +232,9 @@ def _between(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, Ris
                 yield at, RiskFinding("critical", "runs what was hidden by an encoding")
             if part.name in known().network and before.private < place_in:
                 yield at, RiskFinding("critical", "sends private files over the network")
-    yield from _hosted(line)
+    yield from _runs_output_of_downloads(line)
     yield from _recursive(line)
-    yield from _downloaded(line)
+    yield from _runs_downloads(line)
 
 
 def _stages(line: CommandLine, bases: Sequence[str]) -> dict[int, _Stage]:
@@ -272,7 +272,7 @@ def _reads_program(part: Part) -> bool:
     return not operands and ("shell_text" in part.marks or "one_liner" in part.marks)
 
 
-def _hosted(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
+def _runs_output_of_downloads(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
     """Downloads whose output becomes the program: `sh -c "$(curl …)"`, `bash <(curl …)`, `$(curl …)`."""
     runs: list[bool] = []
     for at, part in enumerate(line.parts):
@@ -296,7 +296,7 @@ def _recursive(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
             yield at, RiskFinding("critical", "a function that calls itself: a fork bomb")
 
 
-def _downloaded(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
+def _runs_downloads(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
     """A file that the line downloads and then runs."""
     names: set[str] = set()
     for at, part in enumerate(line.parts):

@@ -193,7 +193,7 @@ class Router:
             for spec in self.tiers.models[level]:
                 if spec not in seen:
                     seen.add(spec)
-                    yield self._judged(Candidate(spec, level, spec), self._provider(spec), need)
+                    yield self._examined(Candidate(spec, level, spec), self._provider(spec), need)
 
     def _provider(self, spec: str) -> Provider | None:
         return self._parts.providers.get(split(spec)[0])
@@ -202,7 +202,8 @@ class Router:
         provider = self._provider(spec)
         return split(spec)[0] == SCRIPTED if provider is None else provider.local
 
-    def _judged(self, candidate: Candidate, provider: Provider | None, need: int) -> Candidate:
+    def _examined(self, candidate: Candidate, provider: Provider | None, need: int) -> Candidate:
+        """The candidate, with why it is not asked now if anything speaks against it."""
         window = None
         if provider is not None and lists(provider):
             choice = self._parts.local.choice(provider, split(candidate.spec)[1], candidate.tier)
@@ -238,13 +239,13 @@ class Router:
                 kind="unreachable",
                 wait_s=wait,
             )
-        if (held := self._held(failing, provider)) > 0:
+        if (held := self._pause_asked_s(failing, provider)) > 0:
             return replace(
                 candidate, skipped=f"it asks to wait another {held} s", kind="rate_limit", wait_s=held
             )
         return candidate
 
-    def _held(self, failing: _FailureRecord, provider: Provider | None) -> int:
+    def _pause_asked_s(self, failing: _FailureRecord, provider: Provider | None) -> int:
         """How long it asked to be left alone, itself or with its whole account; a short pause is waited for
         and does not count.
         """

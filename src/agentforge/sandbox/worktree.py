@@ -186,7 +186,7 @@ class Workspace:
             kept.append(found)
         raise AssertionError
 
-    def _made(self, tip: str) -> bool:
+    def _made_by_this_task(self, tip: str) -> bool:
         """Whether all that a commit has beyond the base was committed by this task, and by nobody else: work
         of ours that a journal of an earlier day does not know. An amended commit has another committer.
         """
@@ -205,7 +205,7 @@ class Workspace:
         if tip == commit:
             return ""
         alone = there.keys() <= {ref}
-        if not alone or (tip and tip != left_at and not self._made(tip)):
+        if not alone or (tip and tip != left_at and not self._made_by_this_task(tip)):
             taken, at = next(iter(there.items()))
             return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
         try:

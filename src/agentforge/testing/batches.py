@@ -27,7 +27,7 @@ from agentforge.testing.server import Exchange, Fault, Response, Scripted
 
 Fate = Literal["run", "expired", "canceled", "missing", "twice"]
 """What becomes of a request: `missing` has no result; `twice` has a second one, which is another."""
-State = Literal["running", "ended", "canceled", "expired", "failed"]
+JobState = Literal["running", "ended", "canceled", "expired", "failed"]
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Job:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     created: float = field(default_factory=time.time)
     looks: int = 0
-    state: State = "running"
+    state: JobState = "running"
     results: list[tuple[str, int | str, Any]] = field(default_factory=list)
     """Each with its status, or how it was not run."""
 
@@ -83,7 +83,7 @@ class Batches(ABC):
         self.jobs: dict[str, Job] = {}
         self.files: dict[str, bytes] = {}
         self.hold = False
-        self.ends_as: State = "ended"
+        self.ends_as: JobState = "ended"
         self.cancels: list[str] = []
 
     @property
@@ -104,7 +104,7 @@ class Batches(ABC):
     def _serve(self, exchange: Exchange, path: str) -> Response | None:
         """The response to a request of this wire's batch API; None if it is for something else."""
 
-    def _made(self, job: Job) -> Response:
+    def _submission(self, job: Job) -> Response:
         """A submission, as far as it goes well."""
         if self._refusals:
             status = self._refusals.pop(0)
@@ -119,13 +119,13 @@ class Batches(ABC):
     def _job_body(self, job: Job) -> dict[str, Json]:
         """A job as the wire shows it."""
 
-    def _looked(self, job: Job) -> Response:
+    def _status(self, job: Job) -> Response:
         job.looks += 1
         if job.state == "running" and not self.hold and job.looks >= self._looks:
             self._run(job)
         return _json(self._job_body(job))
 
-    def _canceled(self, job: Job) -> Response:
+    def _cancellation(self, job: Job) -> Response:
         self.cancels.append(job.id)
         if job.state == "running":
             job.state = "canceled"
@@ -189,7 +189,7 @@ class AnthropicBatches(Batches):
                     {"data": [self._job_body(job) for job in reversed(self.jobs.values())], "has_more": False}
                 )
             items = {item["custom_id"]: item["params"] for item in json.loads(exchange.raw)["requests"]}
-            return self._made(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
+            return self._submission(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
         job = self.jobs.get(parts[0])
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
@@ -199,7 +199,7 @@ class AnthropicBatches(Batches):
                 _lines([self._line(*result) for result in job.results]),
                 {"content-type": "application/x-jsonl"},
             )
-        return self._canceled(job) if parts[1:] == ["cancel"] else self._looked(job)
+        return self._cancellation(job) if parts[1:] == ["cancel"] else self._status(job)
 
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - a body of the wire
         if isinstance(status, str):
@@ -255,14 +255,14 @@ class _FileBatches(Batches):
         job = self.jobs.get(parts[0])
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
-        return self._canceled(job) if parts[1:] == ["cancel"] else self._looked(job)
+        return self._cancellation(job) if parts[1:] == ["cancel"] else self._status(job)
 
     def _create(self, value: Mapping[str, Any]) -> Response:
         file = str(value.get("input_file_id") or value["input_files"][0])
         lines = [json.loads(line) for line in self.files[file].splitlines()]
         items = {str(line["custom_id"]): line["body"] for line in lines}
         model = str(value.get("model") or next(iter(items.values())).get("model"))
-        return self._made(Job(self._name("batch_"), items, model, file, value.get("metadata") or {}))
+        return self._submission(Job(self._name("batch_"), items, model, file, value.get("metadata") or {}))
 
     def _list(self) -> Response:
         shown: list[Json] = [self._job_body(job) for job in reversed(self.jobs.values())]
@@ -283,7 +283,7 @@ class _FileBatches(Batches):
             "source": "upload",
         }
 
-    def _written(self, job: Job) -> tuple[str | None, str | None]:
+    def _result_files(self, job: Job) -> tuple[str | None, str | None]:
         """The two files of a job that has run."""
         good = [result for result in job.results if result[1] == 200]
         bad = [result for result in job.results if result[1] != 200]
@@ -327,7 +327,7 @@ class ResponsesBatches(_FileBatches):
         status = {"running": "in_progress", "ended": "completed", "canceled": "cancelled"}.get(
             job.state, job.state
         )
-        out, err = self._written(job)
+        out, err = self._result_files(job)
         return {
             "id": job.id,
             "object": "batch",
@@ -376,7 +376,7 @@ class MistralBatches(_FileBatches):
             "expired": "TIMEOUT_EXCEEDED",
             "failed": "FAILED",
         }
-        out, err = self._written(job)
+        out, err = self._result_files(job)
         return {
             "id": job.id,
             "object": "batch",
@@ -419,7 +419,7 @@ class GoogleBatches(Batches):
             source = json.loads(exchange.raw)["batch"]["inputConfig"]["fileName"]
             lines = [json.loads(line) for line in self.files[source].splitlines()]
             model = path.rpartition("/")[2].partition(":")[0]
-            return self._made(
+            return self._submission(
                 Job(self._name("batches/b"), {line["key"]: line["request"] for line in lines}, model, source)
             )
         if not path.startswith("/v1/batches"):
@@ -431,9 +431,9 @@ class GoogleBatches(Batches):
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
         if verb == "cancel":
-            self._canceled(job)
+            self._cancellation(job)
             return _json({})
-        return self._looked(job)
+        return self._status(job)
 
     def _upload(self, exchange: Exchange, path: str) -> Response:
         if "upload_id" not in exchange.path:

@@ -31,7 +31,7 @@ NOWHERE = 8
 """Workers that did not see a task, in a row, until we say that it is nowhere to be seen."""
 NEXT_STEP = "next step"
 """What a workflow that nobody works on waits for, where others have an activity."""
-Found: TypeAlias = Literal["none", "running", "ended", "failed"]
+WorkflowState: TypeAlias = Literal["none", "running", "ended", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class PendingActivity:
 class Look:
     """What the server says of a task."""
 
-    found: Found
+    found: WorkflowState
     host_lost: bool = False
     troubles: tuple[str, ...] = ()
     """Why activities have to be tried again."""
@@ -108,7 +108,7 @@ async def look_at(client: Client, name: str) -> Look:
         if error.status == RPCStatusCode.NOT_FOUND:
             return Look("none")
         raise
-    status: Found = "ended"
+    status: WorkflowState = "ended"
     if found.status == WorkflowExecutionStatus.RUNNING:
         status = "running"
     elif found.status == WorkflowExecutionStatus.FAILED:

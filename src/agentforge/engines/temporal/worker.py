@@ -72,7 +72,9 @@ class Seats:
     def orphans(self) -> list[str]:
         """Seats whose workers are gone: taken now, so that their tasks go on here."""
         return [
-            self.name(number) for number in self._known() if number not in self.mine and self._take(number)
+            self.name(number)
+            for number in self._seat_numbers()
+            if number not in self.mine and self._take(number)
         ]
 
     def name(self, number: int) -> str:
@@ -83,7 +85,7 @@ class Seats:
         """Frees every seat that this worker took."""
         self._stack.close()
 
-    def _known(self) -> list[int]:
+    def _seat_numbers(self) -> list[int]:
         prefix = f"{digest(self._queue)[:8]}-"
         return sorted(int(path.name.removeprefix(prefix)) for path in self._folder.glob(f"{prefix}*"))
 

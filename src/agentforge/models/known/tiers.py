@@ -45,7 +45,7 @@ class Tiers:
     def only(self, allowed: Callable[[str], bool]) -> "Tiers":
         """The tiers as if the other models did not exist; one that loses all takes those of another."""
         left = {tier: tuple(spec for spec in specs if allowed(spec)) for tier, specs in self.models.items()}
-        return _lent(left, self.source, self.delivery)
+        return _with_borrowed(left, self.source, self.delivery)
 
 
 def single(spec: str, source: str = "--model") -> Tiers:
@@ -83,7 +83,7 @@ def read_tiers(
         for tier in TIERS:
             if tier in lists and tier not in found:
                 found[tier], source_of[tier] = lists[tier], source
-    return _lent(found, source_of, modes)
+    return _with_borrowed(found, source_of, modes)
 
 
 def split(spec: str) -> tuple[str, str]:
@@ -102,7 +102,7 @@ def is_tier(value: object) -> TypeGuard[Tier]:
     return isinstance(value, str) and value in TIERS
 
 
-def _lent(
+def _with_borrowed(
     found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, DeliveryMode]
 ) -> Tiers:
     """Every tier with models, if there are any at all."""

@@ -203,7 +203,7 @@ async def _look(model: Model, sought: LostBatch) -> BatchSearch:
         if candidate.id in sought.known or candidate.count not in (None, len(sought.custom_ids)):
             continue
         batch = await model.batch_status(_handle(model, candidate, sought))
-        held = await _held(model, candidate, batch)
+        held = await _held_ids(model, candidate, batch)
         if held is None:
             wait = wait or batch.status != "ended"
         elif held == sought.custom_ids:
@@ -211,7 +211,7 @@ async def _look(model: Model, sought: LostBatch) -> BatchSearch:
     return BatchSearch(wait=wait)
 
 
-async def _held(model: Model, candidate: Listed, batch: Batch) -> frozenset[str] | None:
+async def _held_ids(model: Model, candidate: Listed, batch: Batch) -> frozenset[str] | None:
     try:
         return await custom_ids(model, candidate, batch)
     except ModelHTTPError as error:

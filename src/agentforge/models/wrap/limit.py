@@ -84,7 +84,7 @@ class Meter:
     def held_s(self) -> float:
         """How long nobody leaves, because the provider asked for it."""
         with self._lock:
-            return self._held()
+            return self._hold_s()
 
     def enter(self, tokens: int) -> MeteredCall:
         """Waits for its turn. Raises `ModelTrouble` if it can never come, comes too late, or was called
@@ -152,7 +152,7 @@ class Meter:
                     f"The call to {self.name} was called off while it waited for its turn.",
                     retryable=True,
                 )
-            if (held := math.ceil(self._held())) > LONGEST_HOLD_S:
+            if (held := math.ceil(self._hold_s())) > LONGEST_HOLD_S:
                 sentence = f"{self.name} asks to wait another {held} s; the call was not sent."
                 raise NotSent("rate_limit", sentence, retryable=True, retry_after_s=held)
             wait = self._wait(place.tokens) if self._line[0] is place else None
@@ -165,13 +165,13 @@ class Meter:
             old = self._sent.popleft()
             old.counted = False
             self._tokens -= old.tokens
-        if held := self._held():
+        if held := self._hold_s():
             return held
         if self._careful and self._flying:
             return None
         return max(0.0, self._free_at(tokens, now) - now)
 
-    def _held(self) -> float:
+    def _hold_s(self) -> float:
         return 0.0 if self._held_until is None else max(0.0, self._held_until - self._clock.now())
 
     def _free_at(self, tokens: int, now: float) -> float:

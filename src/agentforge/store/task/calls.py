@@ -120,7 +120,7 @@ class _CallCollector:
             case AskSent():
                 self._sent(event, day)
             case AskAnswered():
-                self._end(event.key, _answered(event.reply))
+                self._end(event.key, _settled_fields(event.reply))
             case AskLost(_, key, reserved):
                 self._end(key, self._lost(key, reserved))
             case AskFailed(_, key, _, _, unaccounted) | AskPromoted(_, key, unaccounted):
@@ -171,7 +171,7 @@ class _CallCollector:
             self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]
 
 
-def _answered(reply: ReplyDigest) -> dict[str, object]:
+def _settled_fields(reply: ReplyDigest) -> dict[str, object]:
     return {
         "state": "settled",
         "usage": reply.usage,

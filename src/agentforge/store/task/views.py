@@ -23,13 +23,15 @@ from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.unlinked import read_unlinked
 
 Progress = Literal["done", "covered", "under_way", "left"]
-Word = Literal["pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"]
+StateWord = Literal[
+    "pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"
+]
 
 _DECISIONS = frozenset({"budget", "permission", "replan"})
 """Questions that no work can answer: a person chooses. The other kinds mean that the work is stuck."""
 
 
-def north_star_word(state: State) -> Word:
+def north_star_word(state: State) -> StateWord:
     """The task's status in the words of the dashboard."""
     match state.status:
         case "draft" | "planned" | "approved" | "scheduled":

@@ -19,7 +19,7 @@ from agentforge.store.user.own_files import locked, read_own, replace_own
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.known import remember
 
-Source = Literal["environment", "file", "keychain"]
+KeySource = Literal["environment", "file", "keychain"]
 _SAME = MappingProxyType({"openai-responses": "openai"})
 """Two wires of one account have one key."""
 _SHOWN, _LONG_ENOUGH = 4, 16
@@ -30,7 +30,7 @@ class Key:
     """A key, and where it is from."""
 
     text: str = field(repr=False)
-    source: Source
+    source: KeySource
 
     @property
     def hint(self) -> str:
@@ -95,7 +95,7 @@ class KeyStore:
                 self._found[name] = self._stored(name)
             return self._found[name]
 
-    def put(self, provider: str, text: str, *, in_file: bool = False) -> Source:
+    def put(self, provider: str, text: str, *, in_file: bool = False) -> KeySource:
         """Keep a key: in the keychain if there is one, else, or if so wished, in the file."""
         name, text = _SAME.get(provider, provider), checked(text)
         remember(text)
@@ -109,10 +109,10 @@ class KeyStore:
             self._write(_KeysFile({**others, name: text}, file.keychain))
             return "file"
 
-    def drop(self, provider: str) -> tuple[Source, ...]:
+    def drop(self, provider: str) -> tuple[KeySource, ...]:
         """Forget a key; the places where there was one."""
         name = _SAME.get(provider, provider)
-        found: list[Source] = []
+        found: list[KeySource] = []
         with self._lock, locked(self._path):
             self._found.pop(name, None)
             file = self._read()

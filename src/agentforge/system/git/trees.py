@@ -16,7 +16,7 @@ class TreeMember(NamedTuple):
     oid: str
 
 
-Folder = dict[str, "Folder | TreeMember"]
+TreeFolder = dict[str, "TreeFolder | TreeMember"]
 
 
 def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[str]]:
@@ -25,7 +25,7 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
 
     A path stands for a file, a link, or with the mode of a tree for a whole tree of that id.
     """
-    top: Folder = {}
+    top: TreeFolder = {}
     for path, (mode, oid) in entries.items():
         *above, name = path.split("/")
         folder = top
@@ -41,7 +41,7 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
     return b"\0".join(records), oids
 
 
-def _write(folder: Folder, records: list[bytes], oids: list[str], algorithm: str) -> TreeMember:
+def _write(folder: TreeFolder, records: list[bytes], oids: list[str], algorithm: str) -> TreeMember:
     """One folder, after the folders in it."""
     found = {
         name: _write(entry, records, oids, algorithm) if isinstance(entry, dict) else entry
