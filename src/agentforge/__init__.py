@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentforge.app.permissions import revoke as revoke
     from agentforge.app.ports import Watcher as Watcher
     from agentforge.app.proof import verify as verify
-    from agentforge.app.questions import Question as Question
+    from agentforge.app.questions import TaskQuestion as TaskQuestion
     from agentforge.app.questions import list_questions as list_questions
     from agentforge.app.remote import follow as follow
     from agentforge.app.remote import hand_over as hand_over

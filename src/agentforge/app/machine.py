@@ -38,7 +38,7 @@ class TriedWalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineReport:
     """All that was looked at."""
 
     checks: tuple[MachineCheck, ...]
@@ -57,7 +57,7 @@ class Machine:
         return next((each for each in self.walls if each.walls), None)
 
 
-def check_machine() -> Machine:
+def check_machine() -> MachineReport:
     """Looks at everything now; walls are tried by a program inside that wants out, and providers are asked."""
     container, said = _own_container()
     tried = _rungs(container)
@@ -65,7 +65,7 @@ def check_machine() -> Machine:
     models, found = _models()
     checks = [_interpreter(), _git(), _sandbox(container), *_weak_walls(used), *said]
     checks += [_container(tried, container), _toolchains(), _engines(), *models, *_home()]
-    return Machine(tuple(checks), tuple(tried), found)
+    return MachineReport(tuple(checks), tuple(tried), found)
 
 
 def _interpreter() -> MachineCheck:

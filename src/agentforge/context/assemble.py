@@ -13,7 +13,7 @@ from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
-from agentforge.context.working_set import Item, Left, Read, Shown, label, shown
+from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, label, shown
 
 NOTES_TOKENS = 600
 ERROR_CHARS = 500
@@ -65,7 +65,7 @@ class StepView:
     repository_map: str = ""
     facts: str = ""
     """What was computed about the repository and this change."""
-    working: tuple[Item, ...] = ()
+    working: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     """What the working set had to let go."""
     read: Read = field(default=_nothing)
@@ -150,7 +150,7 @@ def _lost(packed: Packed) -> dict[str, Dropped]:
     }
 
 
-def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) -> list[Section]:
+def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int) -> list[Section]:
     """Every section in rendering order."""
     # Shares, so that no one source can push out all the others: what is cut here can be asked for again.
     large, small = cap // 8, cap // 16
@@ -252,7 +252,7 @@ def _frame(view: StepView) -> str:
     return "\n".join(lines)
 
 
-def _working(parts: Sequence[Shown], limit: int) -> list[Section]:
+def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     """One section per item, by place. What is pinned may be cut but hardly leaves; of the rest the least
     recent leaves first.
     """

@@ -62,7 +62,7 @@ class Projects(Protocol):
         """What the project says of itself to those who release it; `UsageError` for a file that is not valid."""
 
 
-class Source(Protocol):
+class SourceReader(Protocol):
     """What a file says, read without running it. Text that does not parse says nothing."""
 
     def symbols(self, text: str, /, *, nested: bool = False) -> list[Symbol] | None:
@@ -160,7 +160,7 @@ class Tests(Protocol):
         """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
 
 
-class Runs(Protocol):
+class SandboxRuns(Protocol):
     """What runs in the sandbox, in the project's environment, on a checkout of a tree."""
 
     def run_tests(  # noqa: PLR0913 - the facts of one run
@@ -218,8 +218,8 @@ class Language:
     no_caches: Mapping[str, str]
     """Variables that keep its tools from leaving them."""
     projects: Projects
-    source: Source
+    source: SourceReader
     imports: Imports
     measures: Measures
     tests: Tests
-    runs: Runs
+    runs: SandboxRuns

@@ -24,7 +24,7 @@ _INPUT, _OUTPUT = (0.55, 0.9), (0.1, 0.25)
 """How much of its room for input and output a typical call uses, in the middle and at nine in ten."""
 
 
-class Rate(Protocol):
+class TokenPrice(Protocol):
     """What tokens of a tier cost, in micro-dollars per million."""
 
     @property
@@ -87,7 +87,9 @@ class Forecast:
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
 
 
-def forecast(pipeline: Pipeline, past: Sequence[Past], rates: Mapping[Tier, Rate | None]) -> Forecast | None:
+def forecast(
+    pipeline: Pipeline, past: Sequence[Past], rates: Mapping[Tier, TokenPrice | None]
+) -> Forecast | None:
     """The forecast for a task in this line; None for a lane that nobody knows anything about."""
     known = list(past)[-_LATEST:]
     if len(known) >= ENOUGH:
@@ -112,7 +114,7 @@ def _nearest(past: Sequence[Past], percent: int) -> Expected:
     )
 
 
-def _typical(pipeline: Pipeline, rates: Mapping[Tier, Rate | None], point: int) -> Expected:
+def _typical(pipeline: Pipeline, rates: Mapping[Tier, TokenPrice | None], point: int) -> Expected:
     """The lane's calls, spread evenly over the stages that ask a model, each priced as its tier."""
     calls = _CALLS[pipeline.lane][point]
     asking = [stage for stage in pipeline.stages if stage.role is not None]

@@ -44,7 +44,7 @@ WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedRange:
     """A part of a file that a tool brought to light; it belongs in the working set. Lines count from 1, both
     ends included.
     """
@@ -63,7 +63,7 @@ class ToolResult:
     text: str
     mistake: str = ""
     """The kind of mistake, when not ok."""
-    opened: tuple[Opened, ...] = ()
+    opened: tuple[OpenedRange, ...] = ()
     wrote: tuple[str, ...] = ()
     """Repository-relative real paths that were created, changed or deleted."""
     created: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ Permit: TypeAlias = Callable[[Act, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class SandboxedProgram:
     """What is to be run in the sandbox. Its input is empty."""
 
     words: tuple[str, ...]
@@ -127,7 +127,7 @@ class Program:
     """
 
 
-Command: TypeAlias = Callable[[Program], ToolResult]
+Command: TypeAlias = Callable[[SandboxedProgram], ToolResult]
 """Runs a program to its end."""
 
 Keep: TypeAlias = Callable[[str], str]

@@ -51,7 +51,7 @@ from agentforge.tools.paths import PathLimits, closed_to_all
 from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot_of
 from agentforge.tools.run.checking import CHECKING
 from agentforge.tools.run.command import COMMANDS
-from agentforge.tools.run.declared import Declared, as_tool
+from agentforge.tools.run.declared import DeclaredTool, as_tool
 from agentforge.tools.run.running import CONTROL, RUNNING, shown_control
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
@@ -144,7 +144,7 @@ class Bridge:
         locked: Mapping[str, str] | None = None,
         protected: tuple[str, ...] = PROTECTED,
         read_only: bool = False,
-        declared: Mapping[str, Declared] | None = None,
+        declared: Mapping[str, DeclaredTool] | None = None,
     ) -> "Bridge":
         """The bridge of a role, from its agent definition. `declared` are the tools of the project; none
         takes the place of ours.

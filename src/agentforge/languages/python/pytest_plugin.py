@@ -402,7 +402,7 @@ class Recorder:
         }
 
 
-class Start:
+class StartHook:
     """Waits until the plugins are loaded, so that their hooks come after the recorder's."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -569,7 +569,7 @@ def main() -> int:
         return int(coverage.main([*settings["coverage"], *sys.argv[1:]]) or 0)
     add = report_to(settings["report"], bytes.fromhex(settings.pop("key")))
     add("judge", modules=own)
-    start = Start(Recorder(settings, add, own))
+    start = StartHook(Recorder(settings, add, own))
     stand_in()
     join_tree(settings)
     return int(pytest.main(plugins=[start]))

@@ -13,47 +13,57 @@ import click
 from agentforge import __version__
 from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import interrupted_task
-from agentforge.surfaces.cli.lazy import Entry, LazyGroup
+from agentforge.surfaces.cli.lazy import CommandEntry, LazyGroup
 
 INTERRUPTED = 130
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
-    "init": Entry(f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"),
-    "start": Entry(f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"),
-    "design": Entry(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
-    "implement": Entry(
+    "init": CommandEntry(
+        f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"
+    ),
+    "start": CommandEntry(
+        f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"
+    ),
+    "design": CommandEntry(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
+    "implement": CommandEntry(
         f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"
     ),
-    "status": Entry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
-    "continue": Entry(f"{_HERE}.resume:resume", "Go on with a task that was stopped (also: resume)"),
-    "worker": Entry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
-    "server": Entry(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
-    "resume": Entry(f"{_HERE}.resume:resume", ""),
-    "abort": Entry(f"{_HERE}.abort:abort", "End a task and keep its work"),
-    "escalations": Entry(f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"),
-    "resolve": Entry(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
-    "diff": Entry(f"{_HERE}.diff:diff", "Show what a task has changed"),
-    "inspect": Entry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
-    "verify": Entry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
-    "pipelines": Entry(
+    "status": CommandEntry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
+    "continue": CommandEntry(f"{_HERE}.resume:resume", "Go on with a task that was stopped (also: resume)"),
+    "worker": CommandEntry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
+    "server": CommandEntry(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
+    "resume": CommandEntry(f"{_HERE}.resume:resume", ""),
+    "abort": CommandEntry(f"{_HERE}.abort:abort", "End a task and keep its work"),
+    "escalations": CommandEntry(
+        f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"
+    ),
+    "resolve": CommandEntry(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
+    "diff": CommandEntry(f"{_HERE}.diff:diff", "Show what a task has changed"),
+    "inspect": CommandEntry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
+    "verify": CommandEntry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
+    "pipelines": CommandEntry(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"
     ),
-    "permissions": Entry(
+    "permissions": CommandEntry(
         f"{_HERE}.permissions:permissions",
         "List, make and revoke grants; explain what would be decided about a command",
     ),
-    "models": Entry(
+    "models": CommandEntry(
         f"{_HERE}.models:models", "List the models of each tier, try them, and explain who would be asked"
     ),
-    "cost": Entry(f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"),
-    "auth": Entry(f"{_HERE}.auth:auth", "Keep, forget and look over your keys for model providers"),
-    "doctor": Entry(f"{_HERE}.doctor:doctor", "Show what works on this machine, and try to break its walls"),
-    "sandbox": Entry(
+    "cost": CommandEntry(
+        f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
+    ),
+    "auth": CommandEntry(f"{_HERE}.auth:auth", "Keep, forget and look over your keys for model providers"),
+    "doctor": CommandEntry(
+        f"{_HERE}.doctor:doctor", "Show what works on this machine, and try to break its walls"
+    ),
+    "sandbox": CommandEntry(
         f"{_HERE}.sandbox:sandbox", "Run a command behind the walls that an agent's commands run behind"
     ),
-    "redact": Entry(f"{_HERE}.redact:redact", "Copy text without its secrets"),
-    "demo": Entry(
+    "redact": CommandEntry(f"{_HERE}.redact:redact", "Copy text without its secrets"),
+    "demo": CommandEntry(
         f"{_HERE}.demo:demo",
         "Watch one request become a verified branch: no key, packages from the index alone",
     ),

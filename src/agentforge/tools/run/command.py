@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import (
-    Program,
+    SandboxedProgram,
     Tool,
     ToolResult,
     ToolSpec,
@@ -55,7 +55,7 @@ def run_command(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return ToolResult(
             ok=False, text="run_command is not configured here; nothing was run", mistake="not_configured"
         )
-    return bench.command(Program(words, seconds, bench.permit))
+    return bench.command(SandboxedProgram(words, seconds, bench.permit))
 
 
 def words_of(line: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agentforge.app.machine import Machine, TriedWalls
+    from agentforge.app.machine import TriedWalls
     from agentforge.app.providers_check import Models
 
 
@@ -61,7 +61,7 @@ def _models(found: "Models") -> dict[str, object]:
     return {"can_answer": found.can_answer, "providers": providers, "tiers": tiers}
 
 
-def _show(machine: "Machine") -> None:
+def _show(machine: "MachineReport") -> None:
     for check in machine.checks:
         click.echo(f"{check.state:<8}{check.name:<15}{check.detail}")
         if check.next_step and check.state != "ok":
