@@ -53,7 +53,7 @@ NAMES = {
     "permissions": "grant revoke",
     "ports": "Watcher",
     "proof": "verify",
-    "questions": "Question list_questions",
+    "questions": "TaskQuestion list_questions",
     "remote": "follow hand_over take_over",
     "reports": "TaskReport report",
     "starting": "StartOptions start",

@@ -30,7 +30,7 @@ from agentforge.system.visible import command_line
 
 
 class Taken(NamedTuple):
-    """What came of an answer."""
+    """What an answer led to."""
 
     free: bool
     """No driver runs, so that somebody must drive on."""

@@ -19,7 +19,7 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class CallTotal:
-    """Calls of one kind together."""
+    """The tokens and the cost of a group of calls."""
 
     calls: int
     input: int
@@ -34,7 +34,7 @@ class CallTotal:
 
 
 def add_up(calls: Iterable[Call]) -> CallTotal:
-    """The calls together."""
+    """The tokens and the cost of several calls together."""
     found = list(calls)
     return CallTotal(
         len(found),

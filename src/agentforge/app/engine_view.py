@@ -120,7 +120,7 @@ def lost_task(site: Site, name: str | None) -> LostTask:
 def not_in_words(name: str | None) -> UsageError:
     """To who answers it as if it were a question of the task."""
     return UsageError(
-        f"{HOST_LOST} is answered by what you do, not in words.",
+        f"{HOST_LOST} needs an action, not an answer.",
         "Start `agentforge worker` there, or take the task over with `agentforge continue "
         f"{name or 'TASK'} --take-over`.",
     )

@@ -39,7 +39,7 @@ class TriedWalls:
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """All that was looked at."""
+    """What `doctor` found: programs, sandboxes and models."""
 
     checks: tuple[MachineCheck, ...]
     walls: tuple[TriedWalls, ...]

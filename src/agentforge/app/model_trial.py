@@ -32,7 +32,7 @@ _TRIES = Tries(most=2, first_s=0.5, longest_s=10)
 
 @dataclass(frozen=True, slots=True)
 class ModelTrial:
-    """How one model did."""
+    """The result of one small request to a model."""
 
     model: str
     ok: bool

@@ -22,13 +22,13 @@ class Watcher(Protocol):
 
 
 class Unwatched:
-    """For who wants the result alone."""
+    """A watcher that ignores everything, for callers that want the result alone."""
 
     def notice(self, text: str, tone: Tone = "plain") -> None:
-        """Nobody is told."""
+        """Does nothing."""
 
     def happened(self, events: Sequence[Event], state: State) -> None:
-        """Nobody is told."""
+        """Does nothing."""
 
 
 UNWATCHED = Unwatched()
@@ -43,5 +43,5 @@ journal.
 
 
 def no_messages(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
-    """Nothing is said."""
+    """For a task that is driven with nothing to tell it."""
     return ()

@@ -35,7 +35,7 @@ def report(task: OpenTask) -> TaskReport:
 
 
 def report_of(git: Git, files: TaskFiles, state: State) -> TaskReport:
-    """As `report`, for parts."""
+    """As `report`, for a caller that has the state and the files but no open task."""
     branch = state.branch
     tip = git.read_ref(f"refs/heads/{branch}") if branch else None
     stat = git.diff_stat(state.base_commit, tip) if tip else ""

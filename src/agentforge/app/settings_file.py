@@ -13,7 +13,7 @@ _FILE = """\
 # What AgentForge should know about this project. Everything may be left out; what is commented out was detected
 # or is the default. Tasks read this file from the commit they start from: commit your corrections.
 
-# The walls around everything that runs: auto (the strongest that works here), bubblewrap or landlock.
+# The sandbox for everything that runs: auto (the strongest that works here), bubblewrap or landlock.
 sandbox: auto
 
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.

@@ -144,7 +144,7 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
     wires = {settings.providers[name].wire for name, _ in map(split, specs) if name in settings.providers}
     if not wires & WIRES:
         raise UsageError(
-            f"Nothing of {', '.join(specs)} can be asked by batch.",
+            f"Batches are not available from {', '.join(specs)}.",
             "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch "
             "out, or name another --model.",
         )

@@ -44,7 +44,7 @@ def _nothing(_path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """Everything a step shows."""
+    """What the context of one step is made from."""
 
     task_id: str
     goal: str
@@ -151,7 +151,7 @@ def _lost(packed: Packed) -> dict[str, Dropped]:
 
 
 def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int) -> list[Section]:
-    """Every section in rendering order."""
+    """The sections of the context, in the order in which they are shown."""
     # Shares, so that no one source can push out all the others: what is cut here can be asked for again.
     large, small = cap // 8, cap // 16
     return [

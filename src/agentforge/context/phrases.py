@@ -30,7 +30,7 @@ Hints: TypeAlias = Mapping[str, Sequence[Phrase]]
 
 @dataclass(frozen=True, slots=True)
 class Injections:
-    """Everything that is searched for."""
+    """The phrases of the policy `injections`, ready to search for."""
 
     phrases: Hints
     """In the letters of a text alone."""

@@ -84,7 +84,7 @@ class SourceReader(Protocol):
 
 
 class Imports(Protocol):
-    """Who imports whom."""
+    """How files of a language import one another."""
 
     def importers(self, files: Mapping[str, str], roots: Sequence[str], /) -> Mapping[str, frozenset[str]]:
         """File to the files that import it directly. `roots` are the folders on the import path."""
@@ -117,7 +117,7 @@ class Measures(Protocol):
         """The lines that can be executed."""
 
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
-        """Places that may be dangerous."""
+        """The calls and literals in a file that may be a security problem."""
 
 
 class Tests(Protocol):
@@ -205,7 +205,7 @@ class SandboxRuns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language."""
+    """One language: its name, its suffixes, and the objects that answer for it."""
 
     name: str
     """As people write it."""

@@ -34,7 +34,7 @@ def main_language(paths: Iterable[str]) -> Language:
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file."""
+    """The language that a path belongs to; None if no language of ours has it."""
     return next((each for each in LANGUAGES if path.endswith((*each.suffixes, *each.declarations))), None)
 
 

@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A finished environment."""
+    """An environment that is built and can run the project's tools."""
 
     path: Path
     """What set-up made: a virtual environment, a directory of packages."""

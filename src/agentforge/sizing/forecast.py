@@ -29,18 +29,18 @@ class TokenPrice(Protocol):
 
     @property
     def input(self) -> int:
-        """Of the context."""
+        """The price of tokens that the model reads."""
         ...
 
     @property
     def output(self) -> int:
-        """Of the reply."""
+        """The price of tokens that the model writes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What one finished task took."""
+    """The calls, tokens and cost of one finished task."""
 
     calls: int
     tokens: int
@@ -50,7 +50,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One point of a forecast."""
+    """The calls, tokens and cost at one point of a forecast."""
 
     calls: int
     tokens: int

@@ -201,7 +201,7 @@ Targets: TypeAlias = Callable[[Mapping[str, Json], Workbench], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table."""
+    """A tool: what the model is told about it, and the function that does it."""
 
     spec: ToolSpec
     call: Call
@@ -232,7 +232,7 @@ def text_of(args: Mapping[str, Json], key: str, default: str = "") -> str:
 
 
 def number_of(args: Mapping[str, Json], key: str, default: int) -> int:
-    """A whole number argument."""
+    """The whole number under `key`, or the default; a mistake that is fed back if it is none."""
     value = args.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ModelMistake("bad_arguments", f"`{key}` is a whole number")

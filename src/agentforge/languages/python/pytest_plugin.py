@@ -176,7 +176,7 @@ def machinery() -> dict[str, tuple[int, int]]:
 
 
 class Recorder:
-    """The hooks of one run."""
+    """The pytest hooks that record what one run collected and how each test ended."""
 
     def __init__(self, settings: dict[str, Any], add: Callable[..., None], own: dict[str, str]) -> None:
         self._add = add
@@ -272,7 +272,7 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
-        """The list that must report."""
+        """Records the tests that were collected: each of them must report an outcome."""
         ids = [
             self._ids.get(item.nodeid, item.nodeid)
             for item in session.items

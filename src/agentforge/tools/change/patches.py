@@ -66,7 +66,7 @@ class FilePatch:
 
     @property
     def name(self) -> str:
-        """The path to speak of."""
+        """The path to name in messages: the new one, else the old one."""
         return self.target or self.source or "?"
 
 

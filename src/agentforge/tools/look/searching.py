@@ -45,7 +45,7 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is looked for."""
+    """One search: the pattern, and where and how it is looked for."""
 
     pattern: str
     regex: bool
@@ -65,7 +65,7 @@ class _Question:
 
 
 def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """`path:line: text` for every match."""
+    """Searches files for a pattern; every match is a line `path:line: text`."""
     pattern, place = text_of(args, "pattern"), text_of(args, "path")
     if "\n" in pattern:
         raise ModelMistake("bad_arguments", "a search matches within one line; `pattern` holds a line break")

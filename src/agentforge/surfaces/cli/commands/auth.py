@@ -25,7 +25,7 @@ Examples:
 A key in the environment comes first. A repository that is worked on can give none."""
 )
 def auth() -> None:
-    """Keep, forget and look over your keys for model providers."""
+    """Store, remove and list your keys for model providers."""
 
 
 @auth.command(
@@ -42,7 +42,7 @@ you alone."""
 @click.option("--from-stdin", is_flag=True, help="Read the key from the input instead of asking for it.")
 @click.option("--file", "in_file", is_flag=True, help="Keep it in the file even if there is a keychain.")
 def login(*, provider: str, from_stdin: bool, in_file: bool) -> int:
-    """Keep a key for PROVIDER."""
+    """Store a key for PROVIDER."""
     from agentforge.app.provider_keys import find_provider, keep_key
 
     found = find_provider(provider)

@@ -60,7 +60,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 
 @pipelines.command("show")
 @click.argument("name")
-@click.option("--lane", help="One lane alone; else all of them.")
+@click.option("--lane", help="Only this lane; all of them if left out.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of the pipeline NAME: who works, what is owed, what judges it, and the ways back."""

@@ -53,7 +53,7 @@ def _all(site: "Site", *, as_data: bool) -> int:
         right = frozenset({"step", "tokens", "cost"})
         click.echo(table(header, [_cells(row) for row in found.rows], right=right))
         for item in lost.found:
-            click.echo(f"{item.task.task_id} waits for you. {item.holdup.text}")
+            click.echo(f"{item.task.task_id} needs your decision. {item.holdup.text}")
     if lost.note:
         click.echo(lost.note, err=True)
     return 0

@@ -35,12 +35,12 @@ class Screen(Protocol):
         ...
 
     def still(self) -> AbstractContextManager[None]:
-        """While this is open nothing moves: a person is asked."""
+        """Nothing to stop: a pipe has no moving line."""
         ...
 
 
 class Plain:
-    """Lines without any control codes."""
+    """A screen that prints plain lines, for pipes and files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -61,7 +61,7 @@ class Plain:
 
 
 class Live:
-    """A terminal."""
+    """A screen on a terminal, with colours and a last line that shows what happens now."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -77,7 +77,7 @@ class Live:
             self._console.print(self._text(harmless(text), style=_STYLES[tone]))
 
     def now(self, text: str) -> None:
-        """The line that moves."""
+        """Puts `text` into the last line, which shows what happens now."""
         with suppress(OSError, ValueError):
             self._status.update(
                 self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
