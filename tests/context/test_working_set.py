@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.context.working_set import MAX_ITEMS, Left, WorkingSetItem, merge, merge_each, shown
+from agentforge.context.working_set import MAX_ITEMS, Left, WorkingSetItem, item_texts, merge, merge_each
 from agentforge.tools.base import OpenedRange
 
 BEFORE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
@@ -64,7 +64,7 @@ def test_the_oldest_leaves_first_and_is_named_but_what_is_pinned_stays() -> None
 
 def test_a_symbol_is_found_again_after_an_edit_above_it() -> None:
     items = (WorkingSetItem("a.py", "one", 1, 2, 1), WorkingSetItem("a.py", "Two.three", 6, 7, 1))
-    parts, left = shown(items, {"a.py": AFTER}.get)
+    parts, left = item_texts(items, {"a.py": AFTER}.get)
     assert [part.text for part in parts] == [
         "4|def one():\n5|    return 1",
         "9|    def three(self):\n10|        return 3",
@@ -77,13 +77,13 @@ def test_a_property_and_its_setter_are_shown_together() -> None:
         "class A:\n    @property\n    def x(self):\n        return 1\n\n    @x.setter\n    def "
         "x(self, value):\n        pass\n"
     )
-    parts, _ = shown((WorkingSetItem("a.py", "A.x", 1, 1, 1),), {"a.py": code}.get)
+    parts, _ = item_texts((WorkingSetItem("a.py", "A.x", 1, 1, 1),), {"a.py": code}.get)
     assert (parts[0].item.start, parts[0].item.end) == (2, 8)
 
 
 def test_a_nested_function_is_found_too() -> None:
     code = "x = 1\n\ndef outer():\n    def inner():\n        return 1\n    return inner\n"
-    parts, _ = shown((WorkingSetItem("a.py", "outer.inner", 1, 2, 1),), {"a.py": code}.get)
+    parts, _ = item_texts((WorkingSetItem("a.py", "outer.inner", 1, 2, 1),), {"a.py": code}.get)
     assert parts[0].text == "4|    def inner():\n5|        return 1"
 
 
@@ -93,13 +93,13 @@ def test_what_is_gone_from_the_tree_is_named() -> None:
         WorkingSetItem("gone.py", "f", 1, 2, 1),
         WorkingSetItem("a.py", "", 90, 99, 1),
     )
-    parts, left = shown(items, {"a.py": BEFORE}.get)
+    parts, left = item_texts(items, {"a.py": BEFORE}.get)
     assert [part.item.symbol for part in parts] == ["one"]
     assert set(left) == {Left("gone.py", "f"), Left("a.py", "")}
 
 
 def test_a_renamed_symbol_shows_what_stands_in_its_lines() -> None:
-    parts, left = shown((WorkingSetItem("a.py", "old_name", 1, 2, 1),), {"a.py": BEFORE}.get)
+    parts, left = item_texts((WorkingSetItem("a.py", "old_name", 1, 2, 1),), {"a.py": BEFORE}.get)
     assert parts[0].text == "1|def one():\n2|    return 1"
     assert parts[0].item.symbol == ""
     assert left == ()

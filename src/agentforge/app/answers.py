@@ -1,5 +1,5 @@
-"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for `always`
-the grant.
+"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for
+`always` the grant.
 """
 
 from datetime import datetime, timedelta

@@ -97,8 +97,8 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
 
 
 def check_file(file: Path, where: Path) -> FileCheck:
-    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the other
-    files of its repository.
+    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the
+    other files of its repository.
     """
     try:
         text = file.read_text(encoding="utf-8")

@@ -34,7 +34,9 @@ class Unwatched:
 UNWATCHED = Unwatched()
 
 Ask: TypeAlias = Callable[[State], str | None]
-"""Puts the open question for permission to a person who is there: `allow`, `always` or `deny`; None leaves it."""
+"""Puts the open question for permission to a person who is there: `allow`, `always` or `deny`; None leaves
+it.
+"""
 
 Messages: TypeAlias = Callable[[State, int], Sequence[tuple[str, Message]]]
 """What a person says before a task is driven, each under its key, given the state and the length of the

@@ -1,4 +1,6 @@
-"""A request becomes a task on record: everything that can be wrong with it is said before anything is written."""
+"""A request becomes a task on record: everything that can be wrong with it is said before anything is
+written.
+"""
 
 import json
 import secrets
@@ -134,7 +136,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
 
 
 def exclude_run_state(git: Git) -> None:
-    """Keeps what tasks write out of what the user commits; the rest of `.agentforge` is meant to be shared."""
+    """Keeps what tasks write out of the user's commits; the rest of `.agentforge` is meant to be shared."""
     for name in RUN_STATE:
         git.exclude_locally(f".agentforge/{name}/")
 

@@ -1,4 +1,4 @@
-"""A task, opened: where it is and what is on record, replayed once and passed on to whatever a command does."""
+"""An open task: where it is and what is on record, replayed once and passed on to whatever a command does."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -13,7 +13,7 @@ from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
-from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, label, shown
+from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, item_texts, label
 
 NOTES_TOKENS = 600
 ERROR_CHARS = 500
@@ -90,7 +90,7 @@ class StepView:
 
 def assemble(view: StepView, cap: int) -> Packed:
     """The context of one step, never above the cap, whatever the view holds."""
-    parts, gone = shown(view.working, view.read)
+    parts, gone = item_texts(view.working, view.read)
     left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
     sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
     flags, told = _flags(sections)
@@ -195,7 +195,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
             title="Your notes",
             limit=NOTES_TOKENS,
         ),
-        _said("tried", _tried(view.tried), 77, "Tried in this stage", _TRIED_TOKENS),
+        _quoting("tried", _tried(view.tried), 77, "Tried in this stage", _TRIED_TOKENS),
         Section(
             "verification_status",
             view.verification,
@@ -222,7 +222,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
             for name, text in view.refused
         ),
         Section("owed", view.owed, 96, "available_actions", title="Artifacts to submit", whole=True),
-        _said(
+        _quoting(
             "feedback",
             _bullets(view.feedback, FEEDBACK_CHARS),
             95,
@@ -238,7 +238,7 @@ def _data(name: str, text: str, priority: int, title: str, limit: int) -> Sectio
     )
 
 
-def _said(name: str, text: str, priority: int, title: str, limit: int) -> Section:
+def _quoting(name: str, text: str, priority: int, title: str, limit: int) -> Section:
     """What the engine says, with what it quotes: names, messages of tests, lines of files."""
     return replace(_data(name, text, priority, title, limit), shrink="tail", stance=_QUOTES)
 

@@ -89,7 +89,7 @@ def in_order(items: Iterable[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
     return tuple(sorted(items, key=_PLACE))
 
 
-def shown(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemText, ...], tuple[Left, ...]]:
+def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemText, ...], tuple[Left, ...]]:
     """Every item as it is in the current tree, and what is not there any more."""
     by_path: dict[str, list[WorkingSetItem]] = {}
     for item in in_order(items):

@@ -59,7 +59,7 @@ class Projects(Protocol):
         """The variables of a run against `tree`: its code comes before the code that was installed."""
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
-        """What the project says of itself to those who release it; `UsageError` for a file that is not valid."""
+        """What the project declares for a release; `UsageError` for a file that is not valid."""
 
 
 class SourceReader(Protocol):

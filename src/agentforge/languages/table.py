@@ -17,8 +17,8 @@ NAMES = " or ".join(language.name for language in LANGUAGES)
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = LANGUAGES) -> tuple[Language, ...]:
-    """The languages that a repository has code in, the one with the most files first. None: there is no language
-    that tests can be run for.
+    """The languages that a repository has code in, the one with the most files first. None: there is no
+    language that tests can be run for.
     """
     counts = {language.name: 0 for language in known}
     for path in paths:

@@ -86,7 +86,7 @@ def test_paths(project: PythonProject) -> tuple[str, ...]:
     """Where the tests are: what pytest is told, else `tests` or `test`, else inside packages, else single
     files.
     """
-    told = [path for path in map(_clean, _told(project)) if _exists(project, path)]
+    told = [path for path in map(_clean, _test_paths(project)) if _exists(project, path)]
     if told:
         return tuple(dict.fromkeys(told))
     directories = {
@@ -105,7 +105,7 @@ def test_paths(project: PythonProject) -> tuple[str, ...]:
     return tuple(sorted(path for path in project.paths if TEST_FILE.fullmatch(posixpath.basename(path))))
 
 
-def _told(project: PythonProject) -> Iterator[str]:
+def _test_paths(project: PythonProject) -> Iterator[str]:
     """`testpaths`, from the first file that pytest would read."""
     for name in ("pytest.ini", ".pytest.ini"):
         parser = read_ini(project.text(name))

@@ -164,9 +164,9 @@ class _PytestRun:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
-            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(
-                ": "
-            )
+            said = telling_line(printed)
+            stopped = f"pytest stopped before it collected (exit code {done.code})"
+            return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
@@ -198,8 +198,8 @@ def start_of(command: Sequence[str]) -> PytestCommand | None:
 def unknown_command(command: Sequence[str]) -> str:
     """Why a command is not run."""
     return (
-        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct `commands.test` in "
-        "`.agentforge/config/settings.yaml`, for example to `python -m pytest`"
+        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct "
+        "`commands.test` in `.agentforge/config/settings.yaml`, for example to `python -m pytest`"
     )
 
 

@@ -100,7 +100,7 @@ def _delete(patch: FilePatch, source: _Source, plan: _Plan, bench: Workbench) ->
     if left and patch.hunks:
         raise ModelMistake(
             "bad_patch",
-            f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines of it; use delete_file",
+            f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines; use delete_file",
         )
     plan.removed.append(source.path)
     plan.rows.append(f"deleted {source.path}")
@@ -187,12 +187,13 @@ def _applied(source: _Source, patch: FilePatch) -> Applied:
         if not misfit.hunk.old:
             raise ModelMistake(
                 "no_match",
-                f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk",
+                f"{where} adds lines beyond the file's {len(lines_of(text))} lines, "
+                "or before an earlier hunk",
             ) from None
         if len(misfit.hunk.old) > _COMPARED_LINES:
             raise ModelMistake(
                 "no_match",
-                f"{where} does not fit; nothing was changed: make hunks of fewer than {_COMPARED_LINES} lines",
+                f"{where} does not fit; nothing was changed: use hunks of under {_COMPARED_LINES} lines",
             ) from None
         miss = describe_miss(text, "".join(misfit.hunk.old), path).replace("`old` is", "its old text is", 1)
         raise ModelMistake("no_match", f"{where} does not fit; nothing was changed: {miss}") from None

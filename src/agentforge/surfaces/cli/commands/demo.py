@@ -82,8 +82,8 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     code = tell(task, as_data=as_data)
     if not as_data:
         click.echo(
-            f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n  git log --stat "
-            f"{task.state.branch}"
+            f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n"
+            f"  git log --stat {task.state.branch}"
         )
     return code
 

@@ -279,7 +279,7 @@ def _gate(event: GateJudged, state: State) -> str:
     }
     head = f"  gate {event.gate} {words[event.status]}"
     if event.status != "passed":
-        return "\n".join([head, *_shown(event.reasons)])
+        return "\n".join([head, *_reason_lines(event.reasons)])
     stage = _stage(state, state.worker.stage) if state.worker is not None else None
     return head + (
         _approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else ""
@@ -299,7 +299,7 @@ def _undone(tree: str, reasons: tuple[str, ...]) -> str:
     head = (
         f"  undone, back to tree {tree[:12]}:  {brief(reasons[0]) if reasons else 'it made something worse'}"
     )
-    return "\n".join([head, *_shown(reasons[1:])])
+    return "\n".join([head, *_reason_lines(reasons[1:])])
 
 
 def _revision(stage: str, revision: int, state: State) -> str:
@@ -312,6 +312,6 @@ def _revision(stage: str, revision: int, state: State) -> str:
     return f"the work goes back to stage {stage}: revision {revision}{bound}"
 
 
-def _shown(reasons: tuple[str, ...]) -> list[str]:
+def _reason_lines(reasons: tuple[str, ...]) -> list[str]:
     shown = [f"    {CAUGHT}: {brief(reason)}" for reason in reasons[:REASONS_SHOWN]]
     return shown + ([f"    and {len(reasons) - REASONS_SHOWN} more"] if len(reasons) > REASONS_SHOWN else [])

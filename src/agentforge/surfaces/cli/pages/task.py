@@ -28,10 +28,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
         f"  branch    {_branch(report)}",
         f"  model     {state.model}",
         f"  sandbox   {state.sandbox}",
-        (
-            "  baseline  "
-            f"{state.baseline.summary if state.baseline else 'not taken' if state.delivered else 'not taken yet'}"
-        ),
+        f"  baseline  {_baseline(state)}",
         f"  cost      {bill(state)}",
     ]
     if state.failure:
@@ -82,6 +79,12 @@ def _progress(state: State, item: Planned) -> str:
                 state.status, "running"
             )
             return f"{head}: {', '.join([*parts, run.point])}"
+
+
+def _baseline(state: State) -> str:
+    if state.baseline:
+        return state.baseline.summary
+    return "not taken" if state.delivered else "not taken yet"
 
 
 def _branch(report: TaskReport) -> str:
