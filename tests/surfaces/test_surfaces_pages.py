@@ -219,7 +219,7 @@ def test_a_stage_that_comes_again_is_left_and_not_done() -> None:
     submit(task)
     judge(task, "blocked", "R-1: wrong")
     assert [item.progress for item in plan(task.state)] == ["done", "done", "under_way", "left", "left"]
-    assert "green     running:  attempt 1, step 1 of 20, revision 1, assemble" in page(
+    assert "green     running: attempt 1, step 1 of 20, revision 1, assemble" in page(
         standing(task.state), TASK_FILES, Times()
     )
 
@@ -237,7 +237,7 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
-    assert "clarify   running:  skipped (the request leaves nothing open), judge" in page(
+    assert "clarify   running: skipped (the request leaves nothing open), judge" in page(
         standing(task.state), TASK_FILES, Times()
     )
     accept(task)
@@ -281,7 +281,7 @@ def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to
             "\nPlan so far: implement, lane small, mode balanced\n  frame     accepted at commit-frame: "
             "intake_record, specification"
         ),
-        "  green     needs your answer:  attempt 2",
+        "  green     needs your answer: attempt 2",
         "  deliver   not yet",
         "\nWhat was tried\n  attempt 1 of green, step 3: stuck at try 1\n",
         "  attempt 2 of green, step 4: stuck at try 2",
