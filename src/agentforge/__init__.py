@@ -1,8 +1,7 @@
 """AgentForge: a request and a git repository in; a verified branch with its proof, or one precise question,
 out.
 
-Read in this order: `core/events.py`, `core/decide.py`, `engines/local.py`, `activities/perform.py`,
-`catalog/pipelines/implement.yaml`, then one scenario in `tests/`.
+AGENTS.md has a path through the code that takes twenty minutes. It begins at `core/machine.py`.
 
 The names below are the Python API (docs/python-api.md); each is loaded when it is first used, so that importing
 this package costs nothing.
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from agentforge.app.permissions import revoke as revoke
     from agentforge.app.ports import Watcher as Watcher
     from agentforge.app.proof import verify as verify
-    from agentforge.app.questions import TaskQuestion as TaskQuestion
+    from agentforge.app.questions import AskedQuestion as AskedQuestion
     from agentforge.app.questions import list_questions as list_questions
     from agentforge.app.remote import follow as follow
     from agentforge.app.remote import hand_over as hand_over
@@ -53,7 +52,7 @@ NAMES = {
     "permissions": "grant revoke",
     "ports": "Watcher",
     "proof": "verify",
-    "questions": "TaskQuestion list_questions",
+    "questions": "AskedQuestion list_questions",
     "remote": "follow hand_over take_over",
     "reports": "TaskReport report",
     "starting": "StartOptions start",

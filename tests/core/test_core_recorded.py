@@ -1,5 +1,6 @@
 """Recorded forms: events, replies and pipelines as JSON and back."""
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import get_args
@@ -29,7 +30,9 @@ from agentforge.core.pipeline import (
     pipeline_from_json,
     stage_from_json,
 )
+from agentforge.core.replacing import replace
 from agentforge.core.reply import MAX_ACTIONS, SIGNALS, Action, Json, Reply, reply_from_json, reply_to_json
+from agentforge.core.runs import Run
 from agentforge.core.values import Amount
 from tests.core.scenes import DELIVER, HOTFIX, REVIEW, SMALL
 from tests.fuzzing import tries
@@ -227,3 +230,11 @@ def test_any_json_is_a_reply_or_a_mistake(value: Json) -> None:
         return
     assert isinstance(reply, Reply)
     assert reply_from_json(json.loads(json.dumps(reply_to_json(reply)))) == reply
+
+
+@QUICK
+@given(st.from_type(Run), st.text(max_size=8), st.integers())
+def test_replacing_fields_is_what_the_standard_library_does(run: Run, stage: str, steps: int) -> None:
+    assert replace(run, stage=stage, steps=steps) == dataclasses.replace(run, stage=stage, steps=steps)
+    with pytest.raises(TypeError):
+        replace(run, no_such_field=1)  # type: ignore[call-arg]  # on purpose

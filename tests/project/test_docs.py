@@ -180,7 +180,7 @@ def test_the_contract_and_the_override_shown_are_accepted() -> None:
 
 def test_the_line_of_a_journal_shown_is_a_real_one() -> None:
     (line,) = blocks("docs/journal.md", "text")
-    path = ROOT / "tests/store/journals/v1-small-lane.yaml"
+    path = ROOT / "tests/store/journals/v2-small-lane.yaml"
     data = path.read_bytes()
     assert line.encode() in data
     assert [entry.seq for entry in parse_lines(data, path)] == list(range(1, data.count(b"\n- ") + 1))
@@ -189,3 +189,11 @@ def test_the_line_of_a_journal_shown_is_a_real_one() -> None:
 def test_the_list_of_commands_is_in_the_readme() -> None:
     rows = re.findall(r"^\| `agentforge (\w+)` \| (.+) \|$", text_of("README.md"), re.MULTILINE)
     assert rows == [(name, entry.help) for name, entry in COMMANDS.items() if entry.help]
+
+
+def test_the_path_for_newcomers_is_read_in_twenty_minutes() -> None:
+    part = text_of("AGENTS.md").partition("## Read first")[2].partition("## The map")[0]
+    named = [name for name in re.findall(r"`([\w/.]+)`", part) if not name.startswith("docs/")]
+    files = [path for name in named for path in (ROOT / name, PACKAGE / name) if path.is_file()]
+    assert len(files) == len(named) == 10
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1500

@@ -17,7 +17,7 @@ INSTALLS = re.compile(
     re.IGNORECASE,
 )
 OF_THE_PROJECT = {
-    ("sandbox/detect.py", 'Write, say, `setup: ["pip install -e ."]`.'),
+    ("languages/python/detect.py", 'Write, say, `setup: ["pip install -e ."]`.'),
 }
 """What a person writes into the settings of their own project."""
 

@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
 EXEMPT = (
     "languages/",
     "commands/",  # policy on command lines: which programs are dangerous, whatever a project is written in
+    "system/installation.py",  # how this copy of AgentForge itself was installed
     "catalog/demo/",  # a sample project, which is written in some language
 )
 KNOWN_WORDS = re.compile(
@@ -20,7 +21,6 @@ KNOWN_WORDS = re.compile(
     re.IGNORECASE,
 )
 ALLOWED = {
-    r"pip install 'agentforge\[": "how an extra of AgentForge itself is installed",
     r"\b_(?:confine|filter|listen)\.py\b": "files of AgentForge that start inside the walls",
     r"\(python\|pypy\|perl\|": "interpreters that would run a text as a program: policy on command lines",
     r"write it like src/module\.py|tests/test_a\.py::test_b|\*\*/\*\.py`, or `\*\.py`|such as \*\.py,": (
@@ -28,8 +28,10 @@ ALLOWED = {
     ),
     r"regex=true \(Python syntax": "the patterns of a tool of ours, which Python's `re` reads",
     r"run (?:--write \. )?-- python -m pytest -q": "examples in the help of a command",
-    r"^python$|Install Python 3\.11": "the interpreter that AgentForge itself runs on",
-    r'^# python: "3\.12"$': "a key of the settings, as the contract `settings` has it",
+    r"Install Python 3\.11": "the interpreter that AgentForge itself runs on",
+    r"^python$|(?:^# |`|^: )python: (?:\"3\.12\"|is a version|$)": (
+        "a key of the settings, as the contract `settings` has it"
+    ),
     r"pytest, the gates\.|^__pycache__$|^\.pytest_cache$": "the demo, whose sample is a Python project",
 }
 """What may be said all the same, and why."""

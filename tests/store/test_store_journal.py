@@ -238,6 +238,35 @@ def test_a_torn_tail_is_invisible_to_readers_and_cut_by_the_next_writer(
     assert _reopen(files, clock).state.status == "cancelled"
 
 
+def test_a_reader_becomes_the_writer_with_all_that_was_appended_and_without_a_torn_tail(
+    journal: Journal, drive: Drive, files: TaskFiles, clock: Clock
+) -> None:
+    reader = _reopen(files, clock)
+    drive(journal, 8)
+    journal.close()
+    whole = files.journal.read_bytes()
+    files.journal.write_bytes(whole + b"- {")
+    with reader.writing():
+        assert (reader.state, reader.head, files.journal.read_bytes()) == (journal.state, journal.head, whole)
+        reader.advance("inbox/stop", Abort("Ada"))
+    assert reader._fd is None
+    assert _reopen(files, clock).state == reader.state
+
+
+def test_a_journal_that_is_another_one_by_now_is_not_written_to(
+    journal: Journal, drive: Drive, files: TaskFiles, clock: Clock
+) -> None:
+    drive(journal, 8)
+    journal.close()
+    reader = _reopen(files, clock)
+    lines = files.journal.read_bytes().splitlines(keepends=True)
+    for other in (b"".join(lines[:-2]), b"".join(lines[:-1]) + b"#" * (len(lines[-1]) - 1) + b"\n"):
+        files.journal.write_bytes(other)
+        with pytest.raises(Unusable, match="Something else wrote to"), reader.writing():
+            pytest.fail("it was opened")
+        assert files.journal.read_bytes() == other
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (Path(__file__).parent / "journals" / "v1-small-lane.yaml").read_bytes()

@@ -27,7 +27,7 @@ def changed_program(place: Path) -> Path:
     """A copy of the program with another rule."""
     here = Path(agentforge.__file__).parent
     shutil.copytree(here, place / "agentforge")
-    rules = place / "agentforge" / "core" / "story.py"
+    rules = place / "agentforge" / "core" / "decisions.py"
     text = rules.read_text(encoding="utf-8")
     assert text.count(OLD) == 1
     rules.write_text(text.replace(OLD, NEW), encoding="utf-8")

@@ -11,14 +11,14 @@ from agentforge.store.site import Site
 from agentforge.store.user.index import Index
 
 
-class TaskQuestion(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question and the task that asks it."""
 
     task: OpenTask
     escalation: Escalation
 
 
-def list_questions(site: Site, *, answered: bool = False) -> Iterator[TaskQuestion]:
+def list_questions(site: Site, *, answered: bool = False) -> Iterator[AskedQuestion]:
     """The open questions, newest task first; with `answered` the old ones too."""
     site.restore_archived()
     with Index(site.home.index, lambda _: None) as index:
@@ -28,14 +28,14 @@ def list_questions(site: Site, *, answered: bool = False) -> Iterator[TaskQuesti
             yield from _of_task(site, site.project.task(row.task_id), answered=answered)
 
 
-def _of_task(site: Site, files: TaskFiles, *, answered: bool) -> Iterator[TaskQuestion]:
+def _of_task(site: Site, files: TaskFiles, *, answered: bool) -> Iterator[AskedQuestion]:
     try:
         task = OpenTask.open(site, files)
     except UserError:
         return  # `status` names what is wrong with it
     for escalation in task.state.escalations:
         if answered or escalation.answer is None:
-            yield TaskQuestion(task, escalation)
+            yield AskedQuestion(task, escalation)
 
 
 def task_that_asks(site: Site, identity: str, name: str | None = None) -> OpenTask:
@@ -62,12 +62,12 @@ def task_that_asks(site: Site, identity: str, name: str | None = None) -> OpenTa
     )
 
 
-def question_of(site: Site, identity: str, name: str | None = None) -> TaskQuestion:
+def question_of(site: Site, identity: str, name: str | None = None) -> AskedQuestion:
     """The question with this name, of the task that is named or of the one that waits for its answer."""
     task = task_that_asks(site, identity, name)
     for escalation in task.state.escalations:
         if escalation.id == identity:
-            return TaskQuestion(task, escalation)
+            return AskedQuestion(task, escalation)
     raise UsageError(
         f"{task.task_id} has no escalation {identity}.",
         "`agentforge escalations list --all` shows what there is.",

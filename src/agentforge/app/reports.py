@@ -8,7 +8,6 @@ from agentforge.app.deliverable import Deliverable, changes_files, read_delivera
 from agentforge.app.tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
-from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import read_unlinked
 
 
@@ -31,11 +30,7 @@ class TaskReport:
 
 def report(task: OpenTask) -> TaskReport:
     """How the task stands by what is on record."""
-    return report_of(task.site.git, task.files, task.state)
-
-
-def report_of(git: Git, files: TaskFiles, state: State) -> TaskReport:
-    """As `report`, for a caller that has the state and the files but no open task."""
+    git, files, state = task.site.git, task.files, task.state
     branch = state.branch
     tip = git.read_ref(f"refs/heads/{branch}") if branch else None
     stat = git.diff_stat(state.base_commit, tip) if tip else ""

@@ -2,11 +2,11 @@
 line.
 """
 
-from collections.abc import Hashable, Iterable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from agentforge.core.reply import Json
 
@@ -36,67 +36,113 @@ def encode(value: object) -> Json:
 
 def decode(kind: type[T], value: Json) -> T:
     """The value of class `kind` that `encode` wrote. A wrong shape raises `ValueError` naming the field."""
-    return cast("T", _decode(kind, value, kind.__name__))
+    try:
+        return cast("T", _reader(cast("Hashable", kind))(value))
+    except _Wrong as error:
+        raise ValueError(f"{kind.__name__}{error.path}: {error.text}") from None
+
+
+class _Wrong(Exception):
+    """A part that cannot be read, and where it is."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text, self.path = text, ""
+
+    def below(self, step: str) -> "_Wrong":
+        """The same, seen from one level up."""
+        self.path = step + self.path
+        return self
+
+
+_Reader: TypeAlias = Callable[[Any], Any]
 
 
 @cache
-def _shape(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:  # noqa: ANN401  # annotations are data here
-    hints = get_type_hints(kind)
-    return tuple((field, hints[field.name]) for field in fields(kind))
-
-
-def _decode(hint: Any, value: Json, where: str) -> Any:  # noqa: ANN401  # annotations are data here
-    if is_dataclass(hint):
-        if not isinstance(value, dict):
-            raise _wrong(where, "an object", value)
-        # is_dataclass also accepts instances
-        return _decode_dataclass(hint, value, where)  # type: ignore[arg-type]
+def _reader(hint: Any) -> _Reader:  # noqa: ANN401  # annotations are data here
+    """What reads a value of this annotation. Made once for each: a journal has many lines and few shapes."""
     origin = get_origin(hint)
+    if is_dataclass(hint):
+        return _dataclass_reader(cast("type[Any]", hint))
     if origin in (Union, UnionType):
-        return _decode_union(get_args(hint), value, where)
+        return _optional_reader(get_args(hint))
     if origin is tuple:
-        if not isinstance(value, list):
-            raise _wrong(where, "a list", value)
-        item = get_args(hint)[0]
-        return tuple(_decode(item, part, f"{where}[{position}]") for position, part in enumerate(value))
+        return _tuple_reader(_reader(get_args(hint)[0]))
     if origin is Literal:
-        if value not in get_args(hint):
-            raise _wrong(where, "one of " + ", ".join(map(str, get_args(hint))), value)
+        return _literal_reader(get_args(hint))
+    return _plain_reader(hint)
+
+
+def _dataclass_reader(kind: type[Any]) -> _Reader:
+    hints = get_type_hints(kind)
+    readers = {field.name: _reader(hints[field.name]) for field in fields(kind)}
+    required = [field.name for field in fields(kind) if field.default is MISSING]
+
+    def read(value: Any) -> Any:  # noqa: ANN401
+        if not isinstance(value, dict):
+            raise _expected("an object", value)
+        if unknown := value.keys() - readers.keys():
+            raise _Wrong(f"unknown field {', '.join(sorted(unknown))}")
+        found = {}
+        for name, part in value.items():
+            try:
+                found[name] = readers[name](part)
+            except _Wrong as error:
+                raise error.below(f".{name}") from None
+        for name in required:
+            if name not in found:
+                raise _Wrong(f"{name} is missing")
+        return kind(**found)
+
+    return read
+
+
+def _tuple_reader(item: _Reader) -> _Reader:
+    def read(value: Any) -> Any:  # noqa: ANN401
+        if not isinstance(value, list):
+            raise _expected("a list", value)
+        found = []
+        for position, part in enumerate(value):
+            try:
+                found.append(item(part))
+            except _Wrong as error:
+                raise error.below(f"[{position}]") from None
+        return tuple(found)
+
+    return read
+
+
+def _optional_reader(options: tuple[Any, ...]) -> _Reader:
+    real = [_reader(option) for option in options if option is not NoneType]
+
+    def read(value: Any) -> Any:  # noqa: ANN401
+        if value is None and NoneType in options:
+            return None
+        if len(real) == 1:
+            return real[0](value)
+        raise _expected("a value of a single kind", value)
+
+    return read
+
+
+def _literal_reader(options: tuple[Any, ...]) -> _Reader:
+    def read(value: Any) -> Any:  # noqa: ANN401
+        if value not in options:
+            raise _expected("one of " + ", ".join(map(str, options)), value)
         return value
-    if (
-        hint is Any
-        or (hint is int and isinstance(value, int) and not isinstance(value, bool))
-        or (hint in (str, bool) and isinstance(value, hint))
-    ):
-        return value
-    raise _wrong(where, getattr(hint, "__name__", str(hint)), value)
+
+    return read
 
 
-# annotations are data here
-def _decode_union(options: Iterable[Any], value: Json, where: str) -> Any:  # noqa: ANN401
-    if value is None and NoneType in options:
-        return None
-    real = [option for option in options if option is not NoneType]
-    if len(real) == 1:
-        return _decode(real[0], value, where)
-    raise _wrong(where, "a value of a single kind", value)
+def _plain_reader(kind: Any) -> _Reader:  # noqa: ANN401
+    def read(value: Any) -> Any:  # noqa: ANN401
+        # A boolean is an integer in Python, and not in a journal.
+        if kind is Any or (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
+            return value
+        raise _expected(getattr(kind, "__name__", str(kind)), value)
+
+    return read
 
 
-# annotations are data here
-def _decode_dataclass(kind: type[Any], value: dict[str, Json], where: str) -> Any:  # noqa: ANN401
-    shape = _shape(cast("Hashable", kind))
-    if unknown := set(value) - {field.name for field, _ in shape}:
-        message = f"{where}: unknown field {', '.join(sorted(unknown))}"
-        raise ValueError(message)
-    found = {}
-    for field, hint in shape:
-        if field.name in value:
-            found[field.name] = _decode(hint, value[field.name], f"{where}.{field.name}")
-        elif field.default is MISSING:
-            message = f"{where}: {field.name} is missing"
-            raise ValueError(message)
-    return kind(**found)
-
-
-def _wrong(where: str, wanted: str, value: Json) -> ValueError:
-    return ValueError(f"{where}: {wanted} expected, {type(value).__name__} found")
+def _expected(wanted: str, value: Json) -> _Wrong:
+    return _Wrong(f"{wanted} expected, {type(value).__name__} found")

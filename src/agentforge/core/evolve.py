@@ -2,7 +2,7 @@
 `evolve_run`.
 """
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import reduce
 from typing import assert_never
 
@@ -27,6 +27,7 @@ from agentforge.core.events import (
 )
 from agentforge.core.evolve_run import evolve_run, landed, next_try, with_branch, with_run
 from agentforge.core.machine import TERMINAL, check_move
+from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.state import State

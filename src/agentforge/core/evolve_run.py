@@ -1,6 +1,5 @@
 """What an event does to its run. Where it leaves the run is in the table `POINTS_AFTER`."""
 
-from dataclasses import replace
 from typing import assert_never
 
 from agentforge.core.events import (
@@ -28,6 +27,7 @@ from agentforge.core.events import (
     WaitEnded,
 )
 from agentforge.core.machine import point_after
+from agentforge.core.replacing import replace
 from agentforge.core.runs import Run
 from agentforge.core.state import Accepted, Flight, State
 from agentforge.core.values import ActionDigest, Amount, Opened, ReplyDigest

@@ -274,12 +274,3 @@ class CheckDigest:
     summary: str
     failures: tuple[str, ...] = ()
     at_risk: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """Who decided: for the audit trail."""
-
-    role: str
-    version: str
-    mode: str = "work"

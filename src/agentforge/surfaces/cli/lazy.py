@@ -9,7 +9,7 @@ from typing import NamedTuple
 import click
 
 
-class CommandEntry(NamedTuple):
+class LazyCommand(NamedTuple):
     """A command that is not loaded yet."""
 
     target: str
@@ -21,7 +21,7 @@ class CommandEntry(NamedTuple):
 class LazyGroup(click.Group):
     """Commands by name, each loaded at its first use."""
 
-    def __init__(self, entries: Mapping[str, CommandEntry], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
+    def __init__(self, entries: Mapping[str, LazyCommand], *, help: str, epilog: str) -> None:  # noqa: A002 - the name that click uses
         super().__init__(
             "agentforge", help=help, epilog=epilog, context_settings={"help_option_names": ["-h", "--help"]}
         )

@@ -13,53 +13,53 @@ import click
 from agentforge import __version__
 from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import interrupted_task
-from agentforge.surfaces.cli.lazy import CommandEntry, LazyGroup
+from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
 
 INTERRUPTED = 130
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
-    "init": CommandEntry(
+    "init": LazyCommand(
         f"{_HERE}.init:init", "Show what was detected here and write settings you can correct"
     ),
-    "start": CommandEntry(
+    "start": LazyCommand(
         f"{_HERE}.start:start", "Turn a request into a verified branch, or one precise question"
     ),
-    "design": CommandEntry(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
-    "implement": CommandEntry(
+    "design": LazyCommand(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
+    "implement": LazyCommand(
         f"{_HERE}.start:implement", "Turn a request into a verified branch, however it is worded"
     ),
-    "status": CommandEntry(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
-    "continue": CommandEntry(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
-    "worker": CommandEntry(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
-    "server": CommandEntry(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
-    "resume": CommandEntry(f"{_HERE}.resume:resume", ""),
-    "abort": CommandEntry(f"{_HERE}.abort:abort", "End a task and keep its work"),
-    "escalations": CommandEntry(f"{_HERE}.escalations:escalations", "List and show the open questions"),
-    "resolve": CommandEntry(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
-    "diff": CommandEntry(f"{_HERE}.diff:diff", "Show what a task has changed"),
-    "inspect": CommandEntry(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
-    "verify": CommandEntry(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
-    "pipelines": CommandEntry(
+    "status": LazyCommand(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
+    "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
+    "worker": LazyCommand(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
+    "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
+    "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
+    "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
+    "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
+    "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
+    "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
+    "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
+    "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
+    "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"
     ),
-    "permissions": CommandEntry(
+    "permissions": LazyCommand(
         f"{_HERE}.permissions:permissions",
         "List, make and revoke grants; explain what would be decided about a command",
     ),
-    "models": CommandEntry(
+    "models": LazyCommand(
         f"{_HERE}.models:models", "List the models of each tier, try them, and explain who would be asked"
     ),
-    "cost": CommandEntry(
+    "cost": LazyCommand(
         f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
     ),
-    "auth": CommandEntry(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
-    "doctor": CommandEntry(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
-    "sandbox": CommandEntry(
+    "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
+    "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
+    "sandbox": LazyCommand(
         f"{_HERE}.sandbox:sandbox", "Run a command in the sandbox that agents' commands run in"
     ),
-    "redact": CommandEntry(f"{_HERE}.redact:redact", "Copy text without its secrets"),
-    "demo": CommandEntry(
+    "redact": LazyCommand(f"{_HERE}.redact:redact", "Copy text without its secrets"),
+    "demo": LazyCommand(
         f"{_HERE}.demo:demo",
         "Watch one request become a verified branch; needs no key, only the package index",
     ),
