@@ -57,7 +57,7 @@ class Answering:
 
     @property
     def name(self) -> str:
-        """One model, or that there are several."""
+        """The only model's name, or `tiers` where several do the work."""
         return self.tiers.specs[0] if len(self.tiers.specs) == 1 else TIERED
 
     def at_home(self) -> "Answering":

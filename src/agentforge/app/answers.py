@@ -35,7 +35,7 @@ class Taken(NamedTuple):
     free: bool
     """No driver runs, so that somebody must drive on."""
     notes: tuple[str, ...]
-    """What a person is told."""
+    """Sentences to show to the person who answered."""
 
 
 def answer(task: OpenTask, identity: str, words: str) -> Taken:

@@ -28,9 +28,9 @@ class CallTotal:
     output: int
     tokens: int
     micro_usd: int
-    """Of those whose price is known."""
+    """The cost of the calls whose price is known."""
     unknown: int
-    """Calls whose price is not."""
+    """How many calls have no known price."""
 
 
 def add_up(calls: Iterable[Call]) -> CallTotal:

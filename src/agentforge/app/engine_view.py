@@ -72,7 +72,7 @@ class LostTasks:
     note: str = ""
     """Why it found nothing, if the server did not answer."""
     asked: frozenset[str] = field(default_factory=frozenset)
-    """The tasks that it told about."""
+    """The tasks that the server knows about."""
 
 
 def find_lost(site: Site, rows: Iterable[Row]) -> LostTasks:
@@ -94,7 +94,7 @@ def find_lost(site: Site, rows: Iterable[Row]) -> LostTasks:
 
 
 def lost_tasks(site: Site) -> LostTasks:
-    """Of all tasks of the repository."""
+    """The tasks of this repository whose hosts are silent."""
     with Index(site.home.index, lambda _: None) as index:
         return find_lost(site, index.rows(site.git.top))
 

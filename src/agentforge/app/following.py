@@ -35,7 +35,7 @@ class Follower:
     journal: Journal
     line: "Connection"
     name: str
-    """Of the workflow."""
+    """The id of the workflow."""
     watcher: Watcher
     hand_over_again: Callable[[], None]
     """Starts a workflow on the journal, where the server has none."""

@@ -52,7 +52,7 @@ class Case:
     driven: "Driven"
     config: "Config"
     idle_s: float = 0
-    """Since something was recorded."""
+    """Seconds since something was recorded."""
 
 
 def holdups(case: Case, look: "Look", *, workers: bool) -> list[Holdup]:
@@ -151,5 +151,5 @@ def idle_s(times: Times, clock: Clock) -> float:
 
 
 def rests(state: State) -> bool:
-    """Nothing is owed but an answer."""
+    """Whether nothing can happen until a person answers, or ever again."""
     return state.status in TERMINAL or (state.status == "blocked" and state.open_escalation is not None)

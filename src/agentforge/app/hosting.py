@@ -46,7 +46,7 @@ class HostedSession:
         return self._driver.journal
 
     def owed(self) -> tuple[Effect, ...]:
-        """What the world owes the task now."""
+        """The effects that have to be performed next."""
         return pending(self.journal.state)
 
     def settle(self) -> None:

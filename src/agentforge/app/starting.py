@@ -55,7 +55,7 @@ class StartOptions:
     pipeline: str | None = None
     mode: str | None = None
     wishes: Wishes = Wishes()
-    """What is allowed beforehand."""
+    """What the person allows before the task asks."""
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
     engine: EngineName = "local"

@@ -33,11 +33,11 @@ class Injections:
     """The phrases of the policy `injections`, ready to search for."""
 
     phrases: Hints
-    """In the letters of a text alone."""
+    """Searched in the letters of a text alone."""
     marks: Hints
-    """In the text itself."""
+    """Searched in the text as it is."""
     other_scripts: Hints
-    """In the text itself, if it is not ASCII."""
+    """Searched in the text as it is, if it is not ASCII."""
     lookalikes: Mapping[str, str]
     """Letters of other scripts, and the ones of ours that they are drawn like."""
 

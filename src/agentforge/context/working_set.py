@@ -121,7 +121,7 @@ def label(item: WorkingSetItem) -> str:
 
 
 def _worth(item: WorkingSetItem) -> tuple[bool, int, str, int]:
-    """The first stay, the last leave."""
+    """Sort key: items with the smallest keys stay in the set."""
     return (not item.pinned, -item.step, item.path, item.start)
 
 

@@ -208,11 +208,11 @@ class Language:
     """One language: its name, its suffixes, and the objects that answer for it."""
 
     name: str
-    """As people write it."""
+    """The name as people write it."""
     suffixes: tuple[str, ...]
-    """Of files with code that runs."""
+    """Suffixes of files with code that runs."""
     declarations: tuple[str, ...]
-    """Of files that only declare."""
+    """Suffixes of files that only declare."""
     caches: frozenset[str]
     """Directories that its tools leave in a tree."""
     no_caches: Mapping[str, str]

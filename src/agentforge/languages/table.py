@@ -44,7 +44,7 @@ def is_source(path: str) -> bool:
 
 
 def is_code(path: str) -> bool:
-    """Whether it is, and has code that runs."""
+    """Whether a file is source with code that runs."""
     return path.endswith(CODE)
 
 

@@ -94,7 +94,7 @@ class Manifest:
     version_place: str
     """Where it stands, as a phrase; empty when nothing declares it."""
     version_places: str
-    """Where it could stand."""
+    """Where the version could be written."""
     build: tuple[bool, str]
     """Whether a package can be built, and by what or why not."""
     fragments: tuple[str, str] | None

@@ -87,7 +87,7 @@ class ToolSpec:
 
     @property
     def risk(self) -> Risk:
-        """How much a call can spoil."""
+        """The stated risk, else the usual one of the tool's effect."""
         return self.stated or _USUAL_RISK[self.effect]
 
 

@@ -66,7 +66,7 @@ PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 """Never writable, by any role: the repository itself, and the rules and records of the work."""
 
 RESERVED = frozenset({"commit", "deploy"})
-"""Names that nothing can run."""
+"""Names of tools that are reserved: nothing can run them."""
 
 
 class Alias(NamedTuple):
@@ -119,7 +119,7 @@ Check = Callable[[Mapping[str, Json], Json], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A role's way to the tools."""
+    """Runs a role's actions: checks name, arguments and paths, then calls the tool."""
 
     name: str
     allowed: tuple[str, ...]

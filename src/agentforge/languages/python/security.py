@@ -106,7 +106,7 @@ _PLAIN: Mapping[str, tuple[str, Severity]] = {
 
 @dataclass(frozen=True, slots=True)
 class _CallSite:
-    """A call with what stands around it."""
+    """A call, the name it calls, and the definitions around it."""
 
     node: ast.Call
     called: str

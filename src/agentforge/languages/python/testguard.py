@@ -244,7 +244,7 @@ def _asserts(node: ast.expr) -> bool:
 
 
 def _always(test: ast.expr) -> bool:
-    """True whatever the code under test does."""
+    """Whether an assertion is true whatever the code under test does."""
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):

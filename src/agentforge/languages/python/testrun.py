@@ -40,9 +40,9 @@ class PytestCommand:
     """What of a test command is kept when the judge starts pytest."""
 
     options: tuple[str, ...]
-    """Of the interpreter."""
+    """Options of the interpreter."""
     tail: tuple[str, ...]
-    """Of pytest."""
+    """Options and paths for pytest."""
     from_folder: bool
     """Whether modules of the folder it starts in can be imported, as `python -m` has it."""
 

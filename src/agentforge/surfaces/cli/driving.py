@@ -23,7 +23,7 @@ class Drive(Protocol):
     """`drive` or `resume`, with the options of a command."""
 
     def __call__(self, task: OpenTask, watcher: Watcher, /, *, ask: Ask | None) -> State:
-        """Until the task is over or waits."""
+        """Drives until the task is over or waits for somebody."""
 
 
 def drive_and_tell(

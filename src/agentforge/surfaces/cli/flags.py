@@ -56,7 +56,7 @@ def permission_flags(command: F) -> F:
 
 
 def wishes_of(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
-    """What was said, as it is kept."""
+    """The flags as the value that is kept for the task."""
     from agentforge.store.user.wishes import Wishes
 
     return Wishes(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)

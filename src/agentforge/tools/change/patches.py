@@ -40,7 +40,7 @@ class PatchLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One place of a file, before and after."""
+    """The change of one place in a file."""
 
     header: str
     start: int
@@ -49,7 +49,7 @@ class Hunk:
 
     @property
     def old(self) -> list[str]:
-        """The lines that must be there."""
+        """The lines that the file must have there before."""
         return [line.text for line in self.lines if line.mark != "+"]
 
 

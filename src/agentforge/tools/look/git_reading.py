@@ -40,7 +40,7 @@ _PATH: dict[str, Json] = {
 
 
 class _Failed(Exception):
-    """Git said no; the result says what."""
+    """A git command failed; `result` holds its message."""
 
     def __init__(self, result: ToolResult) -> None:
         super().__init__(result.text)

@@ -165,7 +165,7 @@ def _accepted(event: StageAccepted, state: State) -> str:
 
 
 def tone(event: Event) -> Tone:
-    """How loud the line of an event is."""
+    """The tone, and so the colour, of an event's line."""
     match event:
         case StageEntered(parent=""):
             return "heading"
@@ -193,7 +193,7 @@ def tone(event: Event) -> Tone:
 
 
 def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
-    """The way a task goes, and why."""
+    """Pipeline, lane and mode of a task, and why they were chosen."""
     why = f" ({'; '.join(triage)})" if triage else ""
     return f"pipeline {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
 
@@ -215,7 +215,7 @@ def doing(state: State) -> str:
 
 
 def reviewer_now(run: Run) -> str:
-    """A reviewer of the panel, and how far."""
+    """A reviewer of the panel, and what it does now."""
     return f"{run.name}: {_POINTS[run.point]}"
 
 

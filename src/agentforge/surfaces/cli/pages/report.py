@@ -72,7 +72,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
 
 
 def as_text(report: TaskReport) -> str:
-    """The last thing a person sees."""
+    """The text that a command ends with: result, cost and next commands."""
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:

@@ -27,7 +27,7 @@ class Screen(Protocol):
     """Takes lines; a reader that went away never stops a task."""
 
     def line(self, text: str, tone: Tone = "plain") -> None:
-        """One or more lines that stay."""
+        """Prints one or more lines."""
         ...
 
     def now(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Live:
         self._status = self._console.status("")
 
     def line(self, text: str, tone: Tone = "plain") -> None:
-        """Printed above the line that moves."""
+        """Prints above the last line."""
         with suppress(OSError, ValueError):
             self._console.print(self._text(harmless(text), style=_STYLES[tone]))
 
@@ -85,7 +85,7 @@ class Live:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """The line that moves is gone meanwhile."""
+        """Hides the last line while this is open, so that a person can type."""
         self._status.stop()
         try:
             yield
@@ -94,7 +94,7 @@ class Live:
 
     @contextmanager
     def moving(self) -> Iterator[None]:
-        """While this is open the last line moves."""
+        """Shows the last line while this is open."""
         with self._status:
             yield
 
