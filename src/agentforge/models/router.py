@@ -171,7 +171,7 @@ class Router:
         )
 
     def call_off(self) -> None:
-        """Nobody waits for a turn any more."""
+        """Ends the waiting of every call that was not sent yet."""
         self._parts.stack.call_off()
 
     def ended(self, tier: str, spec: str, outcome: Answer | ModelTrouble) -> None:

@@ -103,7 +103,7 @@ def sentences(config: Config) -> Iterator[None]:
 
 
 def sentence_of(error: RPCError, config: Config) -> UserError:
-    """One sentence and the next step."""
+    """The error of a call to the server as one sentence with the next step."""
     if error.status == RPCStatusCode.NOT_FOUND and "amespace" in error.message:
         return UsageError(
             f"The Temporal server at {config.address} has no namespace {config.namespace!r}.",

@@ -60,7 +60,7 @@ class WireBatches:
     model: ProviderModel
 
     def encode(self, custom_id: str, request: Request) -> Encoded:
-        """As the model would send it alone."""
+        """The request in the form that the provider's batch takes, the same as if it were sent alone."""
         encoded = self._run(lambda model: model.batch_encode(self._request(custom_id, request)))
         return Encoded(encoded.custom_id, encoded.group, encoded.body)
 
