@@ -130,13 +130,12 @@ class WordReader(ABC):
                 return
             if char == "\\":
                 following = self.text[self.at + 1 : self.at + 2]
-                kept = (
-                    ""
-                    if following == "\n"
-                    else following
-                    if following in ("$", "`", '"', "\\")
-                    else f"\\{following}"
-                )
+                if following == "\n":
+                    kept = ""
+                elif following in ("$", "`", '"', "\\"):
+                    kept = following
+                else:
+                    kept = f"\\{following}"
                 pieces.append(Piece("text", kept, quoted=True))
                 self.at += 2
             elif char in "$`":

@@ -19,6 +19,7 @@ from agentforge.models.batch import (
     BatchOutcome,
     BatchSearch,
     Encoded,
+    ItemStatus,
     LostBatch,
     Ticket,
     at_batch_price,
@@ -84,15 +85,13 @@ class WireBatches:
                 del wanted[item.custom_id]
                 yield item
         state = str((batch.provider_details or {}).get("state", ""))
-        left = (
-            "canceled"
-            if state.endswith("CANCELLED")
-            else "expired"
-            if state.endswith("EXPIRED")
-            else "missing"
-        )
+        left: ItemStatus = "missing"
+        if state.endswith("CANCELLED"):
+            left = "canceled"
+        elif state.endswith("EXPIRED"):
+            left = "expired"
         for name in wanted:
-            yield BatchOutcome(name, left)  # type: ignore[arg-type]  # one of three of its values
+            yield BatchOutcome(name, left)
 
     def cancel(self, ticket: Ticket) -> None:
         """Asks the provider to stop the batch."""
