@@ -46,11 +46,12 @@ soak: .venv/.ready ## Run every test with every combination: tasks by the hundre
 	@scripts/system-deps
 	SOAK=1 $(BIN)/python -m pytest -n 3 --dist worksteal -q -rs -o timeout=3600
 
-check: .venv/.ready ## Format, lint, types, layers, dead code
+check: .venv/.ready ## Format, lint, types, layers, dead code, vocabulary
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests $(wildcard bench)
 	PYTHONPATH=. $(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/project/test_vocabulary.py
 
 fix: .venv/.ready ## Format, and mend what the linter can
 	$(BIN)/ruff format .

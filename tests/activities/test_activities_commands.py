@@ -16,7 +16,7 @@ from agentforge.languages.values import Environment
 from agentforge.sandbox.guarded import GUARDED, Guard, is_guarded
 from agentforge.sandbox.walls import ladder
 from agentforge.sandbox.worktree import Workspace
-from agentforge.tools.base import RESULT_CHARS, Act, Permit, Program, ToolResult
+from agentforge.tools.base import RESULT_CHARS, Act, Permit, SandboxedProgram, ToolResult
 from agentforge.tools.roots import Root
 from tests.depth import SOAK
 from tests.gates.bench_of_judges import make_site
@@ -76,7 +76,7 @@ def run(
     room: Room, *words: str, seconds: int = 20, permit: Permit = anything, writes: bool = True
 ) -> ToolResult:
     outputs = Outputs(room.workspace.root.parent / "task", 3)
-    return run_in(room, outputs, Program(words, seconds, permit, writes))
+    return run_in(room, outputs, SandboxedProgram(words, seconds, permit, writes))
 
 
 def sh(

@@ -13,7 +13,7 @@ from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.resolved import Resolved
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
-from agentforge.context.working_set import Item
+from agentforge.context.working_set import WorkingSetItem
 from agentforge.core.pipeline import Stage, reviewer_name
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
@@ -63,7 +63,9 @@ def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole
         artifacts=tuple((name, LONG) for name in stage.requires),
         repository_map=LONG,
         facts=LONG,
-        working=tuple(Item(f"src/m{number}.py", "", 1, 400, number, pinned=True) for number in range(9)),
+        working=tuple(
+            WorkingSetItem(f"src/m{number}.py", "", 1, 400, number, pinned=True) for number in range(9)
+        ),
         read=lambda _: LONG,
         tried=("edit_file src/m1.py: the text to replace occurs twice",) * 20,
         failures=("E   AssertionError: " + "x" * 400,) * 20,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.hidden import visible
 from agentforge.context.packing import Section, render
-from agentforge.context.working_set import Item
+from agentforge.context.working_set import WorkingSetItem
 from tests.fuzzing import tries
 
 FENCE = "0f1e2d3c4b5a6978"
@@ -84,7 +84,7 @@ def test_whatever_the_repository_holds_it_speaks_only_within_fences(
 ) -> None:
     view = StepView("task", "Do it.", "green", FENCE, "You are a developer.", owed="submit", notes="mine")
     tree = dict(files)
-    items = tuple(Item(path, "", 1, 5, at) for at, path in enumerate(tree))
+    items = tuple(WorkingSetItem(path, "", 1, 5, at) for at, path in enumerate(tree))
     # the strategies give each field its own type
     packed = assemble(replace(view, working=items, read=tree.get, **changes), cap)  # type: ignore[arg-type]
     assert SIGN not in outside_of_fences(packed.text)

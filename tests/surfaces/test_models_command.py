@@ -151,6 +151,14 @@ providers:
     assert "Trying again in" in err
 
 
+def test_the_models_of_one_tier_alone_can_be_tried(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(
+        'tiers: {reasoning: ["scripted:a.yaml"], generation: ["scripted:b.yaml"]}\n', encoding="utf-8"
+    )
+    assert [row["model"] for row in data(capsys, "test", "--tier", "reasoning")] == ["scripted:a.yaml"]
+    assert [row["model"] for row in data(capsys, "test")] == ["scripted:a.yaml", "scripted:b.yaml"]
+
+
 def test_a_model_that_cannot_call_tools_is_found_another_way(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

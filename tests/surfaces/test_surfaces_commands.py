@@ -120,7 +120,10 @@ def test_nothing_to_do_shows_the_help_and_exits_2(untouched: Scene) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["status"], "There is no task in this repository yet."), (["escalations", "list"], "Nothing waits")],
+    [
+        (["status"], "There is no task in this repository yet."),
+        (["escalations", "list"], "No open questions."),
+    ],
 )
 def test_an_empty_repository_is_an_honest_sentence(untouched: Scene, words: list[str], said: str) -> None:
     done = untouched.run(*words)

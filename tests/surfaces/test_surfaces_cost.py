@@ -151,7 +151,7 @@ def test_an_unknown_price_is_null_and_said(repo: Path, capsys: pytest.CaptureFix
 
 def test_all_tasks_together_and_a_damaged_one_apart(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cost"]) == 0
-    assert capsys.readouterr().out == "No model has been asked yet.\n"
+    assert capsys.readouterr().out == "No model calls yet.\n"
     for number in (1, 2, 3):
         write(repo, f"task-{number}", [("2030-01-30", call(1, GPT, Usage(100, 10), number))], Price(1, 1))
     journal = repo / ".agentforge" / "tasks" / "task-3" / "actions.yaml"

@@ -89,7 +89,7 @@ def test_the_way_of_a_design_is_told_stage_by_stage(designed: Story) -> None:
     for line in (
         "stage clarify skipped: the request leaves nothing open; its gates judge all the same",
         "  security_architect reads spec",
-        "  security_architect has handed in",
+        "  security_architect has submitted a review",
         "  gate review blocks",
         "the work goes back to stage spec: revision 1 of at most 3",
         "  gate review passed: approved by security_architect",

@@ -65,8 +65,8 @@ def test_the_doctor_speaks_to_people_too_and_leaves_nothing_behind(
 ) -> None:
     assert doctor.doctor.main([], standalone_mode=False) in (0, 1)
     said = capsys.readouterr().out
-    assert "tried just now" in said
-    assert "What they promise" in said
+    assert "tested just now" in said
+    assert "It promises:" in said
     assert not (home / ".agentforge").exists()
 
 
@@ -257,7 +257,7 @@ def test_a_hook_that_a_command_makes_is_taken_away_again(repository: Path) -> No
         "echo fine > made"
     )
     done = walled(repository, "--write", ".", "--", "sh", "-c", script)
-    assert "taken away again" in done.stderr
+    assert "was removed: it would run later" in done.stderr
     assert (repository / "made").exists()
     assert not (repository / ".husky").exists()
     assert not (repository / ".circleci").exists()

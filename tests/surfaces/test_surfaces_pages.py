@@ -94,7 +94,10 @@ def test_each_reviewer_is_named_when_they_sit_down_act_and_hand_in() -> None:
     assert "  security_architect reads spec" in watched(task)
     assert "security_architect: assembling the context" in doing(task.state)
     hand_in(task, "security_architect")
-    assert watched(task) == ["    security_architect: submit_artifact", "  security_architect has handed in"]
+    assert watched(task) == [
+        "    security_architect: submit_artifact",
+        "  security_architect has submitted a review",
+    ]
     judge(task)
     assert watched(task)[0] == "  gate review passed: approved by security_architect"
 
@@ -163,7 +166,7 @@ def test_an_undone_edit_says_why() -> None:
     judge(task, "blocked", "R-1: shorter")
     step(task, answered(), handed_in(replace(REFACTOR, products=()), "worse"), FAILED)
     said = watched(task)
-    assert said[1].startswith("  undone, the worktree stands at ")
+    assert said[1].startswith("  undone, back to tree ")
     assert said[1].endswith("1 of 3 tests fails")
     assert "tests/test_a.py::test_a" in said[2]
     assert tone(Reverted("worker", "t", ())) == "caught"
@@ -216,7 +219,7 @@ def test_a_stage_that_comes_again_is_left_and_not_done() -> None:
     submit(task)
     judge(task, "blocked", "R-1: wrong")
     assert [item.progress for item in plan(task.state)] == ["done", "done", "under_way", "left", "left"]
-    assert "green     at work: attempt 1, step 1 of 20, revision 1, assemble" in page(
+    assert "green     running: attempt 1, step 1 of 20, revision 1, assemble" in page(
         standing(task.state), TASK_FILES, Times()
     )
 
@@ -234,7 +237,7 @@ def test_a_skipped_stage_is_marked_on_the_page() -> None:
     submit(task)
     judge(task)
     task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
-    assert "clarify   at work: skipped (the request leaves nothing open), judge" in page(
+    assert "clarify   running: skipped (the request leaves nothing open), judge" in page(
         standing(task.state), TASK_FILES, Times()
     )
     accept(task)
@@ -271,14 +274,14 @@ def test_a_question_is_one_page_with_plan_reports_understanding_and_the_words_to
         escalation,
     )
     for part in (
-        "ESC-001 of task-1 waits for you (exhausted, stage green), asked 2030-01-01T00:00:00.000Z",
+        "ESC-001 of task-1 needs your answer (exhausted, stage green), asked 2030-01-01T00:00:00.000Z",
         "\nQuestion\n  Stage green failed 2 times",
         "  option        retry",
         (
             "\nPlan so far: implement, lane small, mode balanced\n  frame     accepted at commit-frame: "
             "intake_record, specification"
         ),
-        "  green     waits for you: attempt 2",
+        "  green     needs your answer: attempt 2",
         "  deliver   not yet",
         "\nWhat was tried\n  attempt 1 of green, step 3: stuck at try 1\n",
         "  attempt 2 of green, step 4: stuck at try 2",

@@ -85,6 +85,8 @@ def test_mode_flags_and_the_sandbox_change_the_decision_as_they_would(scene: Sce
     assert explained(scene, "--sandboxed", "--", "make")["decision"] == "allow"
     assert explained(scene, "--sandboxed", "--mode", "plan", "--", "make")["decision"] == "deny"
     assert explained(scene, "--allow-shell", "--", "make")["decision"] == "allow"
+    for beside in ("--allow-files", "--allow-network"):
+        assert explained(scene, beside, "--", "make")["decision"] == "ask"
     assert explained(scene, "--non-interactive", "--", "make")["decision"] == "deny"
     assert explained(scene, "--yes", "--", "rm x")["decision"] == "allow"
     assert explained(scene, "--yes", "--strict", "--", "rm x")["decision"] == "ask"

@@ -144,6 +144,20 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
         assert here.run("verify", files.task_id).returncode == 0
 
 
+def test_a_worker_takes_its_queue_and_how_much_it_does_at_once_from_its_options(
+    server: Server, tmp_path: Path, home: Path
+) -> None:
+    scene = found(tmp_path / "site", PROJECT)
+    here = Here(scene, {"TEMPORAL_ADDRESS": server.address})
+    with here.started("worker", "--queue", "night", "--max-concurrent", "3") as worker:
+        assert worker.stdout is not None
+        first = worker.stdout.readline()
+        worker.send_signal(signal.SIGINT)
+        worker.communicate(timeout=SOON_S)
+    assert first.startswith("worker: works on queue night ")
+    assert "3 effects at once" in first
+
+
 def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
     packages: Path, server: Server, tmp_path: Path, home: Path
 ) -> None:

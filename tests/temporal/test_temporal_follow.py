@@ -312,7 +312,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
         assert f"agentforge continue {task} --engine local --take-over" in said(
             "escalations", "show", "host-lost"
         )
-        assert f"{task} waits for you. host_lost:" in said("status")
+        assert f"{task} needs your decision. host_lost:" in said("status")
         assert json.loads(said("status", "--json"))[0]["host_lost"] is True
         assert json.loads(said("status", task, "--json"))["host_lost"] is True
         assert "--take-over" in said("resolve", "HOST-LOST", "--answer", "wait", code=2)
@@ -321,7 +321,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
         started = time.monotonic()
         listed = said("escalations", "list")
         assert "Whether a host is lost is not known" in listed
-        assert "Nothing waits for you." in listed
+        assert "No open questions." in listed
         assert time.monotonic() - started < 3
 
     async def run(environ: pytest.MonkeyPatch) -> None:
@@ -335,7 +335,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
             await until(lambda: read_state(mine.files).status == "completed")
         environ.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{free_port()}")
         assert (
-            await asyncio.to_thread(said, "escalations", "list") == "Nothing waits for you.\n"
+            await asyncio.to_thread(said, "escalations", "list") == "No open questions.\n"
         )  # a task at rest asks no server
 
     with pytest.MonkeyPatch.context() as environ:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
-from agentforge.tools.base import Program, ToolResult, Workbench
+from agentforge.tools.base import SandboxedProgram, ToolResult, Workbench
 from agentforge.tools.run.command import COMMANDS, MAX_SECONDS, run_command, words_of
 from tests.fuzzing import tries
 from tests.rows import every
@@ -24,7 +24,7 @@ class Runner:
     def __init__(self) -> None:
         self.calls: list[tuple[tuple[str, ...], int]] = []
 
-    def __call__(self, program: Program) -> ToolResult:
+    def __call__(self, program: SandboxedProgram) -> ToolResult:
         self.calls.append((program.words, program.seconds))
         return ToolResult(ok=True, text="out")
 

@@ -13,10 +13,10 @@ from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
-from agentforge.tools.base import Program, ToolResult, Workbench
+from agentforge.tools.base import SandboxedProgram, ToolResult, Workbench
 from agentforge.tools.bridge import ALIASES, TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
-from agentforge.tools.run.declared import Declared, called, declared_from_json, declared_tools, words_of
+from agentforge.tools.run.declared import DeclaredTool, called, declared_from_json, declared_tools, words_of
 from tests.fuzzing import tries
 from tests.rows import every
 
@@ -99,9 +99,9 @@ def test_no_argument_becomes_an_option_or_another_argument(mode: str, paths: lis
 
 
 def test_a_role_that_lists_it_is_shown_it_and_runs_it(tmp_path: Path) -> None:
-    ran: list[Program] = []
+    ran: list[SandboxedProgram] = []
 
-    def command(program: Program) -> ToolResult:
+    def command(program: SandboxedProgram) -> ToolResult:
         ran.append(program)
         return ToolResult(ok=True, text="checked")
 
@@ -145,7 +145,7 @@ def test_what_a_person_is_asked_about_is_the_words_and_the_content() -> None:
     assert call.words == ("check", "--level=1", "{x}", "--", "end")
     assert call.tool.digest == TOOL.digest
     changes: list[dict[str, Json]] = [{"risk": "low"}, {"argv": ["rm"]}, {"timeout_s": 10}]
-    other: list[Declared] = [declared_from_json({**VALUE, **change}) for change in changes]
+    other: list[DeclaredTool] = [declared_from_json({**VALUE, **change}) for change in changes]
     assert len({TOOL.digest, *(tool.digest for tool in other)}) == 4
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import RESULT_CHARS, Opened, ToolResult, Workbench
+from agentforge.tools.base import RESULT_CHARS, OpenedRange, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.look.diagram import diagram
 
@@ -64,7 +64,7 @@ def test_the_documents_are_listed_with_their_headings_and_the_packages_words(ben
 
 def test_a_document_is_opened_and_code_gives_its_docstrings(bench: Workbench) -> None:
     read = call(bench, "read_documentation", path="docs/guide.rst")
-    assert read.opened == (Opened("docs/guide.rst", 1, 7),)
+    assert read.opened == (OpenedRange("docs/guide.rst", 1, 7),)
     assert "6: total: " not in read.text
     assert (
         "7: total: The sum of all prices." in call(bench, "read_documentation", path="src/shop/price.py").text
@@ -76,7 +76,7 @@ def test_a_document_is_opened_and_code_gives_its_docstrings(bench: Workbench) ->
 
 def test_a_query_finds_the_sections_with_most_of_its_words(bench: Workbench) -> None:
     found = call(bench, "read_documentation", query="discount on a price?")
-    assert found.opened[0] == Opened("docs/guide.rst", 4, 7)
+    assert found.opened[0] == OpenedRange("docs/guide.rst", 4, 7)
     assert found.text.startswith("docs/guide.rst, lines 4-7: Discounts\n4|Discounts")
     within = call(bench, "read_documentation", query="price", path="README.md")
     assert {each.path for each in within.opened} == {"README.md"}

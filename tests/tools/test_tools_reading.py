@@ -9,7 +9,7 @@ import pytest
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import RESULT_CHARS, Opened, ToolResult, Workbench, bounded
+from agentforge.tools.base import RESULT_CHARS, OpenedRange, ToolResult, Workbench, bounded
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.look.regex_child import required
 from tests.rows import every
@@ -89,17 +89,17 @@ def test_outline_names_symbols_with_their_lines(bench: Workbench) -> None:
 def test_read_file_numbers_lines_and_opens_the_range(bench: Workbench) -> None:
     result = call(bench, "read_file", path="./src/parser.py", start=9, end=10)
     assert "9|    def feed(self, text: str) -> int:\n10|        def inner() -> int:" in result.text
-    assert result.opened == (Opened("src/parser.py", 9, 10),)
+    assert result.opened == (OpenedRange("src/parser.py", 9, 10),)
 
 
 def test_read_file_says_how_to_get_the_rest(bench: Workbench) -> None:
     (bench.root / "long.txt").write_text("\n".join(f"row {number}" for number in range(1, 1001)))
     first = call(bench, "read_file", path="long.txt")
-    assert first.opened == (Opened("long.txt", 1, 400),)
+    assert first.opened == (OpenedRange("long.txt", 1, 400),)
     assert "lines 1-400 of 1000" in first.text
     assert "start=401" in first.text
     last = call(bench, "read_file", path="long.txt", start=801)
-    assert last.opened == (Opened("long.txt", 801, 1000),)
+    assert last.opened == (OpenedRange("long.txt", 801, 1000),)
     assert "start=" not in last.text
 
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_shown_is_answered_in_a_sentence(bench: Workbench, data: 
 def test_only_newlines_count_as_line_ends(bench: Workbench) -> None:
     (bench.root / "odd.py").write_bytes("a = 1\x0c\r\nb = '\u2028'\nc = 3\n".encode())
     result = call(bench, "read_file", path="odd.py")
-    assert result.opened == (Opened("odd.py", 1, 3),)
+    assert result.opened == (OpenedRange("odd.py", 1, 3),)
     assert "3|c = 3" in result.text
 
 
@@ -161,7 +161,7 @@ def test_a_link_out_of_the_tree_is_neither_read_listed_nor_searched(
 
 def test_read_symbol_finds_methods_and_nested_functions(bench: Workbench) -> None:
     result = call(bench, "read_symbol", name="Parser.feed", path="src/parser.py")
-    assert result.opened == (Opened("src/parser.py", 9, 12, "Parser.feed"),)
+    assert result.opened == (OpenedRange("src/parser.py", 9, 12, "Parser.feed"),)
     assert call(bench, "read_symbol", name="Parser.feed").opened == result.opened
     assert call(bench, "read_symbol", name="Parser.feed.inner").opened[0].start == 10
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
-from agentforge.tools.base import Opened, ToolResult, Workbench
+from agentforge.tools.base import OpenedRange, ToolResult, Workbench
 from agentforge.tools.bridge import TOOLS
 from agentforge.tools.change.nearest import describe_miss
 from agentforge.tools.change.writing import _spliced
@@ -47,7 +47,7 @@ def test_create_file_makes_directories_and_opens_what_it_wrote(bench: Workbench)
     result = call(bench, "create_file", path="new dir/ü.py", content="x = 1\ny = 2\n")
     assert (bench.root / "new dir" / "ü.py").read_bytes() == b"x = 1\ny = 2\n"
     assert result.wrote == result.created == ("new dir/ü.py",)
-    assert result.opened == (Opened("new dir/ü.py", 1, 2),)
+    assert result.opened == (OpenedRange("new dir/ü.py", 1, 2),)
 
 
 def test_create_file_overwrites_only_what_this_role_created(bench: Workbench) -> None:
@@ -82,14 +82,14 @@ def test_edit_file_replaces_the_one_match_and_opens_its_symbol(bench: Workbench)
     assert (bench.root / "a.py").read_text() == CODE.replace(
         "    return 2\n", "    value = 2\n    return value\n"
     )
-    assert result.opened == (Opened("a.py", 8, 10, "two"),)
+    assert result.opened == (OpenedRange("a.py", 8, 10, "two"),)
     assert result.wrote == ("a.py",)
     assert result.created == ()
 
 
 def test_an_edit_in_no_symbol_opens_the_lines_around(bench: Workbench) -> None:
     assert call(bench, "edit_file", path="a.py", old="import os", new="import sys").opened == (
-        Opened("a.py", 1, 9),
+        OpenedRange("a.py", 1, 9),
     )
 
 

@@ -139,7 +139,7 @@ def test_a_task_that_waits_for_a_batch_is_left_and_collected(tmp_path: Path, age
         refused = person.run("start", "double must double", "--model", "mine:any", "--detach")
         assert (refused.code, "for batches" in refused.said) == (2, True), refused.said
         none = person.run("start", "double must double", "--model", "ollama:any", "--batch")
-        assert (none.code, "can be asked by batch" in none.said) == (2, True), none.said
+        assert (none.code, "Batches are not available from" in none.said) == (2, True), none.said
         words = (
             "start",
             "double must double",

@@ -129,7 +129,7 @@ def test_a_blocked_panel_that_a_person_aborts_ends_the_task_and_keeps_the_work(p
     assert ended.code == 0, ended.said
     assert ended.data["status"] == "cancelled"
     assert (newest(play.top) / "artifacts/phases/spec/specification_v4.yaml").is_file()
-    assert play.person.run("escalations", "list").out.strip() == "Nothing waits for you."
+    assert play.person.run("escalations", "list").out.strip() == "No open questions."
 
 
 def test_reviewers_are_asked_side_by_side_and_neither_sees_what_the_other_or_the_author_thought(

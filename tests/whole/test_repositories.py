@@ -444,7 +444,7 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_what_faile
     worktree = person.worktree(task)
     write(worktree, {EDITED: (worktree / EDITED).read_text().replace("* 2", "* 3"), "docs/ü.md": "by hand\n"})
     done = answered(person, 2, task)
-    assert done.err.count("edits in the worktree were taken in as commit") == 1
+    assert done.err.count("edits in the worktree were committed as") == 1
     branch = finished(person, done, base, Change("A", "docs/ü.md", "000000", "100644"))
     log = person.git("log", "--reverse", "--format=%an <%ae>", f"{base}..{branch}").splitlines()
     assert log == ["Grace Ü. Hopper <grace@example.invalid>", "AgentForge <agentforge@localhost>"]

@@ -11,7 +11,7 @@ from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.named import tree_facts
 from agentforge.context.repository_map import repo_map
-from agentforge.context.working_set import Item, Left, merge, merge_each
+from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
@@ -22,7 +22,7 @@ from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 from agentforge.system.secrets.redact import redact
-from agentforge.tools.base import Opened
+from agentforge.tools.base import OpenedRange
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
@@ -274,39 +274,39 @@ def _measured(world: World, state: RunView) -> list[str]:
 
 def _working(
     world: World, state: RunView, documents: dict[str, dict[str, Json]]
-) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+) -> tuple[tuple[WorkingSetItem, ...], tuple[Left, ...]]:
     """What the role opened, and before it what its inputs name: a file that will be changed need not be asked
     for.
     """
     run = state.run
     named = texts(documents.get("specification", {}), "files_to_modify")
     named += [str(item.get("path", "")) for item in objects(documents.get("test_suite", {}), "test_files")]
-    items: tuple[Item, ...] = ()
+    items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not _reviews(state):
         seeds = [
-            Opened(path, 1, SEED_LINES)
+            OpenedRange(path, 1, SEED_LINES)
             for path in named
             if path and (world.workspace.worktree / path).is_file()
         ]
         seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
         items, left = merge(items, seeds, 0, pinned)
-    places = [Opened(place.path, place.start, place.end, place.symbol) for place in run.working]
+    places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, places, pinned)
     return items, (*left, *gone)
 
 
-def _named_in_request(world: World, state: RunView) -> tuple[Opened, ...]:
+def _named_in_request(world: World, state: RunView) -> tuple[OpenedRange, ...]:
     """The files and definitions that the request itself names: shown before anybody has to ask for them."""
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
     facts = tree_facts(state.request, {path: partial(_base_text, world, state, path) for path in paths})
-    places = [Opened(path, 1, SEED_LINES) for path in facts.named_paths[:MAX_NAMED]]
+    places = [OpenedRange(path, 1, SEED_LINES) for path in facts.named_paths[:MAX_NAMED]]
     for named in facts.named_symbols[:MAX_NAMED]:
         path, _, name = named.partition("::")
         found = find_symbol(_base_text(world, state, path), name, path)
         if found is not None and path not in facts.named_paths:
-            places.append(Opened(path, found.start, found.end, found.name))
+            places.append(OpenedRange(path, found.start, found.end, found.name))
     return tuple(places)
 
 

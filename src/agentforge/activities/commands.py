@@ -25,7 +25,7 @@ from agentforge.system.files import resolve_inside
 from agentforge.system.git.repository import Change
 from agentforge.system.processes import Completed
 from agentforge.system.spill import Spill, write_text
-from agentforge.tools.base import RESULT_CHARS, Act, Program, ToolResult, bounded
+from agentforge.tools.base import RESULT_CHARS, Act, SandboxedProgram, ToolResult, bounded
 from agentforge.tools.roots import Root, named_in
 
 OUTPUT_LIMIT = 100_000
@@ -86,7 +86,7 @@ class Room:
     language: Language = DEFAULT
 
 
-def run_program(world: World, state: State, outputs: Outputs, program: Program) -> ToolResult:
+def run_program(world: World, state: State, outputs: Outputs, program: SandboxedProgram) -> ToolResult:
     """Runs a program in the task's own surroundings."""
     room = Room(
         world.workspace,
@@ -100,7 +100,7 @@ def run_program(world: World, state: State, outputs: Outputs, program: Program) 
     return run_in(room, outputs, program)
 
 
-def run_in(room: Room, outputs: Outputs, program: Program) -> ToolResult:
+def run_in(room: Room, outputs: Outputs, program: SandboxedProgram) -> ToolResult:
     """Runs it to its end. A program that fails has run all the same: its words are the answer, and no
     mistake.
     """
@@ -126,7 +126,7 @@ def run_in(room: Room, outputs: Outputs, program: Program) -> ToolResult:
 
 
 def _confinement(
-    room: Room, program: Program, roots: Sequence[Root], guards: Sequence[Guard], spill: Spill
+    room: Room, program: SandboxedProgram, roots: Sequence[Root], guards: Sequence[Guard], spill: Spill
 ) -> Confinement:
     tree, environment = room.workspace.worktree.resolve(), room.environment
     open_roots = [root.path for root in roots if root.write and program.writes]
@@ -144,7 +144,9 @@ def _confinement(
     )
 
 
-def _told(program: Program, done: Completed, notes: Sequence[str], spill: Spill, outputs: Outputs) -> str:
+def _told(
+    program: SandboxedProgram, done: Completed, notes: Sequence[str], spill: Spill, outputs: Outputs
+) -> str:
     """How it ended, and what it said: whole, or its two ends and where the whole is."""
     line = shlex.join(program.words)
     shown = line if len(line) <= _SHOWN_WORDS else f"{line[:_SHOWN_WORDS]}…"
@@ -205,7 +207,7 @@ class _Left:
     refused: bool = False
 
 
-def _judged(room: Room, program: Program, guard: Guard, before: str) -> _Left:
+def _judged(room: Room, program: SandboxedProgram, guard: Guard, before: str) -> _Left:
     """What it changed, if all of it is the role's to change; else nothing is changed any more."""
     after = room.workspace.snapshot()
     if after == before:
@@ -226,7 +228,7 @@ def _judged(room: Room, program: Program, guard: Guard, before: str) -> _Left:
 
 
 def _refusals(
-    room: Room, program: Program, guard: Guard, changed: Sequence[Change]
+    room: Room, program: SandboxedProgram, guard: Guard, changed: Sequence[Change]
 ) -> Iterator[tuple[str, str]]:
     for change in changed:
         try:

@@ -30,7 +30,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task import artifacts
 from agentforge.store.task.lines import readable
 from agentforge.store.task.pack import Pack
-from agentforge.tools.base import Opened
+from agentforge.tools.base import OpenedRange
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.roots import Root
 
@@ -87,7 +87,7 @@ class World:
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _grounds: Grounds | None = field(default=None, init=False)
-    _named: tuple[Opened, ...] | None = field(default=None, init=False)
+    _named: tuple[OpenedRange, ...] | None = field(default=None, init=False)
     _code: dict[str, str] | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
@@ -202,7 +202,7 @@ class World:
             self._maps[state.base_tree] = make()
         return self._maps[state.base_tree]
 
-    def named_places(self, make: Callable[[], tuple[Opened, ...]]) -> tuple[Opened, ...]:
+    def named_places(self, make: Callable[[], tuple[OpenedRange, ...]]) -> tuple[OpenedRange, ...]:
         """What the request names, computed once on the base."""
         if self._named is None:
             self._named = make()

@@ -51,13 +51,13 @@ class Answering:
         *,
         local_only: bool = False,
     ) -> "Answering":
-        """For a task."""
+        """The models that a task may use, from the user's settings, keys and environment."""
         made = cls(settings.tiers, settings.providers, environ, KeyStore.of(home, environ))
         return made.at_home() if local_only else made
 
     @property
     def name(self) -> str:
-        """One model, or that there are several."""
+        """The only model's name, or `tiers` where several do the work."""
         return self.tiers.specs[0] if len(self.tiers.specs) == 1 else TIERED
 
     def at_home(self) -> "Answering":
@@ -65,7 +65,7 @@ class Answering:
         left = self.tiers.only(self.is_local)
         if self.tiers.specs and not left.specs:
             raise PolicyError(
-                f"This mode asks models on this machine only, and {', '.join(self.tiers.specs)} is not on it.",
+                f"This mode uses only models on this machine, not {', '.join(self.tiers.specs)}.",
                 "Name a local one, such as `--model ollama:NAME`, or choose another mode.",
             )
         return replace(self, tiers=left, local_only=True)
@@ -128,14 +128,16 @@ class Answering:
         return tuple(spec for spec in self.tiers.specs if self.price(spec) is None)
 
     def open(self, spec: str) -> Model:
-        """The bare model."""
+        """The model behind `provider:name`, without retries or limits; recorded or replayed if the
+        environment says so.
+        """
         return recorded(
             open_spec(spec, self._hurried(), self.key, prices=self.prices, local_only=self.local_only),
             self.environ,
         )
 
     def router(self, say: Callable[[str], None] = lambda _: None, scores: Scores | None = None) -> Router:
-        """Who is asked."""
+        """Picks a model for each call, and the next one when it fails."""
         local = LocalModels(say, self.key, ask=unlisted if self.replays else installed)
         parts = Parts(self.open, self.providers, local, scores=scores or NoScores())
         return Router(self.tiers, parts, local_only=self.local_only)
@@ -163,15 +165,15 @@ class Answering:
 
 
 class NobodyAnswers:
-    """For commands that look at a task and never ask."""
+    """A model for commands that only look at a task. Asking it is a programming error."""
 
     name = "none"
 
     # the port's own names
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:  # noqa: ARG002
-        """Not here."""
+        """Never called."""
         raise AssertionError("nobody asks a model here")
 
     def ask(self, request: Request) -> Answer:  # noqa: ARG002  # the port's own names
-        """Not here."""
+        """Never called."""
         raise AssertionError("nobody asks a model here")

@@ -1,5 +1,5 @@
-"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for `always`
-the grant.
+"""An answer to a question, and what follows from a yes in the user's own files: the approval, and for
+`always` the grant.
 """
 
 from datetime import datetime, timedelta
@@ -30,12 +30,12 @@ from agentforge.system.visible import command_line
 
 
 class Taken(NamedTuple):
-    """What came of an answer."""
+    """What an answer led to."""
 
     free: bool
     """No driver runs, so that somebody must drive on."""
     notes: tuple[str, ...]
-    """What a person is told."""
+    """Sentences to show to the person who answered."""
 
 
 def answer(task: OpenTask, identity: str, words: str) -> Taken:

@@ -19,13 +19,13 @@ class ProjectCatalogue:
     """Files of the project that no task would see, because they are not committed as they are."""
 
     def origin(self, pipeline: str) -> str:
-        """Whose a pipeline is."""
+        """Whether a pipeline comes from the project or with AgentForge."""
         return "project" if ("pipelines", pipeline) in self.catalog.overrides else "packaged"
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineRow:
-    """A pipeline in a list."""
+    """A pipeline as `pipelines list` shows it."""
 
     name: str
     origin: str
@@ -37,7 +37,7 @@ class PipelineRow:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDrawing:
-    """A pipeline, lane by lane."""
+    """A pipeline with the stages of each of its lanes."""
 
     name: str
     description: str
@@ -78,7 +78,7 @@ def project_catalogue(where: Path) -> ProjectCatalogue:
 
 
 def list_pipelines(found: ProjectCatalogue) -> list[PipelineRow]:
-    """Every pipeline, by name."""
+    """Every pipeline of the catalogue, sorted by name."""
     return [_row(found, name) for name in sorted(found.catalog.names("pipelines"))]
 
 
@@ -97,8 +97,8 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
 
 
 def check_file(file: Path, where: Path) -> FileCheck:
-    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the other
-    files of its repository.
+    """Checks a file as a project's own role, stage, pipeline, contract or stage configuration, beside the
+    other files of its repository.
     """
     try:
         text = file.read_text(encoding="utf-8")

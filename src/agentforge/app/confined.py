@@ -40,7 +40,7 @@ class ConfinedCommand:
 
 @dataclass(frozen=True, slots=True)
 class ConfinedRun:
-    """What became of it."""
+    """The result of a command that ran in the sandbox."""
 
     sandbox: str
     done: Completed

@@ -36,7 +36,7 @@ def connected() -> Iterator["Connection"]:
 
 
 def need_temporal() -> None:
-    """The extra, or its name."""
+    """Refuses with the command that installs the Temporal engine, if it is not installed."""
     if find_spec("temporalio") is None:
         raise UsageError("The Temporal engine is not installed.", f"Run: {install_command('temporal')}")
 

@@ -19,7 +19,7 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class CallTotal:
-    """Calls of one kind together."""
+    """The tokens and the cost of a group of calls."""
 
     calls: int
     input: int
@@ -28,13 +28,13 @@ class CallTotal:
     output: int
     tokens: int
     micro_usd: int
-    """Of those whose price is known."""
+    """The cost of the calls whose price is known."""
     unknown: int
-    """Calls whose price is not."""
+    """How many calls have no known price."""
 
 
 def add_up(calls: Iterable[ModelCall]) -> CallTotal:
-    """The calls together."""
+    """The tokens and the cost of several calls together."""
     found = list(calls)
     return CallTotal(
         len(found),

@@ -24,7 +24,7 @@ class Deliverable:
     title: str
     lines: tuple[str, ...]
     file: str
-    """From the top of the repository."""
+    """The path of its file, from the top of the repository."""
 
 
 def changes_files(pipeline: Pipeline) -> bool:

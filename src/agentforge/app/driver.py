@@ -66,7 +66,7 @@ def open_driver(
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """A task, its lock held."""
+    """A task whose lock this process holds, so that it alone may write the journal."""
 
     site: Site
     journal: Journal
@@ -101,7 +101,7 @@ class Driver:
         return self.settle(world)
 
     def ports(self, world: World) -> Ports:
-        """What an engine is given."""
+        """Everything that an engine needs to drive the task."""
         files = self.journal.files
 
         def report(sentence: str) -> None:

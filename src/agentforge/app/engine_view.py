@@ -72,7 +72,7 @@ class LostTasks:
     note: str = ""
     """Why it found nothing, if the server did not answer."""
     asked: frozenset[str] = field(default_factory=frozenset)
-    """The tasks that it told about."""
+    """The tasks that the server knows about."""
 
 
 def find_lost(site: Site, rows: Iterable[TaskRow]) -> LostTasks:
@@ -94,7 +94,7 @@ def find_lost(site: Site, rows: Iterable[TaskRow]) -> LostTasks:
 
 
 def lost_tasks(site: Site) -> LostTasks:
-    """Of all tasks of the repository."""
+    """The tasks of this repository whose hosts are silent."""
     with Index(site.home.index, lambda _: None) as index:
         return find_lost(site, index.rows(site.git.top))
 
@@ -120,7 +120,7 @@ def lost_task(site: Site, name: str | None) -> LostTask:
 def not_in_words(name: str | None) -> UsageError:
     """To who answers it as if it were a question of the task."""
     return UsageError(
-        f"{HOST_LOST} is answered by what you do, not in words.",
+        f"{HOST_LOST} needs an action, not an answer.",
         "Start `agentforge worker` there, or take the task over with `agentforge continue "
         f"{name or 'TASK'} --take-over`.",
     )

@@ -30,12 +30,12 @@ _WITHIN_S = 1.5
 
 @dataclass(slots=True)
 class Follower:
-    """Follows one task."""
+    """Shows what workers do with a task, and notices when nobody works on it."""
 
     journal: Journal
     line: "Connection"
     name: str
-    """Of the workflow."""
+    """The id of the workflow."""
     watcher: Watcher
     hand_over_again: Callable[[], None]
     """Starts a workflow on the journal, where the server has none."""
@@ -106,7 +106,7 @@ class Follower:
         if driven.engine != "temporal":
             raise Unusable(
                 f"{task} was taken over by the engine {driven.engine}.",
-                f"`agentforge status {task}` shows how it stands.",
+                f"`agentforge status {task}` shows its status.",
             )
         if look.found == "failed":
             failure = self.line.failure(self.name)

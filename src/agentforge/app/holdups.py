@@ -36,11 +36,11 @@ class Holdup:
 
     @property
     def text(self) -> str:
-        """In one line."""
+        """The sentence and the next step in one line."""
         return " ".join(filter(None, (self.sentence, self.next_step)))
 
     def error(self) -> Unusable:
-        """As what ends a command."""
+        """The same as an error that ends a command."""
         return Unusable(self.subject) if self.kind == "tried" else Unusable(self.sentence, self.next_step)
 
 
@@ -52,7 +52,7 @@ class Case:
     driven: "Driven"
     config: "Config"
     idle_s: float = 0
-    """Since something was recorded."""
+    """Seconds since something was recorded."""
 
 
 def holdups(case: Case, look: "Look", *, workers: bool) -> list[Holdup]:
@@ -86,7 +86,7 @@ def is_lost(case: Case, look: "Look") -> bool:
 
 
 def lost(case: Case, look: "Look") -> Holdup:
-    """A person has to decide."""
+    """The host of the task is silent: a person has to decide whether it is gone."""
     waiting = look.untaken(0)
     since = f" Nobody has taken its work from there for {span(waiting.seconds)}." if waiting else ""
     who = f"the worker {case.driven.host}, which has {case.task_id}, is silent."
@@ -100,7 +100,7 @@ def lost(case: Case, look: "Look") -> Holdup:
 
 
 def nobody(case: Case) -> Holdup:
-    """No worker at all."""
+    """No worker listens on the task's queue."""
     return Holdup(
         "nobody",
         f"Nobody works on the queue {case.config.queue} of {case.config.address}.",
@@ -146,10 +146,10 @@ def span(seconds: float) -> str:
 
 
 def idle_s(times: Times, clock: Clock) -> float:
-    """Since something was recorded."""
+    """Seconds since the journal's last line."""
     return (clock() - datetime.fromisoformat(times.updated_at)).total_seconds() if times.updated_at else 0
 
 
 def rests(state: State) -> bool:
-    """Nothing is owed but an answer."""
+    """Whether nothing can happen until a person answers, or ever again."""
     return state.status in TERMINAL or (state.status == "blocked" and state.open_escalation is not None)

@@ -42,11 +42,11 @@ class HostedSession:
 
     @property
     def journal(self) -> Journal:
-        """The truth, open for writing."""
+        """The task's journal, open for writing."""
         return self._driver.journal
 
     def owed(self) -> tuple[Effect, ...]:
-        """What the world owes the task now."""
+        """The effects that have to be performed next."""
         return pending(self.journal.state)
 
     def settle(self) -> None:
@@ -54,7 +54,7 @@ class HostedSession:
         self._driver.settle(self._world)
 
     def close(self) -> None:
-        """Lets the lock go."""
+        """Releases the task's lock and closes its files."""
         # Where somebody removed the task's files there is nothing to show. Who opens it next restores what
         # was saved.
         with suppress(FileNotFoundError):
@@ -76,7 +76,9 @@ class HostedTasks:
         return driven.host or mine
 
     def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> HostedSession:
-        """Takes the task's lock."""
+        """Takes the task's lock for this worker; refuses a task that another host or engine has taken
+        over.
+        """
         site = Site.open(Path(ref.repository))
         files = site.find(ref.task_id)
         session = HostedSession(site, files, progress)

@@ -39,7 +39,7 @@ class TriedWalls:
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """All that was looked at."""
+    """What `doctor` found: programs, sandboxes and models."""
 
     checks: tuple[MachineCheck, ...]
     walls: tuple[TriedWalls, ...]
@@ -58,7 +58,7 @@ class MachineReport:
 
 
 def check_machine() -> MachineReport:
-    """Looks at everything now; walls are tried by a program inside that wants out, and providers are asked."""
+    """Looks at everything now: each sandbox is tested from inside, and providers are asked."""
     container, said = _own_container()
     tried = _rungs(container)
     used = next((each for each in tried if each.walls), None)

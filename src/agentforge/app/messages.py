@@ -1,5 +1,5 @@
-"""What a person says to a task: on record at once where no driver runs, else through the inbox of the one that
-does.
+"""What a person says to a task: on record at once where no driver runs, else through the inbox of the one
+that does.
 """
 
 import getpass

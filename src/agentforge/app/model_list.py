@@ -18,7 +18,7 @@ from agentforge.store.site import home_path
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model of a tier."""
+    """A model of a tier with its window, its prices and how often its replies were usable."""
 
     candidate: Candidate
     window: int | None
@@ -115,7 +115,7 @@ def _tier_of(role: str) -> Tier:
     names = catalog.names("agents")
     if role not in names:
         raise UsageError(
-            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier will do, too."
+            f"There is no role {role!r}.", f"The roles are {', '.join(sorted(names))}; a tier works, too."
         )
     return catalog.role(role).tier
 

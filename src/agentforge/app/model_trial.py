@@ -32,7 +32,7 @@ _TRIES = Tries(most=2, first_s=0.5, longest_s=10)
 
 @dataclass(frozen=True, slots=True)
 class ModelTrial:
-    """How one model did."""
+    """The result of one small request to a model."""
 
     model: str
     ok: bool
@@ -78,11 +78,11 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
 def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
     """`means` is only set on a failure if another one might do better."""
 
-    def told(attempt: Attempt) -> None:
+    def announce(attempt: Attempt) -> None:
         if attempt.trouble is not None and attempt.pause_s is not None:
             say(f"{model.name}: {attempt.trouble.user_sentence} Trying again in {attempt.pause_s:.1f} s.")
 
-    asked: Model = Retrying(model, _TRIES, told)
+    asked: Model = Retrying(model, _TRIES, announce)
     _load(model)
     began = time.monotonic()
     try:

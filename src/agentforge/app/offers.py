@@ -49,7 +49,7 @@ def offered(wanted: WantedCall) -> str:
 
 
 def allow_command(grant: Grant) -> str:
-    """The words that make a grant."""
+    """The command line that makes this grant."""
     scope = (
         ("--command", command_line(grant.command), *(["--exact"] if grant.exact else []))
         if grant.command

@@ -1,4 +1,4 @@
-"""A user's grants: listed, made and revoked; and what would be decided about a command, without running it."""
+"""A user's grants: listed, made and revoked; and what would be decided about a command that is not run."""
 
 import re
 import shlex
@@ -63,7 +63,7 @@ class Explanation:
 
 
 def list_grants(where: Path, *, everything: bool = False) -> GrantList:
-    """The grants of the repository around `where`; with `everything` those of every project, ended ones too."""
+    """The grants of the repository around `where`; with `everything` all of every project, ended ones too."""
     read = read_grants(grants_file(_home()))
     now, project = utc_now(), project_at(where)
     ended = frozenset(grant.id for grant in read.grants if moment(grant.expires) <= now)
@@ -85,8 +85,8 @@ def grant(  # noqa: PLR0913 - what a grant is made of
     risk: GrantRisk = "medium",
     days: int = 30,
 ) -> Grant:
-    """Allows a tool beforehand in the repository around `where`: for the commands that begin with these words,
-    or for paths.
+    """Allows a tool beforehand in the repository around `where`: for the commands that begin with these
+    words, or for paths.
     """
     words = _words(command)
     name = _granted_tool(tool, words, path)

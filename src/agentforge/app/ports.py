@@ -22,19 +22,21 @@ class Watcher(Protocol):
 
 
 class Unwatched:
-    """For who wants the result alone."""
+    """A watcher that ignores everything, for callers that want the result alone."""
 
     def notice(self, text: str, tone: Tone = "plain") -> None:
-        """Nobody is told."""
+        """Does nothing."""
 
     def happened(self, events: Sequence[Event], state: State) -> None:
-        """Nobody is told."""
+        """Does nothing."""
 
 
 UNWATCHED = Unwatched()
 
 Ask: TypeAlias = Callable[[State], str | None]
-"""Puts the open question for permission to a person who is there: `allow`, `always` or `deny`; None leaves it."""
+"""Puts the open question for permission to a person who is there: `allow`, `always` or `deny`; None leaves
+it.
+"""
 
 Messages: TypeAlias = Callable[[State, int], Sequence[tuple[str, Message]]]
 """What a person says before a task is driven, each under its key, given the state and the length of the
@@ -43,5 +45,5 @@ journal.
 
 
 def no_messages(_state: State, _length: int) -> Sequence[tuple[str, Message]]:
-    """Nothing is said."""
+    """For a task that is driven with nothing to tell it."""
     return ()

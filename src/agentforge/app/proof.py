@@ -14,7 +14,7 @@ from agentforge.models.router import Router
 def verify(
     task: OpenTask, *, rerun: bool = False, progress: Callable[[str], None] = lambda _: None
 ) -> list[Finding]:
-    """Holds a task's evidence against everything it speaks of; with `rerun` the recorded commands run again."""
+    """Checks a task's evidence against everything it names; with `rerun` the recorded commands run again."""
     settings = settings_of(task.site, task.state)
     # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
     own = settings.own.sandbox if rerun else "none"

@@ -24,13 +24,13 @@ class KeyState:
 
 
 def key_states() -> list[KeyState]:
-    """For every provider."""
+    """For every provider, whether there is a key and where it is kept."""
     keys = _keys()
     return [_state(provider, keys) for provider in _providers().values()]
 
 
 def find_provider(name: str) -> Provider:
-    """The provider with this name."""
+    """The provider with this name; an unknown name is refused with the known ones."""
     known = _providers()
     if name not in known:
         raise UsageError(

@@ -39,8 +39,8 @@ def _of_task(site: Site, files: TaskFiles, *, answered: bool) -> Iterator[AskedQ
 
 
 def task_that_asks(site: Site, identity: str, name: str | None = None) -> OpenTask:
-    """The task that is named; else the one that waits for an answer to this question, or where none waits, the
-    one that has the answer.
+    """The task that is named; else the one that waits for an answer to this question, or where none waits,
+    the one that has the answer.
     """
     if name:
         return OpenTask.open(site, site.find(name))

@@ -119,7 +119,7 @@ def follow(task: OpenTask, watcher: Watcher = UNWATCHED) -> State:
 
 
 def tell_workers(task: OpenTask) -> str:
-    """Tells the workflow that something was said. Returns what a person should know if it could not be told."""
+    """Tells the workflow that there is a message; returns what a person should know if that failed."""
     if read_engine(task.files).engine != "temporal":
         return ""
     stays = f"What you said is kept, and `agentforge continue {task.task_id}` takes it up."

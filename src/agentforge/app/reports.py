@@ -25,7 +25,7 @@ class TaskReport:
     changes_nothing: bool = False
     """Its pipeline ends in a document, not in a branch."""
     deliverable: Deliverable | None = None
-    """That document."""
+    """The document that the pipeline ends in."""
 
 
 def report(task: OpenTask) -> TaskReport:

@@ -59,7 +59,8 @@ class Own:
     batch_window_s: int = 2
     """How long a call waits for others that may share its batch."""
     python: str = ""
-    """The interpreter of environments: a version, or the path of a program, which a repository cannot name."""
+    """The interpreter of environments: a version, or the path of a program, which a repository cannot name.
+    """
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
 
@@ -126,7 +127,8 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
     python = value.get("python") if isinstance(value, dict) else None
     if isinstance(python, str) and not VERSION.fullmatch(python):
         raise UsageError(
-            f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: {one_line(python[:80])!r} is not a version.",
+            f"{SETTINGS_FILE}:{line_of(text, ('python',))}: python: "
+            f"{one_line(python[:80])!r} is not a version.",
             'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
         )
     return check_settings(value, SETTINGS_FILE, text)

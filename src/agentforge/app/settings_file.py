@@ -10,10 +10,10 @@ from agentforge.languages.values import Plan
 
 _PLAIN = re.compile(r"[\w@%+=:,./{}\[\]-]+", re.ASCII)
 _FILE = """\
-# What AgentForge should know about this project. Everything may be left out; what is commented out was detected
-# or is the default. Tasks read this file from the commit they start from: commit your corrections.
+# What AgentForge should know about this project. Everything may be left out; what is commented out was
+# detected or is the default. Tasks read this file from the commit they start from: commit your corrections.
 
-# The walls around everything that runs: auto (the strongest that works here), bubblewrap or landlock.
+# The sandbox for everything that runs: auto (the strongest that works here), bubblewrap or landlock.
 sandbox: auto
 
 # The model. Address and key come from OPENAI_BASE_URL and OPENAI_API_KEY, never from a file.
@@ -22,8 +22,8 @@ sandbox: auto
 # The interpreter that environments are built with; the one that runs AgentForge if left out.
 # python: "3.12"
 
-# The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell reads
-# them. Detected because:
+# The commands that install the project and what its tests need into a fresh environment, {{env}}. No shell
+# reads them. Detected because:
 {reasons}
 {setup}
 

@@ -1,4 +1,6 @@
-"""A request becomes a task on record: everything that can be wrong with it is said before anything is written."""
+"""A request becomes a task on record: everything that can be wrong with it is said before anything is
+written.
+"""
 
 import json
 import secrets
@@ -53,7 +55,7 @@ class StartOptions:
     pipeline: str | None = None
     mode: str | None = None
     permissions: StartPermissions = StartPermissions()
-    """What is allowed beforehand."""
+    """What the person allows before the task asks."""
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
     engine: EngineName = "local"
@@ -135,7 +137,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
 
 
 def exclude_run_state(git: Git) -> None:
-    """Keeps what tasks write out of what the user commits; the rest of `.agentforge` is meant to be shared."""
+    """Keeps what tasks write out of the user's commits; the rest of `.agentforge` is meant to be shared."""
     for name in RUN_STATE:
         git.exclude_locally(f".agentforge/{name}/")
 
@@ -145,7 +147,7 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
     wires = {settings.providers[name].wire for name, _ in map(split, specs) if name in settings.providers}
     if not wires & WIRES:
         raise UsageError(
-            f"Nothing of {', '.join(specs)} can be asked by batch.",
+            f"Batches are not available from {', '.join(specs)}.",
             "Anthropic, OpenAI (as openai-responses), Mistral and Google have batches; leave --batch "
             "out, or name another --model.",
         )

@@ -81,7 +81,7 @@ def steps_of(files: TaskFiles) -> list[Step]:
 
 
 def read_results(files: TaskFiles, step: Step) -> list[dict[str, Json]]:
-    """What the actions of a step came to."""
+    """The results of a step's actions."""
     with Pack(files.pack) as pack:
         value = pack.get_json(step.results) if step.results else None
     found = value.get("results") if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""A task, opened: where it is and what is on record, replayed once and passed on to whatever a command does."""
+"""An open task: where it is and what is on record, replayed once and passed on to whatever a command does."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +25,12 @@ class OpenTask:
 
     @property
     def files(self) -> TaskFiles:
-        """Its directory below `.agentforge/tasks`."""
+        """The task's directory below `.agentforge/tasks`."""
         return self.journal.files
 
     @property
     def task_id(self) -> str:
-        """Its name."""
+        """The task's name, such as `task-20300131-add-a-version-flag`."""
         return self.journal.files.task_id
 
     @property

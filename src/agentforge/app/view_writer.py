@@ -32,7 +32,7 @@ class ViewWriter:
             self.show()
 
     def show(self) -> None:
-        """Writes them now."""
+        """Writes the views and the row of the index now."""
         self._written = time.monotonic()
         journal = self._journal
         self._status = journal.state.status
@@ -40,5 +40,5 @@ class ViewWriter:
         self._index.update(self._site.git.top, journal)
 
     def close(self) -> None:
-        """Lets the index go."""
+        """Closes the index."""
         self._index.close()

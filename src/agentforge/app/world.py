@@ -33,7 +33,7 @@ def make_world(
     sandbox: Sandbox,
     progress: Callable[[str], None],
 ) -> World:
-    """The surroundings of one task."""
+    """Puts together what the effects of one task work with: files, sandbox, models, settings and rules."""
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
     value: Any = pack.get_json(state.catalogue)

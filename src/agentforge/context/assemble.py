@@ -13,7 +13,7 @@ from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
-from agentforge.context.working_set import Item, Left, Read, Shown, label, shown
+from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, item_texts, label
 
 NOTES_TOKENS = 600
 ERROR_CHARS = 500
@@ -44,7 +44,7 @@ def _nothing(_path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """Everything a step shows."""
+    """What the context of one step is made from."""
 
     task_id: str
     goal: str
@@ -65,7 +65,7 @@ class StepView:
     repository_map: str = ""
     facts: str = ""
     """What was computed about the repository and this change."""
-    working: tuple[Item, ...] = ()
+    working: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     """What the working set had to let go."""
     read: Read = field(default=_nothing)
@@ -90,7 +90,7 @@ class StepView:
 
 def assemble(view: StepView, cap: int) -> Packed:
     """The context of one step, never above the cap, whatever the view holds."""
-    parts, gone = shown(view.working, view.read)
+    parts, gone = item_texts(view.working, view.read)
     left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
     sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
     flags, told = _flags(sections)
@@ -150,8 +150,8 @@ def _lost(packed: Packed) -> dict[str, Dropped]:
     }
 
 
-def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) -> list[Section]:
-    """Every section in rendering order."""
+def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int) -> list[Section]:
+    """The sections of the context, in the order in which they are shown."""
     # Shares, so that no one source can push out all the others: what is cut here can be asked for again.
     large, small = cap // 8, cap // 16
     return [
@@ -195,7 +195,7 @@ def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) ->
             title="Your notes",
             limit=NOTES_TOKENS,
         ),
-        _said("tried", _tried(view.tried), 77, "Tried in this stage", _TRIED_TOKENS),
+        _quoting("tried", _tried(view.tried), 77, "Tried in this stage", _TRIED_TOKENS),
         Section(
             "verification_status",
             view.verification,
@@ -222,7 +222,7 @@ def _sections(view: StepView, parts: Sequence[Shown], listing: str, cap: int) ->
             for name, text in view.refused
         ),
         Section("owed", view.owed, 96, "available_actions", title="Artifacts to submit", whole=True),
-        _said(
+        _quoting(
             "feedback",
             _bullets(view.feedback, FEEDBACK_CHARS),
             95,
@@ -238,7 +238,7 @@ def _data(name: str, text: str, priority: int, title: str, limit: int) -> Sectio
     )
 
 
-def _said(name: str, text: str, priority: int, title: str, limit: int) -> Section:
+def _quoting(name: str, text: str, priority: int, title: str, limit: int) -> Section:
     """What the engine says, with what it quotes: names, messages of tests, lines of files."""
     return replace(_data(name, text, priority, title, limit), shrink="tail", stance=_QUOTES)
 
@@ -252,7 +252,7 @@ def _frame(view: StepView) -> str:
     return "\n".join(lines)
 
 
-def _working(parts: Sequence[Shown], limit: int) -> list[Section]:
+def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     """One section per item, by place. What is pinned may be cut but hardly leaves; of the rest the least
     recent leaves first.
     """

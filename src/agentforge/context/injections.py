@@ -46,7 +46,7 @@ _NO_LETTERS = bytes(
 _KNOWN_LETTERS = 20_000
 
 
-class Finding(NamedTuple):
+class InjectionFinding(NamedTuple):
     """Something that reads like an instruction, and the words around it."""
 
     kind: Kind
@@ -54,13 +54,13 @@ class Finding(NamedTuple):
 
 
 @lru_cache(maxsize=512)  # most blocks are the same at the next step
-def find(text: str) -> tuple[Finding, ...]:
+def find(text: str) -> tuple[InjectionFinding, ...]:
     """What in a text reads like an instruction, by kind, the first place of each."""
     plain = _NUMBERS.sub("", text[:MAX_CHARS]) if "|" in text[:12] else text[:MAX_CHARS]
-    found: dict[Kind, Finding] = {}
+    found: dict[Kind, InjectionFinding] = {}
     for kind, start, end in _all(plain):
         if kind not in found:
-            found[kind] = Finding(kind, _excerpt(plain, start, end))
+            found[kind] = InjectionFinding(kind, _excerpt(plain, start, end))
             if len(found) == MAX_FINDINGS:
                 break
     return tuple(found.values())

@@ -52,12 +52,12 @@ megabyte through.
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A piece of context that wants room."""
+    """A piece of context, and how it may be shortened if there is no room."""
 
     name: str
     text: str
     priority: int
-    """Higher stays longer."""
+    """Sections with a lower priority are shortened or dropped first."""
     slot: Slot
     untrusted: bool = False
     """From the repository or a tool: fenced, and labelled as data."""

@@ -30,14 +30,14 @@ Hints: TypeAlias = Mapping[str, Sequence[Phrase]]
 
 @dataclass(frozen=True, slots=True)
 class Injections:
-    """Everything that is searched for."""
+    """The phrases of the policy `injections`, ready to search for."""
 
     phrases: Hints
-    """In the letters of a text alone."""
+    """Searched in the letters of a text alone."""
     marks: Hints
-    """In the text itself."""
+    """Searched in the text as it is."""
     other_scripts: Hints
-    """In the text itself, if it is not ASCII."""
+    """Searched in the text as it is, if it is not ASCII."""
     lookalikes: Mapping[str, str]
     """Letters of other scripts, and the ones of ours that they are drawn like."""
 

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from agentforge.languages.symbols import find_symbol, outline
-from agentforge.tools.base import Opened
+from agentforge.tools.base import OpenedRange
 from agentforge.tools.look.source import lines_of, numbered
 
 _PLACE = attrgetter("path", "start", "end", "symbol")
@@ -25,7 +25,7 @@ Read = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WorkingSetItem:
     """A part of a file that is open. Lines count from 1, both ends included."""
 
     path: str
@@ -45,36 +45,37 @@ class Left(NamedTuple):
     symbol: str
 
 
-class Shown(NamedTuple):
+class ItemText(NamedTuple):
     """An item where it is now, with its text as numbered lines."""
 
-    item: Item
+    item: WorkingSetItem
     text: str
 
 
 def merge(
-    items: Iterable[Item], opened: Iterable[Opened], step: int, pinned: Collection[str] = ()
-) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    items: Iterable[WorkingSetItem], opened: Iterable[OpenedRange], step: int, pinned: Collection[str] = ()
+) -> tuple[tuple[WorkingSetItem, ...], tuple[Left, ...]]:
     """The set after a step. `pinned` are the paths that were edited in this stage or fail now; it is judged
     anew each time.
     """
-    merged: list[Item] = list(items)
+    merged: list[WorkingSetItem] = list(items)
     for each in opened:
-        merged = _added(merged, Item(each.path, each.symbol, each.start, each.end, step))
+        merged = _added(merged, WorkingSetItem(each.path, each.symbol, each.start, each.end, step))
     by_worth = sorted((_judged(item, pinned) for item in merged), key=_worth)
     kept, out = by_worth[:MAX_ITEMS], by_worth[MAX_ITEMS:]
     return in_order(kept), tuple(Left(item.path, item.symbol) for item in in_order(out))
 
 
 def merge_each(
-    items: Iterable[Item], opened: Iterable[Opened], pinned: Collection[str] = ()
-) -> tuple[tuple[Item, ...], tuple[Left, ...]]:
+    items: Iterable[WorkingSetItem], opened: Iterable[OpenedRange], pinned: Collection[str] = ()
+) -> tuple[tuple[WorkingSetItem, ...], tuple[Left, ...]]:
     """The same as one `merge` per opened part, each a step later than the one before, at the price of one."""
     merged = [_judged(item, pinned) for item in items]
     left: list[Left] = []
     for step, each in enumerate(opened, 1):
         merged = _added(
-            in_order(merged), Item(each.path, each.symbol, each.start, each.end, step, each.path in pinned)
+            in_order(merged),
+            WorkingSetItem(each.path, each.symbol, each.start, each.end, step, each.path in pinned),
         )
         while len(merged) > MAX_ITEMS:
             out = max(merged, key=_worth)
@@ -83,17 +84,17 @@ def merge_each(
     return in_order(merged), tuple(left)
 
 
-def in_order(items: Iterable[Item]) -> tuple[Item, ...]:
+def in_order(items: Iterable[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
     """By place, not by time: a step that opens one more thing leaves the text before it as it was."""
     return tuple(sorted(items, key=_PLACE))
 
 
-def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[Left, ...]]:
+def item_texts(items: Iterable[WorkingSetItem], read: Read) -> tuple[tuple[ItemText, ...], tuple[Left, ...]]:
     """Every item as it is in the current tree, and what is not there any more."""
-    by_path: dict[str, list[Item]] = {}
+    by_path: dict[str, list[WorkingSetItem]] = {}
     for item in in_order(items):
         by_path.setdefault(item.path, []).append(item)
-    found: list[Shown] = []
+    found: list[ItemText] = []
     left: list[Left] = []
     for path, group in by_path.items():
         text = read(path)
@@ -106,11 +107,11 @@ def shown(items: Iterable[Item], read: Read) -> tuple[tuple[Shown, ...], tuple[L
             if not lines:
                 left.append(Left(path, item.symbol))
                 continue
-            found.append(Shown(item if end == item.end else replace(item, end=end), lines))
+            found.append(ItemText(item if end == item.end else replace(item, end=end), lines))
     return tuple(found), tuple(left)
 
 
-def label(item: Item) -> str:
+def label(item: WorkingSetItem) -> str:
     """How an item is named to the model."""
     return (
         f"{item.path} {item.symbol} (lines {item.start}-{item.end})"
@@ -119,12 +120,12 @@ def label(item: Item) -> str:
     )
 
 
-def _worth(item: Item) -> tuple[bool, int, str, int]:
-    """The first stay, the last leave."""
+def _worth(item: WorkingSetItem) -> tuple[bool, int, str, int]:
+    """Sort key: items with the smallest keys stay in the set."""
     return (not item.pinned, -item.step, item.path, item.start)
 
 
-def _judged(item: Item, pinned: Collection[str]) -> Item:
+def _judged(item: WorkingSetItem, pinned: Collection[str]) -> WorkingSetItem:
     is_pinned = item.path in pinned
     return item if item.pinned == is_pinned else replace(item, pinned=is_pinned)
 
@@ -163,7 +164,7 @@ def _outlined(text: str, path: str) -> Mapping[str, tuple[int, int]]:
     return places
 
 
-def _moved(item: Item, places: dict[str, tuple[int, int]]) -> Item:
+def _moved(item: WorkingSetItem, places: dict[str, tuple[int, int]]) -> WorkingSetItem:
     """A symbol at its present place. One that was renamed or removed keeps its lines: what stands there now
     is what matters.
     """
@@ -175,18 +176,18 @@ def _moved(item: Item, places: dict[str, tuple[int, int]]) -> Item:
     return replace(item, start=start, end=end)
 
 
-def _merged_group(items: Sequence[Item]) -> tuple[Item, ...]:
-    merged: list[Item] = []
+def _merged_group(items: Sequence[WorkingSetItem]) -> tuple[WorkingSetItem, ...]:
+    merged: list[WorkingSetItem] = []
     for item in sorted(items, key=lambda each: each.step):
         merged = _added(merged, item)
     return in_order(merged)
 
 
-def _added(items: Sequence[Item], new: Item) -> list[Item]:
+def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[WorkingSetItem]:
     """The items with one more, newest last; what overlaps it becomes one item, or is trimmed where that would
     grow too long.
     """
-    rest: list[Item] = []
+    rest: list[WorkingSetItem] = []
     for position, item in enumerate(items):
         if item.path == new.path and item.symbol and item.symbol == new.symbol:
             continue  # the same thing, perhaps moved by an edit above it
@@ -197,7 +198,9 @@ def _added(items: Sequence[Item], new: Item) -> list[Item]:
         whole = next((each for each in (new, item) if (each.start, each.end) == (start, end)), None)
         if whole is not None or end - start < MAX_LINES:
             symbol = whole.symbol if whole is not None else ""
-            union = Item(new.path, symbol, start, end, max(item.step, new.step), item.pinned or new.pinned)
+            union = WorkingSetItem(
+                new.path, symbol, start, end, max(item.step, new.step), item.pinned or new.pinned
+            )
             # It has grown, so it may now touch what it did not touch before.
             return _added([*rest, *items[position + 1 :]], union)
         rest.append(

@@ -32,7 +32,7 @@ class TestResult:
     """The last line of the test file on the stack; 0 when unknown."""
 
     def to_json(self) -> dict[str, Json]:
-        """As plain data."""
+        """The outcome as JSON data."""
         return asdict(self)
 
 
@@ -69,7 +69,7 @@ class TestRun:
         return found
 
     def to_json(self) -> dict[str, Json]:
-        """As plain data, ids sorted."""
+        """The run as JSON data, sorted by test id."""
         return {
             "argv": list(self.argv),
             "status": self.status,
@@ -87,7 +87,7 @@ class TestRun:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> "TestRun":
-        """The inverse of `to_json`."""
+        """A run from what `to_json` made."""
         known = cast("dict[str, object]", dict(value))
         # our own rows
         results = [TestResult(**row) for row in cast("list[dict[str, object]]", known["results"])]  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A test that got worse."""
+    """A test whose outcome is worse than it was."""
 
     id: str
     before: Outcome

@@ -59,10 +59,10 @@ class Projects(Protocol):
         """The variables of a run against `tree`: its code comes before the code that was installed."""
 
     def describe(self, read: Read, paths: Sequence[str], /) -> Manifest:
-        """What the project says of itself to those who release it; `UsageError` for a file that is not valid."""
+        """What the project declares for a release; `UsageError` for a file that is not valid."""
 
 
-class Source(Protocol):
+class SourceReader(Protocol):
     """What a file says, read without running it. Text that does not parse says nothing."""
 
     def symbols(self, text: str, /, *, nested: bool = False) -> list[Symbol] | None:
@@ -84,7 +84,7 @@ class Source(Protocol):
 
 
 class Imports(Protocol):
-    """Who imports whom."""
+    """How files of a language import one another."""
 
     def importers(self, files: Mapping[str, str], roots: Sequence[str], /) -> Mapping[str, frozenset[str]]:
         """File to the files that import it directly. `roots` are the folders on the import path."""
@@ -117,7 +117,7 @@ class Measures(Protocol):
         """The lines that can be executed."""
 
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
-        """Places that may be dangerous."""
+        """The calls and literals in a file that may be a security problem."""
 
 
 class Tests(Protocol):
@@ -160,7 +160,7 @@ class Tests(Protocol):
         """Why a test file could not be loaded, if what it lacks is one of the promised files; else None."""
 
 
-class Runs(Protocol):
+class SandboxRuns(Protocol):
     """What runs in the sandbox, in the project's environment, on a checkout of a tree."""
 
     def run_tests(  # noqa: PLR0913 - the facts of one run
@@ -205,21 +205,21 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language."""
+    """One language: its name, its suffixes, and the objects that answer for it."""
 
     name: str
-    """As people write it."""
+    """The name as people write it."""
     suffixes: tuple[str, ...]
-    """Of files with code that runs."""
+    """Suffixes of files with code that runs."""
     declarations: tuple[str, ...]
-    """Of files that only declare."""
+    """Suffixes of files that only declare."""
     caches: frozenset[str]
     """Directories that its tools leave in a tree."""
     no_caches: Mapping[str, str]
     """Variables that keep its tools from leaving them."""
     projects: Projects
-    source: Source
+    source: SourceReader
     imports: Imports
     measures: Measures
     tests: Tests
-    runs: Runs
+    runs: SandboxRuns

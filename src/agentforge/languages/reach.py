@@ -15,7 +15,7 @@ _FILES_SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class FileReach:
-    """One file and its neighbours."""
+    """A file of the project, with what it imports and what imports it."""
 
     path: str
     symbols: tuple[str, ...]

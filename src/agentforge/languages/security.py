@@ -10,7 +10,7 @@ from agentforge.system.secrets.redact import redact
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SecurityFinding:
     """One place. The text of the line is not kept: it may be a secret."""
 
     path: str
@@ -28,7 +28,7 @@ _SECRET = (
 )
 
 
-def scan(text: str, path: str, *, is_test: bool = False) -> tuple[Finding, ...]:
+def scan(text: str, path: str, *, is_test: bool = False) -> tuple[SecurityFinding, ...]:
     """The findings of a file, by line. What is no code is searched for secrets alone."""
     hits = [Risk(line, SECRET, "high") for line in secret_lines(text)]
     language = language_of(path)
@@ -46,7 +46,8 @@ def scan(text: str, path: str, *, is_test: bool = False) -> tuple[Finding, ...]:
         if key[1] != "hard-coded-password" or (key[0], SECRET) not in worst
     }
     return tuple(
-        Finding(path, line, rule, severity, *rules[rule]) for (line, rule), severity in sorted(kept.items())
+        SecurityFinding(path, line, rule, severity, *rules[rule])
+        for (line, rule), severity in sorted(kept.items())
     )
 
 

@@ -70,7 +70,10 @@ def _symbols(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
     return _by_lines(text) if found is None else found
 
 
-_MODIFIERS = r"export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z]+\))?|unsafe|open|override"
+_MODIFIERS = (
+    r"export|default|public|private|protected|internal|static|final|abstract|async"
+    r"|pub(?:\([a-z]+\))?|unsafe|open|override"
+)
 _WORDS = r"def|class|function\*?|func|fn|interface|struct|enum|trait|impl|module|type|namespace"
 _RECEIVER = r"(?:\([^()\n]{0,80}\)[ \t]*)?"  # of a Go method
 _LINE = re.compile(

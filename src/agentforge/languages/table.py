@@ -17,8 +17,8 @@ NAMES = " or ".join(language.name for language in LANGUAGES)
 
 
 def languages_of(paths: Iterable[str], known: Sequence[Language] = LANGUAGES) -> tuple[Language, ...]:
-    """The languages that a repository has code in, the one with the most files first. None: there is no language
-    that tests can be run for.
+    """The languages that a repository has code in, the one with the most files first. None: there is no
+    language that tests can be run for.
     """
     counts = {language.name: 0 for language in known}
     for path in paths:
@@ -34,7 +34,7 @@ def main_language(paths: Iterable[str]) -> Language:
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file."""
+    """The language that a path belongs to; None if no language of ours has it."""
     return next((each for each in LANGUAGES if path.endswith((*each.suffixes, *each.declarations))), None)
 
 
@@ -44,7 +44,7 @@ def is_source(path: str) -> bool:
 
 
 def is_code(path: str) -> bool:
-    """Whether it is, and has code that runs."""
+    """Whether a file is source with code that runs."""
     return path.endswith(CODE)
 
 

@@ -148,7 +148,7 @@ def find_toolchains(needs: Iterable[Need], environ: Mapping[str, str], home: Pat
     for need in needs:
         candidates = (manager(need, environ, home) for manager in _MANAGERS.get(need.tool, _ANY))
         if chain := next(
-            (chain for one in candidates if one and (chain := _shown(need.tool, one, home))), None
+            (chain for one in candidates if one and (chain := _visible(need.tool, one, home))), None
         ):
             found.append(chain)
     return tuple(found)
@@ -181,7 +181,7 @@ def all_needs() -> tuple[Need, ...]:
     return tuple(Need(tool) for tool in sorted(MARKERS))
 
 
-def _shown(tool: str, found: _Found, home: Path) -> Toolchain | None:
+def _visible(tool: str, found: _Found, home: Path) -> Toolchain | None:
     """What a run may see of it; None if that would be a home, or a place of secrets."""
     real = found.root.resolve()
     if real in (home.resolve(), *home.resolve().parents) or SECRET_DIRECTORIES & set(real.parts):

@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A finished environment."""
+    """An environment that is built and can run the project's tools."""
 
     path: Path
     """What set-up made: a virtual environment, a directory of packages."""
@@ -94,7 +94,7 @@ class Manifest:
     version_place: str
     """Where it stands, as a phrase; empty when nothing declares it."""
     version_places: str
-    """Where it could stand."""
+    """Where the version could be written."""
     build: tuple[bool, str]
     """Whether a package can be built, and by what or why not."""
     fragments: tuple[str, str] | None

@@ -24,23 +24,23 @@ _INPUT, _OUTPUT = (0.55, 0.9), (0.1, 0.25)
 """How much of its room for input and output a typical call uses, in the middle and at nine in ten."""
 
 
-class Rate(Protocol):
+class TokenPrice(Protocol):
     """What tokens of a tier cost, in micro-dollars per million."""
 
     @property
     def input(self) -> int:
-        """Of the context."""
+        """The price of tokens that the model reads."""
         ...
 
     @property
     def output(self) -> int:
-        """Of the reply."""
+        """The price of tokens that the model writes."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What one finished task took."""
+    """The calls, tokens and cost of one finished task."""
 
     calls: int
     tokens: int
@@ -50,7 +50,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One point of a forecast."""
+    """The calls, tokens and cost at one point of a forecast."""
 
     calls: int
     tokens: int
@@ -87,7 +87,9 @@ class Forecast:
         return f"About {calls}, {_short(middle.tokens)} tokens, {cost}; nine in ten under {under}; {source}."
 
 
-def forecast(pipeline: Pipeline, past: Sequence[Past], rates: Mapping[Tier, Rate | None]) -> Forecast | None:
+def forecast(
+    pipeline: Pipeline, past: Sequence[Past], rates: Mapping[Tier, TokenPrice | None]
+) -> Forecast | None:
     """The forecast for a task in this line; None for a lane that nobody knows anything about."""
     known = list(past)[-_LATEST:]
     if len(known) >= ENOUGH:
@@ -112,7 +114,7 @@ def _nearest(past: Sequence[Past], percent: int) -> Expected:
     )
 
 
-def _typical(pipeline: Pipeline, rates: Mapping[Tier, Rate | None], point: int) -> Expected:
+def _typical(pipeline: Pipeline, rates: Mapping[Tier, TokenPrice | None], point: int) -> Expected:
     """The lane's calls, spread evenly over the stages that ask a model, each priced as its tier."""
     calls = _CALLS[pipeline.lane][point]
     asking = [stage for stage in pipeline.stages if stage.role is not None]

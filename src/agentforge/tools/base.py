@@ -44,7 +44,7 @@ WRITING_TOOLS = frozenset({"create_file", "edit_file", "delete_file"}) | KEEPING
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedRange:
     """A part of a file that a tool brought to light; it belongs in the working set. Lines count from 1, both
     ends included.
     """
@@ -63,7 +63,7 @@ class ToolResult:
     text: str
     mistake: str = ""
     """The kind of mistake, when not ok."""
-    opened: tuple[Opened, ...] = ()
+    opened: tuple[OpenedRange, ...] = ()
     wrote: tuple[str, ...] = ()
     """Repository-relative real paths that were created, changed or deleted."""
     created: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class ToolSpec:
 
     @property
     def risk(self) -> Risk:
-        """How much a call can spoil."""
+        """The stated risk, else the usual one of the tool's effect."""
         return self.stated or _USUAL_RISK[self.effect]
 
 
@@ -112,7 +112,7 @@ Permit: TypeAlias = Callable[[Act, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class SandboxedProgram:
     """What is to be run in the sandbox. Its input is empty."""
 
     words: tuple[str, ...]
@@ -127,7 +127,7 @@ class Program:
     """
 
 
-Command: TypeAlias = Callable[[Program], ToolResult]
+Command: TypeAlias = Callable[[SandboxedProgram], ToolResult]
 """Runs a program to its end."""
 
 Keep: TypeAlias = Callable[[str], str]
@@ -201,7 +201,7 @@ Targets: TypeAlias = Callable[[Mapping[str, Json], Workbench], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table."""
+    """A tool: what the model is told about it, and the function that does it."""
 
     spec: ToolSpec
     call: Call
@@ -232,7 +232,7 @@ def text_of(args: Mapping[str, Json], key: str, default: str = "") -> str:
 
 
 def number_of(args: Mapping[str, Json], key: str, default: int) -> int:
-    """A whole number argument."""
+    """The whole number under `key`, or the default; a mistake that is fed back if it is none."""
     value = args.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ModelMistake("bad_arguments", f"`{key}` is a whole number")

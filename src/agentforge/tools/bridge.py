@@ -51,7 +51,7 @@ from agentforge.tools.paths import PathLimits, closed_to_all
 from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot_of
 from agentforge.tools.run.checking import CHECKING
 from agentforge.tools.run.command import COMMANDS
-from agentforge.tools.run.declared import Declared, as_tool
+from agentforge.tools.run.declared import DeclaredTool, as_tool
 from agentforge.tools.run.running import CONTROL, RUNNING, shown_control
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
@@ -66,7 +66,7 @@ PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 """Never writable, by any role: the repository itself, and the rules and records of the work."""
 
 RESERVED = frozenset({"commit", "deploy"})
-"""Names that nothing can run."""
+"""Names of tools that are reserved: nothing can run them."""
 
 
 class Alias(NamedTuple):
@@ -119,7 +119,7 @@ Check = Callable[[Mapping[str, Json], Json], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A role's way to the tools."""
+    """Runs a role's actions: checks name, arguments and paths, then calls the tool."""
 
     name: str
     allowed: tuple[str, ...]
@@ -144,7 +144,7 @@ class Bridge:
         locked: Mapping[str, str] | None = None,
         protected: tuple[str, ...] = PROTECTED,
         read_only: bool = False,
-        declared: Mapping[str, Declared] | None = None,
+        declared: Mapping[str, DeclaredTool] | None = None,
     ) -> "Bridge":
         """The bridge of a role, from its agent definition. `declared` are the tools of the project; none
         takes the place of ours.
@@ -213,7 +213,8 @@ class Bridge:
         if name in self.tools and self._is_closed(self.tools[name].spec):
             return _refused(
                 "forbidden_tool",
-                f"this task is read-only: its mode lets nobody use {name}, which would write or run something",
+                f"this task is read-only: its mode lets nobody use {name}, "
+                "which would write or run something",
             )
         if name in self.allowed and name in self.tools:
             return None

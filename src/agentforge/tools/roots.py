@@ -19,7 +19,7 @@ _NEVER = ("/dev", "/etc", "/proc", "/sys")
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A directory beside the tree."""
+    """A directory outside of the tree that the user lets tools see."""
 
     path: Path
     """Its real place."""
@@ -51,7 +51,7 @@ class Spot:
 
     @property
     def real(self) -> Path:
-        """The absolute path."""
+        """The absolute path on this machine."""
         return self.root if self.path == "." else self.root / self.path
 
 

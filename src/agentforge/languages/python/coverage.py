@@ -15,7 +15,7 @@ from agentforge.languages.python.symbols import parse
 from agentforge.languages.python.testrun import (
     PYTEST,
     SCRIPT,
-    Start,
+    PytestCommand,
     joining,
     lay_judge,
     start_of,
@@ -72,7 +72,7 @@ class _Measure:
             cwd=tree, write=(place,), read=(tree, *env.readable), env=variables, timeout_s=timeout_s
         )
 
-    def go(self, paths: Sequence[str], start: Start) -> CoverageRun:
+    def go(self, paths: Sequence[str], start: PytestCommand) -> CoverageRun:
         # Isolated: a file of the project that is called `coverage` is not the tool.
         there = self._sandbox.run((str(self._env.program), "-I", "-c", _PROBE), self._walls).out
         if b"'coverage'" not in there:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
 from agentforge.languages.python.layout import import_roots, test_paths
-from agentforge.languages.python.project import Project, lines, open_project, strings
+from agentforge.languages.python.project import PythonProject, lines, open_project, strings
 from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
 from agentforge.languages.toolchains import needs_of
 from agentforge.languages.values import Plan
@@ -66,7 +66,7 @@ def lock_hash(plan: Plan, read: Read) -> str:
     return digest("\n".join(f"{path} {digest(read(path) or b'')}" for path in plan.lock_files))
 
 
-def _install(project: Project, needs: Needs) -> tuple[str, ...]:
+def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     """The arguments that install the project and what its tests need, resolved together."""
     extras = list(dict.fromkeys(needs.extras))
     words: list[str] = []
@@ -91,7 +91,7 @@ def _install(project: Project, needs: Needs) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _pipfile(project: Project, needs: Needs) -> tuple[str, ...]:
+def _pipfile(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     if "Pipfile" not in project.paths:
         needs.reasons.insert(0, "nothing says what the project needs")
         return ()
@@ -107,7 +107,7 @@ def _pipfile(project: Project, needs: Needs) -> tuple[str, ...]:
     return wanted
 
 
-def _is_package(project: Project) -> bool:
+def _is_package(project: PythonProject) -> bool:
     """Whether a build backend can make a package of it. A `[project]` table without one is a list of
     requirements.
     """
@@ -117,7 +117,7 @@ def _is_package(project: Project) -> bool:
     return "setup.py" in project.paths or described or bool(table(project.pyproject, "build-system"))
 
 
-def _ruff(project: Project) -> str:
+def _ruff(project: PythonProject) -> str:
     """Ruff in the version that the project's own hooks pin: another one has other rules."""
     pinned = re.search(
         r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml")
@@ -125,7 +125,7 @@ def _ruff(project: Project) -> str:
     return f"ruff=={pinned.group(1)}" if pinned else "ruff"
 
 
-def _version_from_tags(project: Project) -> bool:
+def _version_from_tags(project: PythonProject) -> bool:
     build = (
         *strings(table(project.pyproject, "build-system").get("requires")),
         *strings(project.setup_py.get("setup_requires")),

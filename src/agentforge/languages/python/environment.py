@@ -55,7 +55,7 @@ Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
 
 
 class SetupFailed(Unusable):
-    """A command of set-up failed."""
+    """A command that builds the project's environment failed."""
 
     def __init__(
         self,

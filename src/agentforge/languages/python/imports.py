@@ -19,7 +19,7 @@ PACKAGE, FIXTURES = "__init__.py", "conftest.py"
 
 
 def importers(files: Mapping[str, str], roots: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """File to the files that import it directly. `roots` are the folders on the import path, such as `src`."""
+    """File to the files that import it directly. `roots`: the folders on the import path, such as `src`."""
     modules: dict[str, str] = {}
     for root in (*(root.strip("./") for root in roots), ""):
         for path in files:

@@ -17,8 +17,9 @@ from typing import Any
 from agentforge.sandbox.network.destinations import Destination, destinations, of_address
 from agentforge.system.processes import run
 
-# What set-up may know of the caller: where packages come from, how they are chosen, and whom to believe. Every
-# build of a project and of what it requires can read these, so nothing else is passed. Test runs get none.
+# What set-up may know of the caller: where packages come from, how they are chosen, and whom to believe.
+# Every build of a project and of what it requires can read these, so nothing else is passed. Test runs get
+# none.
 NAMES = frozenset(
     {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
     | {

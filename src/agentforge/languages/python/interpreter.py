@@ -37,8 +37,8 @@ class Interpreter:
 
 
 def find_interpreter(wanted: str, sandbox: Sandbox) -> Interpreter:
-    """The running interpreter's own base, or the one asked for: a version (`3.12`), or an absolute path, which
-    only the user's own file can name. It is asked inside the walls.
+    """The running interpreter's own base, or the one asked for: a version (`3.12`), or an absolute path,
+    which only the user's own file can name. It is asked inside the walls.
     """
     running = Interpreter(
         Path(getattr(sys, "_base_executable", sys.executable)),

@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from agentforge.languages.described import read_ini, table
-from agentforge.languages.python.project import Project, lines, strings
+from agentforge.languages.python.project import PythonProject, lines, strings
 
 TEST_FILE = re.compile(r"(?:test_.+|.+_test|tests)\.py")
 TEST_DIRECTORIES = ("tests", "test")
 TEST_FILE_GLOBS = ("**/test_*.py", "**/*_test.py", "**/conftest.py")
 
 
-def import_roots(project: Project) -> tuple[str, ...]:
+def import_roots(project: PythonProject) -> tuple[str, ...]:
     """The directories from which the project's modules are imported: what it declares, else `src`, else the
     top.
     """
@@ -24,7 +24,7 @@ def import_roots(project: Project) -> tuple[str, ...]:
     return ("src",) if _has_modules(project, "src") and "src/__init__.py" not in project.paths else (".",)
 
 
-def _declared(project: Project) -> Iterator[str]:
+def _declared(project: PythonProject) -> Iterator[str]:
     """Every place where a build backend lets a project name its source directory."""
     yield from _package_dir(project.tool("setuptools", "package-dir"))
     yield from strings(project.tool("setuptools", "packages", "find").get("where"))
@@ -73,7 +73,7 @@ def _clean(path: str) -> str:
     return posixpath.normpath(path or ".")
 
 
-def _has_modules(project: Project, root: str) -> bool:
+def _has_modules(project: PythonProject, root: str) -> bool:
     """Whether a module or package starts in this directory."""
     prefix = "" if root == "." else f"{root}/"
     return any(
@@ -82,11 +82,11 @@ def _has_modules(project: Project, root: str) -> bool:
     )
 
 
-def test_paths(project: Project) -> tuple[str, ...]:
+def test_paths(project: PythonProject) -> tuple[str, ...]:
     """Where the tests are: what pytest is told, else `tests` or `test`, else inside packages, else single
     files.
     """
-    told = [path for path in map(_clean, _told(project)) if _exists(project, path)]
+    told = [path for path in map(_clean, _test_paths(project)) if _exists(project, path)]
     if told:
         return tuple(dict.fromkeys(told))
     directories = {
@@ -105,7 +105,7 @@ def test_paths(project: Project) -> tuple[str, ...]:
     return tuple(sorted(path for path in project.paths if TEST_FILE.fullmatch(posixpath.basename(path))))
 
 
-def _told(project: Project) -> Iterator[str]:
+def _test_paths(project: PythonProject) -> Iterator[str]:
     """`testpaths`, from the first file that pytest would read."""
     for name in ("pytest.ini", ".pytest.ini"):
         parser = read_ini(project.text(name))
@@ -118,7 +118,7 @@ def _told(project: Project) -> Iterator[str]:
     yield from strings(project.setup_cfg.get("tool:pytest", "testpaths", fallback=""))
 
 
-def _exists(project: Project, path: str) -> bool:
+def _exists(project: PythonProject, path: str) -> bool:
     pattern = "*" if path == "." else f"{path}/*"
     return any(known == path or fnmatchcase(known, pattern) for known in project.paths)
 

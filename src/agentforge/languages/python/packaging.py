@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agentforge.languages.described import Read, table
 from agentforge.languages.python.layout import import_roots
-from agentforge.languages.python.project import Project, lines, open_project, strings
+from agentforge.languages.python.project import PythonProject, lines, open_project, strings
 from agentforge.languages.python.requirements import extras_of, name_of, poetry_requirements
 from agentforge.languages.values import Manifest
 
@@ -29,7 +29,7 @@ def describe(read: Read, paths: Sequence[str]) -> Manifest:
     )
 
 
-def _declared(project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _declared(project: PythonProject) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Where requirements are declared, and which."""
     own = table(project.pyproject, "project")
     yield "project.dependencies", strings(own.get("dependencies"))
@@ -50,7 +50,7 @@ def _declared(project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield path, tuple(line for line in bare if line and not line.startswith("--hash"))
 
 
-def _version(project: Project) -> tuple[str, str]:
+def _version(project: PythonProject) -> tuple[str, str]:
     """The declared version and where it stands; the first is empty when a tool computes it, both when there
     is none.
     """
@@ -68,7 +68,7 @@ def _version(project: Project) -> tuple[str, str]:
     return (version, "setup.py") if isinstance(version, str) else ("", "")
 
 
-def _backend(project: Project) -> tuple[bool, str]:
+def _backend(project: PythonProject) -> tuple[bool, str]:
     backend = table(project.pyproject, "build-system").get("build-backend")
     if isinstance(backend, str):
         return True, backend

@@ -12,7 +12,7 @@ from agentforge.languages.described import Read, Table, decode, table
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class PythonProject:
     """The files of a project, parsed."""
 
     read: Read
@@ -32,9 +32,9 @@ class Project:
         return table(self.pyproject, "tool", *keys)
 
 
-def open_project(read: Read, paths: Sequence[str]) -> Project:
+def open_project(read: Read, paths: Sequence[str]) -> PythonProject:
     """Parse what describes the project. A file that is not valid is the project's mistake, and is named."""
-    return Project(
+    return PythonProject(
         read=read,
         paths=frozenset(paths),
         pyproject=_toml("pyproject.toml", read),

@@ -176,7 +176,7 @@ def machinery() -> dict[str, tuple[int, int]]:
 
 
 class Recorder:
-    """The hooks of one run."""
+    """The pytest hooks that record what one run collected and how each test ended."""
 
     def __init__(self, settings: dict[str, Any], add: Callable[..., None], own: dict[str, str]) -> None:
         self._add = add
@@ -272,7 +272,7 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
-        """The list that must report."""
+        """Records the tests that were collected: each of them must report an outcome."""
         ids = [
             self._ids.get(item.nodeid, item.nodeid)
             for item in session.items
@@ -402,7 +402,7 @@ class Recorder:
         }
 
 
-class Start:
+class StartHook:
     """Waits until the plugins are loaded, so that their hooks come after the recorder's."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -569,7 +569,7 @@ def main() -> int:
         return int(coverage.main([*settings["coverage"], *sys.argv[1:]]) or 0)
     add = report_to(settings["report"], bytes.fromhex(settings.pop("key")))
     add("judge", modules=own)
-    start = Start(Recorder(settings, add, own))
+    start = StartHook(Recorder(settings, add, own))
     stand_in()
     join_tree(settings)
     return int(pytest.main(plugins=[start]))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import cast
 
 from agentforge.languages.described import Table, table
-from agentforge.languages.python.project import Project, lines, strings
+from agentforge.languages.python.project import PythonProject, lines, strings
 
 # The names under which projects keep what their tests need; the first ones say it most plainly.
 NAMES = ("test", "tests", "testing", "dev", "develop", "development")
@@ -42,7 +42,7 @@ class Needs:
             self.reasons.append(reason)
 
 
-def gather(project: Project) -> Needs:
+def gather(project: PythonProject) -> Needs:
     """Ask every source in turn. Hints of test runners are only followed as long as nothing has brought
     pytest.
     """
@@ -67,7 +67,7 @@ def name_of(requirement: str) -> str:
     return normal(found.group()) if found else ""
 
 
-def extras_of(project: Project) -> dict[str, tuple[str, ...]]:
+def extras_of(project: PythonProject) -> dict[str, tuple[str, ...]]:
     """Every extra the project declares, with its requirements."""
     found = {
         name: strings(value)
@@ -82,7 +82,7 @@ def extras_of(project: Project) -> dict[str, tuple[str, ...]]:
     return found | {name: strings(value) for name, value in table(project.setup_py, "extras_require").items()}
 
 
-def _extras(project: Project, needs: Needs) -> None:
+def _extras(project: PythonProject, needs: Needs) -> None:
     for name, requirements in extras_of(project).items():
         if normal(name) in NAMES:
             needs.extras.append(name)
@@ -97,7 +97,7 @@ def _extras(project: Project, needs: Needs) -> None:
             needs.note(old_style, "`tests_require`")
 
 
-def _groups(project: Project, needs: Needs) -> None:
+def _groups(project: PythonProject, needs: Needs) -> None:
     groups = table(project.pyproject, "dependency-groups")
     for name in groups:
         if normal(name) in NAMES:
@@ -117,7 +117,7 @@ def _group(groups: Table, name: str, seen: set[str]) -> Iterator[str]:
             yield from _group(groups, included, seen | {normal(name)})
 
 
-def _tool_groups(project: Project, needs: Needs) -> None:
+def _tool_groups(project: PythonProject, needs: Needs) -> None:
     """Groups that only one tool knows: their requirements are taken over one by one."""
     poetry = {name: table(value, "dependencies") for name, value in project.tool("poetry", "group").items()}
     poetry["dev"] = poetry.get("dev", {}) | project.tool("poetry", "dev-dependencies")
@@ -150,7 +150,7 @@ def _take(needs: Needs, kind: str, groups: dict[str, tuple[str, ...]]) -> None:
             needs.note(plain, f"{kind} `{name}`")
 
 
-def _requirement_files(project: Project, needs: Needs) -> None:
+def _requirement_files(project: PythonProject, needs: Needs) -> None:
     kinds = {
         path: found.group("kind")
         for path in sorted(project.paths)
@@ -165,7 +165,7 @@ def _requirement_files(project: Project, needs: Needs) -> None:
         needs.note(lines(project.text(path)), f"`{path}`")
 
 
-def _tox(project: Project, needs: Needs) -> None:
+def _tox(project: PythonProject, needs: Needs) -> None:
     sections = (
         project.tox_ini["testenv"] if project.tox_ini.has_section("testenv") else {},
         project.tool("tox", "env_run_base"),
@@ -189,7 +189,7 @@ def _tox(project: Project, needs: Needs) -> None:
             needs.reasons.append("`deps` of tox")
 
 
-def _tox_line(project: Project, needs: Needs, line: str) -> None:
+def _tox_line(project: PythonProject, needs: Needs, line: str) -> None:
     """One line of `deps`. A line for some environments only, or with a variable, is left out."""
     if "{" in line or re.match(r"[\w!,.-]+\s*:\s", line):
         return
@@ -203,7 +203,7 @@ def _tox_line(project: Project, needs: Needs, line: str) -> None:
         needs.names.add(name_of(line))
 
 
-def _nox(project: Project, needs: Needs) -> None:
+def _nox(project: PythonProject, needs: Needs) -> None:
     """Literal arguments of `session.install(...)` in the test sessions of a noxfile."""
     try:
         tree = ast.parse(project.text("noxfile.py"))
@@ -221,7 +221,7 @@ def _nox(project: Project, needs: Needs) -> None:
             _nox_words(project, needs, words)
 
 
-def _nox_words(project: Project, needs: Needs, words: list[str]) -> None:
+def _nox_words(project: PythonProject, needs: Needs, words: list[str]) -> None:
     after_r = {second for first, second in pairwise(words) if first in {"-r", "--requirement"}}
     known = extras_of(project)
     for word in words:

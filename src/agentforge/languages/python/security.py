@@ -105,8 +105,8 @@ _PLAIN: Mapping[str, tuple[str, Severity]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A call with what stands around it."""
+class _CallSite:
+    """A call, the name it calls, and the definitions around it."""
 
     node: ast.Call
     called: str
@@ -146,7 +146,7 @@ def _in_code(tree: ast.Module, *, is_test: bool) -> Iterator[Risk]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             around = (*around, *(name for target in targets for name in _names(target)))
         if isinstance(node, ast.Call):
-            place = _Place(node, _dotted(node.func, imports), around)
+            place = _CallSite(node, _dotted(node.func, imports), around)
             yield from (hit for check in _CALLS for hit in check(place))
         elif isinstance(node, ast.JoinedStr | ast.BinOp) and _formatted_sql(node):
             yield Risk(node.lineno, "sql-format", "medium")
@@ -204,7 +204,7 @@ def _is_chosen(value: ast.expr) -> bool:
     )
 
 
-def _code(place: _Place) -> Iterator[Risk]:
+def _code(place: _CallSite) -> Iterator[Risk]:
     if (
         place.called in ("eval", "exec", "builtins.eval", "builtins.exec")
         and place.node.args
@@ -213,7 +213,7 @@ def _code(place: _Place) -> Iterator[Risk]:
         yield Risk(place.node.lineno, "dynamic-code", "high")
 
 
-def _shell(place: _Place) -> Iterator[Risk]:
+def _shell(place: _CallSite) -> Iterator[Risk]:
     shell = place.word("shell")
     by_shell = shell is not None and not (isinstance(shell, ast.Constant) and not shell.value)
     if by_shell or place.called in _SHELLS:
@@ -223,7 +223,7 @@ def _shell(place: _Place) -> Iterator[Risk]:
         )
 
 
-def _loading(place: _Place) -> Iterator[Risk]:
+def _loading(place: _CallSite) -> Iterator[Risk]:
     if place.called in _LOADS:
         yield Risk(place.node.lineno, "unsafe-load", "high")
     elif place.called in ("yaml.load", "yaml.load_all"):
@@ -232,7 +232,7 @@ def _loading(place: _Place) -> Iterator[Risk]:
             yield Risk(place.node.lineno, "unsafe-load", "high")
 
 
-def _hashing(place: _Place) -> Iterator[Risk]:
+def _hashing(place: _CallSite) -> Iterator[Risk]:
     name = place.called.removeprefix("hashlib.")
     if (
         place.called == "hashlib.new"
@@ -248,12 +248,12 @@ def _hashing(place: _Place) -> Iterator[Risk]:
         yield Risk(place.node.lineno, "weak-hash", "low")
 
 
-def _verifying(place: _Place) -> Iterator[Risk]:
+def _verifying(place: _CallSite) -> Iterator[Risk]:
     if place.is_false("verify") or place.is_false("verify_ssl") or place.is_false("check_hostname"):
         yield Risk(place.node.lineno, "no-verify", "high")
 
 
-def _querying(place: _Place) -> Iterator[Risk]:
+def _querying(place: _CallSite) -> Iterator[Risk]:
     last = place.called.rpartition(".")[2]
     if last in _EXECUTES and place.node.args and _formatted_sql(place.node.args[0]):
         yield Risk(place.node.lineno, "sql-format", "high")
@@ -261,12 +261,12 @@ def _querying(place: _Place) -> Iterator[Risk]:
         yield Risk(place.node.lineno, "sql-format", "medium")
 
 
-def _guessing(place: _Place) -> Iterator[Risk]:
+def _guessing(place: _CallSite) -> Iterator[Risk]:
     if place.called.startswith("random.") and "System" not in place.called and place.mentions(_CHANCE):
         yield Risk(place.node.lineno, "weak-random", "medium")
 
 
-def _serving(place: _Place) -> Iterator[Risk]:
+def _serving(place: _CallSite) -> Iterator[Risk]:
     debug = place.word("debug")
     if place.called.endswith(".run") and isinstance(debug, ast.Constant) and debug.value is True:
         yield Risk(place.node.lineno, "debug-server", "medium")
@@ -278,7 +278,7 @@ def _serving(place: _Place) -> Iterator[Risk]:
         yield Risk(place.node.lineno, "no-autoescape", "medium")
 
 
-def _filing(place: _Place) -> Iterator[Risk]:
+def _filing(place: _CallSite) -> Iterator[Risk]:
     if place.called in _PLAIN:
         yield Risk(place.node.lineno, *_PLAIN[place.called])
     last = place.called.rpartition(".")[2]
@@ -289,7 +289,7 @@ def _filing(place: _Place) -> Iterator[Risk]:
         yield Risk(place.node.lineno, "wide-permission", "medium")
 
 
-_CALLS: tuple[Callable[[_Place], Iterator[Risk]], ...] = (
+_CALLS: tuple[Callable[[_CallSite], Iterator[Risk]], ...] = (
     _code,
     _shell,
     _loading,

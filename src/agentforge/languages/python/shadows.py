@@ -1,4 +1,4 @@
-"""New modules that would be imported in the place of others: of the standard library, or of the environment."""
+"""New modules that would be imported in the place of those of the standard library or the environment."""
 
 import re
 import sys

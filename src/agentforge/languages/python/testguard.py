@@ -41,7 +41,7 @@ test_ids_in_source.__test__ = False  # type: ignore[attr-defined]  # pytest woul
 
 
 def source_of_test(text: str, identity: str) -> str | None:
-    """A test of a file as normalised text, its decorators included; None where the file does not define it."""
+    """A test of a file as normalised text, with its decorators; None where the file does not define it."""
     tree = parse(text)
     name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
     found = [nodes[-1] for known, nodes, _ in _functions(tree.body) if known == name] if tree else []
@@ -244,7 +244,7 @@ def _asserts(node: ast.expr) -> bool:
 
 
 def _always(test: ast.expr) -> bool:
-    """True whatever the code under test does."""
+    """Whether an assertion is true whatever the code under test does."""
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):

@@ -25,7 +25,7 @@ CALLED: frozenset[Outcome] = frozenset({"passed", "failed", "xfailed", "xpassed"
 
 @dataclass(slots=True)
 class Report:
-    """What the lines say, put together."""
+    """The records of a report, put together."""
 
     results: dict[str, TestResult] = field(default_factory=dict)
     collect_errors: dict[str, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Report:
     groups: dict[str, int] = field(default_factory=dict)
     """Every collected id, with the place whose canaries vouch for it."""
     canaries: dict[tuple[int, str], str] = field(default_factory=dict)
-    """Those that did not behave, and how."""
+    """The canaries that did not behave, and how."""
     behaved: set[tuple[int, str]] = field(default_factory=set)
     last_started: str = ""
     internal_error: str = ""

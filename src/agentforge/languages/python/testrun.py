@@ -36,13 +36,13 @@ RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class PytestCommand:
     """What of a test command is kept when the judge starts pytest."""
 
     options: tuple[str, ...]
-    """Of the interpreter."""
+    """Options of the interpreter."""
     tail: tuple[str, ...]
-    """Of pytest."""
+    """Options and paths for pytest."""
     from_folder: bool
     """Whether modules of the folder it starts in can be imported, as `python -m` has it."""
 
@@ -66,14 +66,14 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
     try:
-        return _Run(sandbox, env, tree.resolve(), tuple(ids), place).go(
+        return _PytestRun(sandbox, env, tree.resolve(), tuple(ids), place).go(
             base_command, timeout_s, writable=writable
         )
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-class _Run:
+class _PytestRun:
     """One run: the files it needs, the command, and what became of it."""
 
     def __init__(
@@ -122,7 +122,7 @@ class _Run:
         (self._out / "tmp").mkdir(parents=True)
         lay_judge(self._plugin)
 
-    def _confinement(self, start: Start, timeout_s: float, *, writable: bool) -> Confinement:
+    def _confinement(self, start: PytestCommand, timeout_s: float, *, writable: bool) -> Confinement:
         variables = dict(run_env(self._env, self._tree))
         settings = {
             "report": str(self._report),
@@ -164,9 +164,9 @@ class _Run:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
-            return f"pytest stopped before it collected (exit code {done.code}): {telling_line(printed)}".removesuffix(
-                ": "
-            )
+            said = telling_line(printed)
+            stopped = f"pytest stopped before it collected (exit code {done.code})"
+            return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()
         if doubt:
             return doubt if report.ended or report.tampered else f"{doubt} (exit code {done.code})"
@@ -175,7 +175,7 @@ class _Run:
         return ""
 
 
-def start_of(command: Sequence[str]) -> Start | None:
+def start_of(command: Sequence[str]) -> PytestCommand | None:
     """How a command starts pytest: directly, or by a runner whose one effect is the environment that a run
     has anyway; None where it does not say.
     """
@@ -185,12 +185,12 @@ def start_of(command: Sequence[str]) -> Start | None:
             continue
         before, tail = words[:place], tuple(words[place + 1 :])
         if not before:
-            return Start((), tail, from_folder=False)
+            return PytestCommand((), tail, from_folder=False)
         if PurePosixPath(before[0]).name in RUNNERS:
-            return Start((), tail, from_folder="-m" in before)
+            return PytestCommand((), tail, from_folder="-m" in before)
         if before[-1] == "-m" and PurePosixPath(before[0]).name.startswith("python"):
             runs_another = "-m" in before[:-1]
-            return Start(() if runs_another else tuple(before[1:-1]), tail, from_folder=True)
+            return PytestCommand(() if runs_another else tuple(before[1:-1]), tail, from_folder=True)
         return None
     return None
 
@@ -198,8 +198,8 @@ def start_of(command: Sequence[str]) -> Start | None:
 def unknown_command(command: Sequence[str]) -> str:
     """Why a command is not run."""
     return (
-        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct `commands.test` in "
-        "`.agentforge/config/settings.yaml`, for example to `python -m pytest`"
+        f"`{' '.join(command)}` does not start pytest, and the verdicts are pytest's; correct "
+        "`commands.test` in `.agentforge/config/settings.yaml`, for example to `python -m pytest`"
     )
 
 
@@ -209,7 +209,7 @@ def lay_judge(folder: Path) -> None:
     (folder / SCRIPT).write_bytes(source)
 
 
-def joining(start: Start, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
+def joining(start: PytestCommand, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
     """How the tree joins the path when the judge is loaded. Until then no variable leads to it."""
     return {
         "path": variables.pop("PYTHONPATH", ""),

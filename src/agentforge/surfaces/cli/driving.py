@@ -23,7 +23,7 @@ class Drive(Protocol):
     """`drive` or `resume`, with the options of a command."""
 
     def __call__(self, task: OpenTask, watcher: Watcher, /, *, ask: Ask | None) -> State:
-        """Until the task is over or waits."""
+        """Drives until the task is over or waits for somebody."""
 
 
 def drive_and_tell(
@@ -45,7 +45,7 @@ def drive_and_tell(
 
 def tell_handed_over(task: OpenTask, problem: UserError | None) -> int:
     """That workers have the task; and what is in their way, if anything is."""
-    print_last(f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows how it stands.")
+    print_last(f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows its status.")
     if problem is not None:
         raise problem
     return 0

@@ -58,7 +58,7 @@ def permission_flags(command: F) -> F:
 def permissions_of(
     areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool
 ) -> "StartPermissions":
-    """What was said, as it is kept."""
+    """The flags as the value that is kept for the task."""
     from agentforge.store.user.start_permissions import StartPermissions
 
     return StartPermissions(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)

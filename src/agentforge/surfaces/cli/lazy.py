@@ -32,7 +32,7 @@ class LazyGroup(click.Group):
         return [name for name, entry in self._entries.items() if entry.help]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command, imported now."""
+        """Imports the module of a command and returns the command; None for an unknown name."""
         entry = self._entries.get(cmd_name)
         if entry is None:
             return None

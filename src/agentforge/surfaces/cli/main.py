@@ -27,17 +27,15 @@ COMMANDS = {
     ),
     "design": LazyCommand(f"{_HERE}.start:design", "Turn a request into a specification; change nothing"),
     "implement": LazyCommand(
-        f"{_HERE}.start:implement", "Turn a request into a verified branch, whatever its words"
+        f"{_HERE}.start:implement", "Turn a request into a verified branch, however it is worded"
     ),
     "status": LazyCommand(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
-    "continue": LazyCommand(f"{_HERE}.resume:resume", "Go on with a task that was stopped (also: resume)"),
+    "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
     "worker": LazyCommand(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
     "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
     "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
-    "escalations": LazyCommand(
-        f"{_HERE}.escalations:escalations", "List and show the questions that wait for you"
-    ),
+    "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
@@ -55,17 +53,15 @@ COMMANDS = {
     "cost": LazyCommand(
         f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
     ),
-    "auth": LazyCommand(f"{_HERE}.auth:auth", "Keep, forget and look over your keys for model providers"),
-    "doctor": LazyCommand(
-        f"{_HERE}.doctor:doctor", "Show what works on this machine, and try to break its walls"
-    ),
+    "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
+    "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
     "sandbox": LazyCommand(
-        f"{_HERE}.sandbox:sandbox", "Run a command behind the walls that an agent's commands run behind"
+        f"{_HERE}.sandbox:sandbox", "Run a command in the sandbox that agents' commands run in"
     ),
     "redact": LazyCommand(f"{_HERE}.redact:redact", "Copy text without its secrets"),
     "demo": LazyCommand(
         f"{_HERE}.demo:demo",
-        "Watch one request become a verified branch: no key, packages from the index alone",
+        "Watch one request become a verified branch; needs no key, only the package index",
     ),
 }
 
@@ -154,7 +150,7 @@ def _internal(error: Exception) -> tuple[str, ...]:
         where,
         (
             "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the "
-            "whole story."
+            "full traceback."
         ),
     )
 

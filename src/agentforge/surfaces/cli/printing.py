@@ -12,7 +12,7 @@ from agentforge.system.visible import harmless
 
 
 def print_json(value: object) -> None:
-    """One JSON document."""
+    """Prints one JSON document, indented."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 

@@ -31,7 +31,7 @@ _MODES = {"100644": False, "100755": True}
 _IGNORED = ("index ", "similarity index ", "dissimilarity index ", "Index: ", "=====", "```", "-- ")
 
 
-class Line(NamedTuple):
+class PatchLine(NamedTuple):
     """A line of a hunk: its mark (space, minus or plus) and its text with its ending."""
 
     mark: str
@@ -40,16 +40,16 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One place of a file, before and after."""
+    """The change of one place in a file."""
 
     header: str
     start: int
     """The first old line, from 1; with no old lines, the line after which the new ones come."""
-    lines: tuple[Line, ...]
+    lines: tuple[PatchLine, ...]
 
     @property
     def old(self) -> list[str]:
-        """The lines that must be there."""
+        """The lines that the file must have there before."""
         return [line.text for line in self.lines if line.mark != "+"]
 
 
@@ -66,7 +66,7 @@ class FilePatch:
 
     @property
     def name(self) -> str:
-        """The path to speak of."""
+        """The path to name in messages: the new one, else the old one."""
         return self.target or self.source or "?"
 
 
@@ -85,7 +85,7 @@ def parse(text: str) -> tuple[FilePatch, ...]:
     """The files of a patch in its order. A text that cannot be read whole is a mistake that names the
     line.
     """
-    reader = _Reader(text.split("\n"))
+    reader = _PatchReader(text.split("\n"))
     found = []
     while reader.has_more():
         patch = reader.file()
@@ -198,7 +198,7 @@ def _occurrences(lines: list[str], old: list[str], start: int) -> list[int]:
 
 
 @dataclass(slots=True)
-class _Header:
+class _FileHeader:
     """What the lines before the hunks of one file said."""
 
     git: tuple[str, str] | None = None
@@ -210,7 +210,7 @@ class _Header:
     executable: bool | None = None
 
 
-class _Reader:
+class _PatchReader:
     """Goes through a patch line by line."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -225,9 +225,9 @@ class _Reader:
         line = self.lines[self.at]
         if line.startswith("diff --git "):
             self.at += 1
-            return self._rest(_Header(git=_git_names(line.rstrip("\r")[len("diff --git ") :])))
+            return self._rest(_FileHeader(git=_git_names(line.rstrip("\r")[len("diff --git ") :])))
         if self._is_pair(self.at):
-            return self._rest(_Header())
+            return self._rest(_FileHeader())
         if line.startswith(("@@", "*** ")) or (line[:1] in ("+", "-") and not line.startswith(_IGNORED)):
             raise _bad(
                 f"line {self.at + 1} of the patch belongs to no file: {line[:120]!r}; each file begins "
@@ -239,7 +239,7 @@ class _Reader:
             self.at = len(self.lines)
         return None
 
-    def _rest(self, header: _Header) -> FilePatch:
+    def _rest(self, header: _FileHeader) -> FilePatch:
         while self.has_more() and header.source is None and not self._is_pair(self.at):
             line = self.lines[self.at].rstrip("\r")
             if line.startswith(("diff --git ", "@@")) or not _understood(line, header):
@@ -270,9 +270,9 @@ class _Reader:
             lines = self._until_header(found.group())
         return Hunk(found.group(), start, tuple(lines))
 
-    def _counted(self, old: int, new: int) -> list[Line] | None:
+    def _counted(self, old: int, new: int) -> list[PatchLine] | None:
         """The body as the header counts it; None if it is not like that."""
-        lines: list[Line] = []
+        lines: list[PatchLine] = []
         while old > 0 or new > 0:
             if not self.has_more() or (line := _line(self.lines[self.at])) is None:
                 return None
@@ -288,8 +288,8 @@ class _Reader:
             None if goes_on and not self._is_pair(self.at) and self.lines[self.at].rstrip() != "--" else lines
         )
 
-    def _until_header(self, head: str) -> list[Line]:
-        lines: list[Line] = []
+    def _until_header(self, head: str) -> list[PatchLine]:
+        lines: list[PatchLine] = []
         while self.has_more() and not self.lines[self.at].startswith(("@@", "diff --git ", "```")):
             raw = self.lines[self.at]
             if raw.startswith(("--- ", "+++ ")):
@@ -306,7 +306,7 @@ class _Reader:
             lines.append(line)
             self.at += 1
             self._no_newline(lines)
-        while lines and lines[-1] == Line(" ", "\n") and self.lines[self.at - 1] == "":
+        while lines and lines[-1] == PatchLine(" ", "\n") and self.lines[self.at - 1] == "":
             # Empty lines before the next header separate; as context they would have a space.
             lines.pop()
             self.at -= 1
@@ -317,7 +317,7 @@ class _Reader:
             raise _bad(f"the hunk `{head}` before line {gap + 1} of the patch is empty")
         return lines
 
-    def _no_newline(self, lines: list[Line]) -> None:
+    def _no_newline(self, lines: list[PatchLine]) -> None:
         if self.has_more() and self.lines[self.at].startswith("\\"):
             lines[-1] = lines[-1]._replace(text=lines[-1].text.removesuffix("\n"))
             self.at += 1
@@ -330,13 +330,13 @@ class _Reader:
         )
 
 
-def _line(raw: str) -> Line | None:
+def _line(raw: str) -> PatchLine | None:
     if raw in ("", "\r"):
-        return Line(" ", raw + "\n")
-    return Line(raw[0], raw[1:] + "\n") if raw[0] in " +-" else None
+        return PatchLine(" ", raw + "\n")
+    return PatchLine(raw[0], raw[1:] + "\n") if raw[0] in " +-" else None
 
 
-def _understood(line: str, header: _Header) -> bool:
+def _understood(line: str, header: _FileHeader) -> bool:
     """Take in one of git's own header lines."""
     word, _, value = line.rpartition(" ")
     if word in ("new file mode", "new mode", "deleted file mode", "old mode"):
@@ -355,7 +355,7 @@ def _understood(line: str, header: _Header) -> bool:
     return line.startswith(_IGNORED)
 
 
-def _file(header: _Header, hunks: tuple[Hunk, ...]) -> FilePatch:
+def _file(header: _FileHeader, hunks: tuple[Hunk, ...]) -> FilePatch:
     source, target = header.source, header.target
     if source is None or target is None:
         source, target = header.git or ("", "")

@@ -13,7 +13,7 @@ from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.system.beneath import Content, change_all, read_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
+from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.nearest import describe_miss
 from agentforge.tools.change.patches import Applied, FilePatch, Misfit, apply, parse
 from agentforge.tools.change.writing import encoded
@@ -46,7 +46,7 @@ class _Plan:
     removed: list[str] = field(default_factory=list)
     written: dict[str, Content] = field(default_factory=dict)
     created: list[str] = field(default_factory=list)
-    opened: list[Opened] = field(default_factory=list)
+    opened: list[OpenedRange] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
 
 
@@ -90,7 +90,7 @@ def _create(patch: FilePatch, plan: _Plan, leaving: set[str], bench: Workbench) 
     text = "".join(line.text for hunk in patch.hunks for line in hunk.lines)
     _write(plan, target, Content(encoded(text), 0o755 if patch.executable else None))
     plan.created.append(target)
-    plan.opened += [Opened(target, 1, min(len(lines_of(text)), MAX_LINES))] if text else []
+    plan.opened += [OpenedRange(target, 1, min(len(lines_of(text)), MAX_LINES))] if text else []
     plan.rows.append(f"created {target}, {len(lines_of(text))} lines")
 
 
@@ -100,7 +100,7 @@ def _delete(patch: FilePatch, source: _Source, plan: _Plan, bench: Workbench) ->
     if left and patch.hunks:
         raise ModelMistake(
             "bad_patch",
-            f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines of it; use delete_file",
+            f"`{source.path}` is to be deleted, and the patch leaves {len(left)} lines; use delete_file",
         )
     plan.removed.append(source.path)
     plan.rows.append(f"deleted {source.path}")
@@ -124,7 +124,7 @@ def _change(
     _write(
         plan, target, Content(encoded(after.text) if patch.hunks else source.data, _mode(source.mode, patch))
     )
-    plan.opened += [Opened(target, first, last) for first, last in after.places if first <= last]
+    plan.opened += [OpenedRange(target, first, last) for first, last in after.places if first <= last]
 
 
 def _write(plan: _Plan, path: str, content: Content) -> None:
@@ -187,12 +187,13 @@ def _applied(source: _Source, patch: FilePatch) -> Applied:
         if not misfit.hunk.old:
             raise ModelMistake(
                 "no_match",
-                f"{where} adds lines beyond the file's {len(lines_of(text))} lines, or before an earlier hunk",
+                f"{where} adds lines beyond the file's {len(lines_of(text))} lines, "
+                "or before an earlier hunk",
             ) from None
         if len(misfit.hunk.old) > _COMPARED_LINES:
             raise ModelMistake(
                 "no_match",
-                f"{where} does not fit; nothing was changed: make hunks of fewer than {_COMPARED_LINES} lines",
+                f"{where} does not fit; nothing was changed: use hunks of under {_COMPARED_LINES} lines",
             ) from None
         miss = describe_miss(text, "".join(misfit.hunk.old), path).replace("`old` is", "its old text is", 1)
         raise ModelMistake("no_match", f"{where} does not fit; nothing was changed: {miss}") from None

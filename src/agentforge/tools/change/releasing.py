@@ -14,7 +14,7 @@ from agentforge.languages.measures import leftover
 from agentforge.languages.values import Manifest
 from agentforge.system.beneath import Content, read_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors, relative_to, resolve_inside
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
+from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.changelog import Placed, has_entry_for, with_entry
 from agentforge.tools.look.analysing import manifest_of
 from agentforge.tools.look.documents import headings, is_document
@@ -166,7 +166,7 @@ def _written(bench: Workbench, path: str, placed: Placed) -> ToolResult:
     return ToolResult(
         ok=True,
         text=f"`{path}`, lines {placed.start}-{placed.end}: added under `{placed.section}`.",
-        opened=(Opened(path, max(1, placed.start - 5), placed.end),),
+        opened=(OpenedRange(path, max(1, placed.start - 5), placed.end),),
         wrote=(path,),
     )
 

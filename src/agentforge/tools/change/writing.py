@@ -13,7 +13,7 @@ from agentforge.core.reply import Json
 from agentforge.languages.symbols import outline
 from agentforge.system.beneath import Content, read_beneath, remove_beneath, replace_beneath, state_beneath
 from agentforge.system.files import disk_errors
-from agentforge.tools.base import Opened, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
+from agentforge.tools.base import OpenedRange, Tool, ToolResult, ToolSpec, Workbench, object_schema, text_of
 from agentforge.tools.change.nearest import describe_miss
 from agentforge.tools.look.reading import MAX_LINES
 from agentforge.tools.look.source import MAX_BYTES, lines_of
@@ -50,7 +50,7 @@ def create_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
             spot.root, spot.path, Content(data, None if state is None else stat.S_IMODE(state.st_mode))
         )
     count = len(lines_of(content))
-    opened = (Opened(shown, 1, min(count, MAX_LINES)),) if content else ()
+    opened = (OpenedRange(shown, 1, min(count, MAX_LINES)),) if content else ()
     text = f"{'Created' if state is None else 'Replaced'} `{shown}`, {count} lines."
     return _done(
         spot,
@@ -191,7 +191,7 @@ def _spliced(raw: str, start: int, end: int, new: str) -> str:
     return raw[: start + bisect_left(returns, start)] + ending + raw[end + bisect_left(returns, end) :]
 
 
-def _around(text: str, path: str, first: int, last: int) -> tuple[Opened, ...]:
+def _around(text: str, path: str, first: int, last: int) -> tuple[OpenedRange, ...]:
     """What to look at after an edit: the smallest symbol that holds it, else a few lines around."""
     holding = [
         each
@@ -203,9 +203,9 @@ def _around(text: str, path: str, first: int, last: int) -> tuple[Opened, ...]:
     ]
     if holding:
         smallest = min(holding, key=lambda each: each.end - each.start)
-        return (Opened(path, smallest.start, smallest.end, smallest.name),)
+        return (OpenedRange(path, smallest.start, smallest.end, smallest.name),)
     count = len(lines_of(text))
-    return (Opened(path, max(1, first - _AROUND), min(count, last + _AROUND)),) if count else ()
+    return (OpenedRange(path, max(1, first - _AROUND), min(count, last + _AROUND)),) if count else ()
 
 
 def _lines(first: int, last: int) -> str:

@@ -10,7 +10,7 @@ from agentforge.languages.imports import is_package
 from agentforge.languages.symbols import docstrings
 from agentforge.languages.table import is_code
 from agentforge.tools.base import (
-    Opened,
+    OpenedRange,
     Tool,
     ToolResult,
     ToolSpec,
@@ -108,7 +108,7 @@ def _matching(query: str, path: str, bench: Workbench) -> ToolResult:
         last = each.start + len(each.lines) - 1
         head = f"{each.path}, lines {each.start}-{last}: {each.title or 'opening'}"
         blocks.append(bounded(f"{head}\n{numbered(each.lines, each.start)}", room))
-        opened.append(Opened(each.path, each.start, last))
+        opened.append(OpenedRange(each.path, each.start, last))
     left = f"\n[{len(best) - len(kept)} weaker matches]" if len(best) > len(kept) else ""
     return ToolResult(ok=True, text="\n\n".join(blocks) + left, opened=tuple(opened))
 

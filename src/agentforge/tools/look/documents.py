@@ -43,7 +43,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocumentSection:
     """A heading with all the lines below it up to the next one; the title is empty for what stands before the
     first.
     """
@@ -136,14 +136,14 @@ def _underlined(lines: Sequence[str], at: int) -> str | None:
     return None if before.strip() or title[0] in " \t" else below[1]
 
 
-def sections(text: str) -> tuple[Section, ...]:
+def sections(text: str) -> tuple[DocumentSection, ...]:
     """The text cut at its headings."""
     count = len(text.replace("\r\n", "\n").rstrip("\n").split("\n")) if text.strip() else 0
     found = headings(text)
-    cut: list[Section] = []
+    cut: list[DocumentSection] = []
     if count and (not found or found[0].line > 1):
-        cut.append(Section("", 0, 1, found[0].line - 1 if found else count))
+        cut.append(DocumentSection("", 0, 1, found[0].line - 1 if found else count))
     for at, heading in enumerate(found):
         end = found[at + 1].line - 1 if at + 1 < len(found) else count
-        cut.append(Section(heading.title, heading.level, heading.line, end))
+        cut.append(DocumentSection(heading.title, heading.level, heading.line, end))
     return tuple(cut)

@@ -40,7 +40,7 @@ _PATH: dict[str, Json] = {
 
 
 class _Failed(Exception):
-    """Git said no; the result says what."""
+    """A git command failed; `result` holds its message."""
 
     def __init__(self, result: ToolResult) -> None:
         super().__init__(result.text)
@@ -53,13 +53,13 @@ def git_status(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     if isinstance(git, ToolResult):
         return git
     try:
-        fields = _said(git, [*_DIFF, "--no-renames", "--name-status", "-z", git.base, git.now(), "--"]).split(
-            "\0"
-        )
+        fields = _output(
+            git, [*_DIFF, "--no-renames", "--name-status", "-z", git.base, git.now(), "--"]
+        ).split("\0")
     except _Failed as failed:
         return failed.result
     rows = [
-        f"{_KINDS.get(kind, kind)} {_shown(path)}"
+        f"{_KINDS.get(kind, kind)} {_spelled(path)}"
         for kind, path in zip(fields[::2], fields[1::2], strict=False)
     ]
     head = (
@@ -80,18 +80,18 @@ def git_diff(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         now, path = git.now(), _pathspec(args, bench)
         names = [
             name
-            for name in _said(
+            for name in _output(
                 git, [*_DIFF, "--no-renames", "--name-only", "-z", git.base, now, "--", *path]
             ).split("\0")
             if name
         ]
         closed = [name for name in names if closed_to_all(name)]
         wanted = [name for name in names if name not in closed][:MAX_PATHS] if closed else path
-        text = _said(git, [*_DIFF, git.base, now, "--", *wanted]) if wanted or not closed else ""
+        text = _output(git, [*_DIFF, git.base, now, "--", *wanted]) if wanted or not closed else ""
     except _Failed as failed:
         return failed.result
     notes = [f"[only the first {MAX_PATHS} files are shown; give `path`]"] if len(wanted) == MAX_PATHS else []
-    notes += [f"[`{_shown(name)}` has changed and is not shown]" for name in closed]
+    notes += [f"[`{_spelled(name)}` has changed and is not shown]" for name in closed]
     return ToolResult(
         ok=True,
         text="\n".join([text.rstrip("\n"), *notes]).strip("\n")
@@ -115,7 +115,7 @@ def git_log(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         f"--max-count={limit}",
     ]
     try:
-        text = _said(git, [*words, git.base, "--", *_pathspec(args, bench)])
+        text = _output(git, [*words, git.base, "--", *_pathspec(args, bench)])
     except _Failed as failed:
         return failed.result
     return ToolResult(ok=True, text=text.rstrip("\n") or "No commit touches this path.")
@@ -134,15 +134,11 @@ def git_branch(_args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         "refs/heads",
     ]
     try:
-        text = _said(git, words)
+        text = _output(git, words)
     except _Failed as failed:
         return failed.result
-    return ToolResult(
-        ok=True,
-        text=f"The work will be on {git.branch}, from {git.base[:12]}.\nBranches, latest first:\n{text}".rstrip(
-            "\n"
-        ),
-    )
+    head = f"The work will be on {git.branch}, from {git.base[:12]}.\nBranches, latest first:"
+    return ToolResult(ok=True, text=f"{head}\n{text}".rstrip("\n"))
 
 
 def _port(bench: Workbench) -> GitPort | ToolResult:
@@ -153,7 +149,7 @@ def _port(bench: Workbench) -> GitPort | ToolResult:
     )
 
 
-def _said(git: GitPort, words: Sequence[str]) -> str:
+def _output(git: GitPort, words: Sequence[str]) -> str:
     result = git.run(words)
     if not result.ok:
         raise _Failed(replace(result, mistake=result.mistake or "git_failed"))
@@ -175,7 +171,7 @@ def _pathspec(args: Mapping[str, Json], bench: Workbench) -> list[str]:
     return [] if path == "." else [path]
 
 
-def _shown(path: str) -> str:
+def _spelled(path: str) -> str:
     return path if path.isprintable() else repr(path)
 
 

@@ -90,7 +90,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _PatternRun:
     """Lines of one sign that stand together: which of them fits makes no difference."""
 
     keeps: bool
@@ -106,7 +106,7 @@ class _Run:
 class Patterns:
     """The lines of one file, the last first."""
 
-    runs: tuple[_Run, ...]
+    runs: tuple[_PatternRun, ...]
 
     @classmethod
     def read(cls, text: str) -> "Patterns":
@@ -139,8 +139,8 @@ def _literal(escaped: re.Match[str]) -> str:
     return f"[{escaped[1]}]" if escaped[1] in "*?[" else escaped[1]
 
 
-def _run(keeps: bool, lines: Sequence[_Line]) -> _Run:  # noqa: FBT001 - as `groupby` gives it
-    return _Run(keeps, _Group.of([line for line in lines if not line.folders]), _Group.of(lines))
+def _run(keeps: bool, lines: Sequence[_Line]) -> _PatternRun:  # noqa: FBT001 - as `groupby` gives it
+    return _PatternRun(keeps, _Group.of([line for line in lines if not line.folders]), _Group.of(lines))
 
 
 class Wanted:

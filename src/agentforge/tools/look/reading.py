@@ -12,7 +12,7 @@ from agentforge.languages.values import Symbol
 from agentforge.system.globs import glob
 from agentforge.tools.base import (
     RESULT_CHARS,
-    Opened,
+    OpenedRange,
     Tool,
     ToolResult,
     ToolSpec,
@@ -22,7 +22,7 @@ from agentforge.tools.base import (
     object_schema,
     text_of,
 )
-from agentforge.tools.look.source import Source, numbered, open_source, read_source, walk
+from agentforge.tools.look.source import TextFile, numbered, open_source, read_source, walk
 
 MAX_LINES = 400
 """Lines in one `read_file`."""
@@ -96,7 +96,7 @@ def read_file(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     head = f"{source.path}, lines {start}-{end} of {count}"
     if end < min(number_of(args, "end", count), count):
         head += f"; at most {MAX_LINES} lines a call: go on with start={end + 1}"
-    opened = () if source.outer else (Opened(source.path, start, end),)
+    opened = () if source.outer else (OpenedRange(source.path, start, end),)
     return ToolResult(ok=True, text=_excerpt(head, source, start, end), opened=opened)
 
 
@@ -125,7 +125,7 @@ def read_symbol(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     return _symbol_result(hits)
 
 
-def _find_everywhere(name: str, bench: Workbench) -> list[tuple[Source, Symbol]]:
+def _find_everywhere(name: str, bench: Workbench) -> list[tuple[TextFile, Symbol]]:
     last = name.rsplit(".", 1)[-1]
     hits = []
     for path in walk(bench.root, bench.root):
@@ -138,14 +138,14 @@ def _find_everywhere(name: str, bench: Workbench) -> list[tuple[Source, Symbol]]
     return hits
 
 
-def _symbol_result(hits: list[tuple[Source, Symbol]]) -> ToolResult:
+def _symbol_result(hits: list[tuple[TextFile, Symbol]]) -> ToolResult:
     source, symbol = hits[0]
     head = f"{source.path}, {symbol.name}, lines {symbol.start}-{symbol.end}"
-    opened = () if source.outer else (Opened(source.path, symbol.start, symbol.end, symbol.name),)
+    opened = () if source.outer else (OpenedRange(source.path, symbol.start, symbol.end, symbol.name),)
     return ToolResult(ok=True, text=_excerpt(head, source, symbol.start, symbol.end), opened=opened)
 
 
-def _excerpt(head: str, source: Source, start: int, end: int) -> str:
+def _excerpt(head: str, source: TextFile, start: int, end: int) -> str:
     text = numbered(source.lines[start - 1 : end], start)
     if source.outer:
         return f"{head}\n{text}"
@@ -154,7 +154,7 @@ def _excerpt(head: str, source: Source, start: int, end: int) -> str:
     return bounded(f"{head}\n{text}")
 
 
-def _no_symbol(name: str, source: Source) -> str:
+def _no_symbol(name: str, source: TextFile) -> str:
     names = [each.name for each in outline(source.text, source.path)]
     close = difflib.get_close_matches(name, names, _SYMBOL_CANDIDATES, 0.5) or names[:_SYMBOL_CANDIDATES]
     return f"no symbol `{name}` in `{source.path}`" + (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.core.reply import Json
 from agentforge.languages.described import words
-from agentforge.languages.security import Finding, scan
+from agentforge.languages.security import SecurityFinding, scan
 from agentforge.languages.table import is_source
 from agentforge.languages.tests import looks_like_test
 from agentforge.languages.values import SEVERITIES
@@ -66,11 +66,11 @@ def _is_scanned(path: str) -> bool:
     return is_source(path) or path.endswith(_MAY_HOLD_SECRETS) or path.rpartition("/")[2].startswith(".env")
 
 
-def _scan(path: str, bench: Workbench) -> Sequence[Finding]:
+def _scan(path: str, bench: Workbench) -> Sequence[SecurityFinding]:
     return scan(read_source(bench.root, path).text, path, is_test=looks_like_test(path))
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: SecurityFinding) -> str:
     return (
         f"{finding.path}:{finding.line}: {finding.severity} {finding.rule}: {finding.message}; "
         f"{finding.advice}"

@@ -44,8 +44,8 @@ class Hits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What is looked for."""
+class _Query:
+    """One search: the pattern, and where and how it is looked for."""
 
     pattern: str
     regex: bool
@@ -59,13 +59,14 @@ class _Question:
 
     @property
     def how(self) -> str:
-        """For a person or a model that found nothing."""
+        """How the text was looked for, to be said where nothing was found."""
         kind = "a regular expression" if self.regex else "literal text"
-        return f"{kind}, {'in any case' if self.ignore_case else 'case counts'}{'' if self.regex else '; regex=true for a pattern'}"
+        case = "in any case" if self.ignore_case else "case counts"
+        return f"{kind}, {case}" + ("" if self.regex else "; regex=true for a pattern")
 
 
 def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
-    """`path:line: text` for every match."""
+    """Searches files for a pattern; every match is a line `path:line: text`."""
     pattern, place = text_of(args, "pattern"), text_of(args, "path")
     if "\n" in pattern:
         raise ModelMistake("bad_arguments", "a search matches within one line; `pattern` holds a line break")
@@ -73,7 +74,7 @@ def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         min(number_of(args, "max", DEFAULT_HITS), MAX_HITS),
         min(number_of(args, "context", 0), MAX_CONTEXT),
     )
-    question = _Question(pattern, args.get("regex") is True, args.get("ignore_case") is True, limit, context)
+    question = _Query(pattern, args.get("regex") is True, args.get("ignore_case") is True, limit, context)
     spot = bench.spot(place or ".")
     everything = args.get("all") is True
     files = _files(place, spot, texts_of(args, "globs"), everything=everything)
@@ -87,13 +88,13 @@ def search_codebase(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return ToolResult(
             ok=True, text=f"No match for `{pattern}` ({question.how}) in {len(files)} files.{left_out}"
         )
-    rows = list(_shown(hits.rows, "" if spot.outer is None else f"{spot.root}/", context))
+    rows = list(_printed(hits.rows, "" if spot.outer is None else f"{spot.root}/", context))
     if (more := hits.total - sum(match for *_, match in hits.rows)) > 0:
         rows.append(f"[{more} or more further matches; give `path`, `globs` or a longer pattern]")
     return ToolResult(ok=True, text="\n".join(rows))
 
 
-def _shown(rows: Iterable[regex_child.Row], top: str, context: int) -> Iterator[str]:
+def _printed(rows: Iterable[regex_child.Row], top: str, context: int) -> Iterator[str]:
     """As ripgrep shows them: `path:12: text` for a match, `path-13- text` for a line beside one, `--` where
     lines are left out.
     """
@@ -120,7 +121,7 @@ def _files(place: str, spot: Spot, globs: Sequence[str], *, everything: bool) ->
     ]
 
 
-def _literal(question: _Question, files: Iterable[str], root: Path) -> Hits:
+def _literal(question: _Query, files: Iterable[str], root: Path) -> Hits:
     rows: list[regex_child.Row] = []
     total = 0
     end = time.monotonic() + LITERAL_SECONDS
@@ -157,7 +158,7 @@ def _data(read: Callable[[str, int], bytes], path: str) -> bytes:
     return b"" if len(data) > MAX_BYTES or b"\0" in data[:8192] else data
 
 
-def _regex(question: _Question, files: list[str], root: Path) -> Hits:
+def _regex(question: _Query, files: list[str], root: Path) -> Hits:
     pattern = question.pattern
     asked = {
         "pattern": pattern,

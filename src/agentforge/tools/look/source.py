@@ -24,7 +24,7 @@ NOISE = CACHES | {".git"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextFile:
     """A file as text. `problem` is the sentence that says why there is none."""
 
     path: str
@@ -52,7 +52,7 @@ def numbered(lines: Sequence[str], first: int) -> str:
     return "\n".join(f"{number}|{_short(line)}" for number, line in enumerate(lines, first))
 
 
-def read_source(root: Path, relative: str) -> Source:
+def read_source(root: Path, relative: str) -> TextFile:
     """A file of the tree, read. A missing file is a mistake; a binary or huge one is answered in a
     sentence.
     """
@@ -65,23 +65,23 @@ def read_source(root: Path, relative: str) -> Source:
             "no_such_file", f"there is no file `{relative}`; list_files and search_codebase find files"
         )
     if not path.is_file():
-        return Source(shown, "", f"`{shown}` is not a regular file.")
+        return TextFile(shown, "", f"`{shown}` is not a regular file.")
     size = path.stat().st_size
     if size > MAX_BYTES:
-        return Source(shown, "", f"`{shown}` has {size:,} bytes: too large to read here.")
+        return TextFile(shown, "", f"`{shown}` has {size:,} bytes: too large to read here.")
     data = read_beneath(root, shown, MAX_BYTES)
     if b"\0" in data[:8192]:
-        return Source(shown, "", f"`{shown}` is a binary file of {size:,} bytes.")
-    return Source(shown, data.decode("utf-8", errors="replace"))
+        return TextFile(shown, "", f"`{shown}` is a binary file of {size:,} bytes.")
+    return TextFile(shown, data.decode("utf-8", errors="replace"))
 
 
-def open_source(bench: Workbench, given: str) -> Source:
+def open_source(bench: Workbench, given: str) -> TextFile:
     """The same for a path that an action names: of the tree, or of a directory that the user opened."""
     spot = bench.spot(given)
     if spot.outer is None:
         return read_source(bench.root, given)
     source = read_source(spot.root, spot.path)
-    return Source(
+    return TextFile(
         spot.shown, source.text, source.problem.replace(f"`{source.path}`", f"`{spot.shown}`"), outer=True
     )
 

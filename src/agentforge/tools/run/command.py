@@ -1,7 +1,8 @@
-"""The tool that runs a program: by a list of words, in the sandbox, for a bounded time. There is no shell, so nothing in a word means more.
+"""The tool that runs a program: by a list of words, in the sandbox, for a bounded time. There is no shell, so
+nothing in a word means more.
 
-A command line is taken only where a shell would do nothing but split it. All else is refused with the way to say it: a role that needs
-a pipe wants a script, and a script is a file that somebody can review.
+A command line is taken only where a shell would do nothing but split it. All else is refused with the way to
+say it: a role that needs a pipe wants a script, and a script is a file that somebody can review.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
 from agentforge.tools.base import (
-    Program,
+    SandboxedProgram,
     Tool,
     ToolResult,
     ToolSpec,
@@ -27,15 +28,17 @@ MAX_WORDS = 500
 _WORD_CHARS = 8000
 
 _PIECE = re.compile(
-    r"""(?P<space>[ \t]+)|(?P<plain>[A-Za-z0-9_./:=@%+,^-]+)|'(?P<single>[^'\n]*)'|"(?P<double>[^"\\$`!\n]*)\""""
+    r"""(?P<space>[ \t]+)|(?P<plain>[A-Za-z0-9_./:=@%+,^-]+)"""
+    r"""|'(?P<single>[^'\n]*)'|"(?P<double>[^"\\$`!\n]*)\""""
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 # fmt: off
 _NOT_PROGRAMS = frozenset((
-    "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "coproc", "declare", "do", "done", "elif", "else",
-    "enable", "esac", "eval", "exec", "exit", "export", "fc", "fg", "fi", "for", "function", "getopts", "hash", "if", "in", "jobs",
-    "let", "local", "logout", "popd", "pushd", "read", "readonly", "return", "select", "set", "shift", "shopt", "source", "suspend",
-    "then", "time", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", ".",
+    "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "coproc", "declare", "do",
+    "done", "elif", "else", "enable", "esac", "eval", "exec", "exit", "export", "fc", "fg", "fi", "for",
+    "function", "getopts", "hash", "if", "in", "jobs", "let", "local", "logout", "popd", "pushd", "read",
+    "readonly", "return", "select", "set", "shift", "shopt", "source", "suspend", "then", "time", "times",
+    "trap", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", ".",
 ))
 # fmt: on
 """Words that only a shell knows. As programs they do not exist, or do nothing that lasts."""
@@ -55,11 +58,13 @@ def run_command(args: Mapping[str, Json], bench: Workbench) -> ToolResult:
         return ToolResult(
             ok=False, text="run_command is not configured here; nothing was run", mistake="not_configured"
         )
-    return bench.command(Program(words, seconds, bench.permit))
+    return bench.command(SandboxedProgram(words, seconds, bench.permit))
 
 
 def words_of(line: str) -> tuple[str, ...]:
-    """The words of one plain command. What a shell would expand, join, redirect or run is a mistake that names the place."""
+    """The words of one plain command. What a shell would expand, join, redirect or run is a mistake that
+    names the place.
+    """
     words: list[str] = []
     building: str | None = None
     text = line.strip(" \t")
@@ -82,12 +87,14 @@ def words_of(line: str) -> tuple[str, ...]:
     if _ASSIGNMENT.match(words[0]):
         raise ModelMistake(
             "not_plain",
-            f'`{words[0][:80]}` sets a variable, which needs a shell; with argv: ["env", "NAME=value", "program"]',
+            f"`{words[0][:80]}` sets a variable, which needs a shell; "
+            'with argv: ["env", "NAME=value", "program"]',
         )
     if words[0] in _NOT_PROGRAMS:
         raise ModelMistake(
             "not_plain",
-            f"`{words[0]}` is a word of the shell, and there is none here; name a program, and its words in `argv`",
+            f"`{words[0]}` is a word of the shell, and there is none here; "
+            "name a program, and its words in `argv`",
         )
     return tuple(words)
 
@@ -110,8 +117,9 @@ def check_words(words: tuple[str, ...]) -> None:
 def _dynamic(text: str, at: int) -> ModelMistake:
     return ModelMistake(
         "not_plain",
-        f"character {at + 1} of `command`, at {text[at : at + 20]!r}, is one that a shell would act on, and there is no shell here. "
-        'Give the words as they are in `argv`, as in ["grep", "-n", "a|b", "x.txt"]; one program a call; a pipe or a loop is a script',
+        f"character {at + 1} of `command`, at {text[at : at + 20]!r}, is one that a shell would act on, "
+        "and there is no shell here. Give the words as they are in `argv`, "
+        'as in ["grep", "-n", "a|b", "x.txt"]; one program a call; a pipe or a loop is a script',
     )
 
 
@@ -119,7 +127,8 @@ COMMANDS: tuple[Tool, ...] = (
     Tool(
         ToolSpec(
             "run_command",
-            f"Run one program in the sandbox, without a shell. `argv`: its words; `timeout`: seconds, at most {MAX_SECONDS}.",
+            "Run one program in the sandbox, without a shell. `argv`: its words; "
+            f"`timeout`: seconds, at most {MAX_SECONDS}.",
             object_schema(
                 {},
                 {

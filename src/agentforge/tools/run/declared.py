@@ -15,7 +15,7 @@ from agentforge.catalog.own_tools import filled, slots
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.system.canon import digest_value
-from agentforge.tools.base import Effect, Program, Risk, Tool, ToolResult, ToolSpec, Workbench
+from agentforge.tools.base import Effect, Risk, SandboxedProgram, Tool, ToolResult, ToolSpec, Workbench
 from agentforge.tools.run.command import MAX_WORDS, check_words
 
 _WORD_CHARS = 8000
@@ -23,7 +23,7 @@ _LOOKS = frozenset({"pure", "read"})
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredTool:
     """One declaration, valid under its contract."""
 
     name: str
@@ -41,14 +41,14 @@ class Declared:
 class DeclaredCall:
     """What a person is asked about: the tool as it is declared, and the words that would run."""
 
-    tool: Declared
+    tool: DeclaredTool
     words: tuple[str, ...]
 
 
-def declared_from_json(value: Mapping[str, Json]) -> Declared:
+def declared_from_json(value: Mapping[str, Json]) -> DeclaredTool:
     """A tool from its validated YAML form."""
     schema = {**cast("dict[str, Json]", value["input"]), "additionalProperties": False}
-    return Declared(
+    return DeclaredTool(
         name=str(value["name"]),
         description=str(value["description"]).strip(),
         argv=tuple(str(word) for word in cast("list[Json]", value["argv"])),
@@ -60,12 +60,12 @@ def declared_from_json(value: Mapping[str, Json]) -> Declared:
     )
 
 
-def declared_tools(values: Mapping[str, Mapping[str, Json]]) -> dict[str, Declared]:
+def declared_tools(values: Mapping[str, Mapping[str, Json]]) -> dict[str, DeclaredTool]:
     """The declared tools of a task, from its own copy of the catalogue."""
     return {name: declared_from_json(value) for name, value in values.items()}
 
 
-def called(tools: Mapping[str, Declared], action: Action) -> DeclaredCall | None:
+def called(tools: Mapping[str, DeclaredTool], action: Action) -> DeclaredCall | None:
     """The declared tool that an action names, with the words it would run; None for every other tool. Raises
     as `words_of` does.
     """
@@ -73,7 +73,7 @@ def called(tools: Mapping[str, Declared], action: Action) -> DeclaredCall | None
     return None if tool is None else DeclaredCall(tool, words_of(tool, action.args))
 
 
-def as_tool(declared: Declared) -> Tool:
+def as_tool(declared: DeclaredTool) -> Tool:
     """The declaration as a row of the table."""
     spec = ToolSpec(
         declared.name, declared.description, declared.schema, declared.effect, stated=declared.risk
@@ -81,7 +81,7 @@ def as_tool(declared: Declared) -> Tool:
     return Tool(spec, partial(_run, declared))
 
 
-def words_of(declared: Declared, args: Mapping[str, Json]) -> tuple[str, ...]:
+def words_of(declared: DeclaredTool, args: Mapping[str, Json]) -> tuple[str, ...]:
     """The words that a call runs. A word whose argument was left out is left out."""
     words: list[str] = []
     after_options = False
@@ -107,7 +107,7 @@ def words_of(declared: Declared, args: Mapping[str, Json]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _run(declared: Declared, args: Mapping[str, Json], bench: Workbench) -> ToolResult:
+def _run(declared: DeclaredTool, args: Mapping[str, Json], bench: Workbench) -> ToolResult:
     words = words_of(declared, args)
     if bench.command is None:
         return ToolResult(
@@ -117,7 +117,7 @@ def _run(declared: Declared, args: Mapping[str, Json], bench: Workbench) -> Tool
         )
     effect = declared.effect
     return bench.command(
-        Program(
+        SandboxedProgram(
             words, declared.seconds, bench.permit, writes=effect not in _LOOKS, network=effect == "network"
         )
     )

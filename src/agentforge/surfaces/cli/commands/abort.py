@@ -13,7 +13,7 @@ Examples:
 The branch and everything on record are kept; `agentforge continue TASK` takes it up again."""
 )
 @click.argument("task")
-@click.option("--reason", default="", help="Why; it goes on record.")
+@click.option("--reason", default="", help="The reason, for the record.")
 def abort(*, task: str, reason: str) -> int:
     """End TASK and keep its work."""
     from agentforge.app.messages import abort as end
@@ -31,7 +31,7 @@ def abort(*, task: str, reason: str) -> int:
         )
     else:
         click.echo(
-            f"The driver of {found.task_id} was told, and stops when it comes to it. `agentforge status "
-            f"{found.task_id}` shows when."
+            f"{found.task_id} is driven by another process, which was told to stop. `agentforge status "
+            f"{found.task_id}` shows when it has."
         )
     return 0

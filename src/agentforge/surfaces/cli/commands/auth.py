@@ -25,7 +25,7 @@ Examples:
 A key in the environment comes first. A repository that is worked on can give none."""
 )
 def auth() -> None:
-    """Keep, forget and look over your keys for model providers."""
+    """Store, remove and list your keys for model providers."""
 
 
 @auth.command(
@@ -42,11 +42,11 @@ you alone."""
 @click.option("--from-stdin", is_flag=True, help="Read the key from the input instead of asking for it.")
 @click.option("--file", "in_file", is_flag=True, help="Keep it in the file even if there is a keychain.")
 def login(*, provider: str, from_stdin: bool, in_file: bool) -> int:
-    """Keep a key for PROVIDER."""
+    """Store a key for PROVIDER."""
     from agentforge.app.provider_keys import find_provider, keep_key
 
     found = find_provider(provider)
-    text = _given() if from_stdin else _typed(found)
+    text = _key_from_stdin() if from_stdin else _key_from_prompt(found)
     click.echo(f"The key for {found.name} is in {keep_key(found, text, in_file=in_file)}.")
     if found.key_env and os.environ.get(found.key_env):
         click.echo(f"{found.key_env} is set too, and comes first.")
@@ -115,11 +115,11 @@ def _cells(found: "KeyState") -> tuple[str, ...]:
     return found.provider.name, found.source or absent, found.hint or "", found.provider.host
 
 
-def _given() -> str:
+def _key_from_stdin() -> str:
     return sys.stdin.read(_LONGEST)
 
 
-def _typed(provider: "Provider") -> str:
+def _key_from_prompt(provider: "Provider") -> str:
     from agentforge.core.errors import UsageError
 
     if not sys.stdin.isatty():

@@ -49,7 +49,7 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     if as_data:
         print_json({"task": files.task_id if files else None, "by": by, **costs_fields(calls, by, saved)})
     elif not calls:
-        click.echo("No model has been asked yet.")
+        click.echo("No model calls yet.")
     else:
         click.echo(costs_page(calls, by, saved))
     return 0

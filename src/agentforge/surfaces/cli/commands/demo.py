@@ -54,13 +54,13 @@ No key is needed. The directory is kept, so that you can look at everything afte
 @click.option(
     "--sandbox",
     type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
-    help="The walls around what runs.",
+    help="The sandbox that code runs in.",
 )
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
-    """Watch one request become a verified branch: no key, packages from the index alone."""
+    """Watch one request become a verified branch; needs no key, only the package index."""
     from agentforge.app.driving import drive
     from agentforge.app.sample import REQUEST, start_demo
     from agentforge.app.steps import steps_of
@@ -82,8 +82,8 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
     code = tell(task, as_data=as_data)
     if not as_data:
         click.echo(
-            f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n  git log --stat "
-            f"{task.state.branch}"
+            f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n"
+            f"  git log --stat {task.state.branch}"
         )
     return code
 
@@ -97,9 +97,9 @@ def _announce(screen: "Screen", repository: Path, sandbox: str, watch: str) -> N
         screen.line("Code runs inside bubblewrap.")
     elif find_program("bwrap") is None:
         screen.line(
-            f"bubblewrap is not installed here, so the walls around what runs are weaker: {sandbox}.",
+            f"bubblewrap is not installed here, so the sandbox is weaker: {sandbox}.",
             "caught",
         )
     else:
-        screen.line(f"The walls around what runs are {sandbox}, not bubblewrap.", "caught")
+        screen.line(f"The sandbox is {sandbox}, not bubblewrap.", "caught")
     screen.line(f"Repository: {repository}")

@@ -15,12 +15,12 @@ Examples:
   agentforge doctor
   agentforge doctor --json
 
-Every kind of walls is tried by a program inside that wants out; every provider is asked, within 1.5
+Each sandbox is tested by a program inside that tries to get out; each provider is asked, within 1.5
 seconds. Exit code 1: something that every task needs is missing, such as a model that can answer."""
 )
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def doctor(*, as_data: bool) -> int:
-    """Show what works here, and try the walls."""
+    """Check this machine and test the sandbox."""
     from dataclasses import asdict
 
     from agentforge.app.machine import check_machine
@@ -69,9 +69,9 @@ def _show(machine: "MachineReport") -> None:
     for rung in machine.walls:
         if rung.walls is None:
             continue
-        click.echo(f"\nThe walls of {rung.name}, tried just now:")
+        click.echo(f"\nSandbox {rung.name}, tested just now:")
         for each in rung.tried:
             click.echo(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
-        click.echo("  What they promise:")
+        click.echo("  It promises:")
         for name, words in rung.walls.guarantee().items():
             click.echo(f"  {'':<8}{name:<13}{words}")

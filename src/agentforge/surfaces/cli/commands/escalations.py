@@ -17,7 +17,7 @@ Answer with `agentforge resolve ID`. HOST-LOST is a task of the engine temporal 
 to do is shown with it."""
 )
 def escalations() -> None:
-    """List and show the questions that wait for you."""
+    """List and show the open questions."""
 
 
 @escalations.command(
@@ -27,7 +27,7 @@ Examples:
   agentforge escalations list
   agentforge escalations list --all --json""",
 )
-@click.option("--all", "everything", is_flag=True, help="Answered ones too.")
+@click.option("--all", "everything", is_flag=True, help="Include answered questions.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
@@ -54,7 +54,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
         click.echo(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
         click.echo(f"    {brief(asked.question.text, 160)}")
     if not found and not lost.found:
-        click.echo("Nothing waits for you.")
+        click.echo("No open questions.")
     return 0
 
 

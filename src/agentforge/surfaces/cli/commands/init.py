@@ -19,7 +19,7 @@ Examples:
 Nothing is committed. Settings are read from the commit that a task starts from, so commit the file when it
 is right."""
 )
-@click.option("--force", is_flag=True, help="Write the settings anew over the ones that are there.")
+@click.option("--force", is_flag=True, help="Overwrite the settings that are there.")
 @click.option(
     "--with-catalog",
     is_flag=True,

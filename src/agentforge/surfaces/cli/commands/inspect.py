@@ -22,7 +22,7 @@ Steps are model calls, counted over the task. Without --step the last one is sho
 )
 @click.argument("task", required=False)
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
-@click.option("--show", type=click.Choice(["context", "reply", "state"]), help="What of the step.")
+@click.option("--show", type=click.Choice(["context", "reply", "state"]), help="Which part of the step.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""

@@ -81,7 +81,7 @@ Examples:
 Each model gets one tiny request, which is paid for as any other. Exit code 1: one of them cannot be used.""",
 )
 @click.argument("spec", required=False, metavar="[PROVIDER:MODEL]")
-@click.option("--tier", type=click.Choice(_TIERS), help="The models of this tier alone.")
+@click.option("--tier", type=click.Choice(_TIERS), help="Only the models of this tier.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def test(*, spec: str | None, tier: "Tier | None", as_data: bool) -> int:
     """Send one tiny request to each configured model, or to the one that is named."""

@@ -36,7 +36,7 @@ Examples:
   agentforge permissions list
   agentforge permissions list --all --json""",
 )
-@click.option("--all", "everything", is_flag=True, help="Of every project, ended ones too.")
+@click.option("--all", "everything", is_flag=True, help="Include other projects and expired grants.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the grants of this repository, and what could be one because you allowed it three times."""
@@ -66,9 +66,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
         click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
     elif not found.problem:
         click.echo(
-            "Nothing is granted."
-            if everything
-            else "Nothing is granted here; --all shows the grants of other projects."
+            "No grants." if everything else "No grants here; --all shows the grants of other projects."
         )
     for each in found.proposed:
         print_text(
@@ -91,9 +89,9 @@ is.""",
 )
 @click.argument("tool")
 @click.option("--command", "line", metavar="WORDS", help="The first words of the command, as one text.")
-@click.option("--exact", is_flag=True, help="These words and no more.")
+@click.option("--exact", is_flag=True, help="Exactly this command, no further words.")
 @click.option(
-    "--path", "pattern", metavar="PATTERN", default="", help="The paths, as patterns of roles have them."
+    "--path", "pattern", metavar="PATTERN", default="", help="The paths, as a pattern such as /srv/docs/**."
 )
 @click.option(
     "--risk",

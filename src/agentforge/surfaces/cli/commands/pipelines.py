@@ -36,7 +36,7 @@ def list_(*, as_data: bool) -> int:
     from agentforge.surfaces.cli.printing import print_json, table
     from agentforge.system.visible import brief
 
-    found = list_pipelines(_here())
+    found = list_pipelines(_catalogue_here())
     if as_data:
         print_json([_fields(row) for row in found])
     else:
@@ -60,14 +60,14 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 
 @pipelines.command("show")
 @click.argument("name")
-@click.option("--lane", help="One lane alone; else all of them.")
+@click.option("--lane", help="Only this lane; all of them if left out.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of the pipeline NAME: who works, what is owed, what judges it, and the ways back."""
     from agentforge.app.catalogues import draw_pipeline
     from agentforge.surfaces.cli.printing import print_json
 
-    found = draw_pipeline(_here(), name, lane)
+    found = draw_pipeline(_catalogue_here(), name, lane)
     if as_data:
         print_json(
             {
@@ -118,7 +118,7 @@ def validate(*, file: Path, as_data: bool) -> int:
     return 2 if found.wrong else 0
 
 
-def _here() -> "ProjectCatalogue":
+def _catalogue_here() -> "ProjectCatalogue":
     from agentforge.app.catalogues import project_catalogue
 
     found = project_catalogue(Path.cwd())

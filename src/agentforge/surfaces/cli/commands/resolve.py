@@ -30,7 +30,7 @@ passed on. The first answer counts. Without --task the one task that waits for t
 def resolve(
     *, escalation: str, task: str | None, answer: str | None, abort: bool, no_drive: bool, as_data: bool
 ) -> int:
-    """Answer the question ID."""
+    """Answer the question ID, and let its task continue."""
     if abort == (answer is not None):
         raise click.UsageError("Give either --answer TEXT or --abort.")
     said = "abort" if answer is None else answer

@@ -29,7 +29,7 @@ that allow something take the place of those that the task was started with.""",
 @click.option(
     "--engine",
     type=click.Choice(["local", "temporal"]),
-    help="Who drives it; the one it was started with if left out.",
+    help="What runs the task; as before if left out.",
 )
 @click.option(
     "--take-over",
@@ -53,7 +53,7 @@ def resume(
     as_data: bool,
     **allowed: Unpack[PermissionFlags],
 ) -> int:
-    """Go on with TASK."""
+    """Continue TASK, or the newest task."""
     from functools import partial
 
     from agentforge.app import driving, remote

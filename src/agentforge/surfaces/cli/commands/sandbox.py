@@ -21,7 +21,7 @@ Examples:
   agentforge sandbox run --write build -- make"""
 )
 def sandbox() -> None:
-    """Run a command behind the walls that an agent's commands run behind."""
+    """Run a command in the sandbox that agents' commands run in."""
 
 
 @sandbox.command(
@@ -65,9 +65,9 @@ Output is shown as it comes. The exit code is the command's own; 124 if its time
     type=click.Choice(["auto", "bubblewrap", "landlock", "container"]),
     default="auto",
     show_default=True,
-    help="The walls to stand in.",
+    help="The sandbox to use.",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print what became of it as JSON, at its end.")
+@click.option("--json", "as_data", is_flag=True, help="Print the result as JSON at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     *,
@@ -101,7 +101,7 @@ def run(
             err=True,
         )
     for name in found.mended:
-        click.echo(f"sandbox: {name} was taken away again: what is there runs later, outside", err=True)
+        click.echo(f"sandbox: {name} was removed: it would run later, outside the sandbox", err=True)
     if found.done.timed_out:
         click.echo(f"sandbox: ended after {timeout_s:g} s", err=True)
     return found.code

@@ -30,7 +30,7 @@ only. The database lies in your AgentForge directory and outlives the server. No
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Listen on 127.0.0.1 and this port, whatever is configured."
 )
-@click.option("--ui-port", type=click.IntRange(1, 65535), help="Also a page for the browser, there.")
+@click.option("--ui-port", type=click.IntRange(1, 65535), help="Also serve a web page on this port.")
 @click.option(
     "--db",
     metavar="FILE",

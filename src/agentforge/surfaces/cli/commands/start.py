@@ -39,35 +39,33 @@ def _start_flags(command: F) -> F:
     """The options that every way to start has."""
     options = (
         click.option(
-            "--lane", type=click.Choice(LANES), help="How much process; found from the request if left out."
+            "--lane", type=click.Choice(LANES), help="How many stages; chosen from the request if left out."
         ),
         click.option(
             "--mode",
             type=click.Choice(MODES),
-            help="How much effort; plan and audit change nothing. Usually balanced.",
+            help="How much effort; plan and audit change no files. Usually balanced.",
         ),
         click.option(
             "--base", metavar="REF", help="The commit to start from; the one that is checked out if left out."
         ),
-        click.option(
-            "--model", metavar="SPEC", help="PROVIDER:NAME for all the work; else as your tiers say."
-        ),
+        click.option("--model", metavar="SPEC", help="PROVIDER:NAME for every call; your tiers if left out."),
         click.option(
             "--sandbox",
             type=click.Choice(["auto", "bubblewrap", "landlock", "container", "none"]),
-            help="The walls around what runs.",
+            help="The sandbox that code runs in.",
         ),
-        click.option("--budget", metavar="USD", help="The most that the task may cost, such as 2.50."),
+        click.option("--budget", metavar="USD", help="The most the task may cost in dollars, such as 2.50."),
         click.option(
             "--engine",
             type=click.Choice(["local", "temporal"]),
             default="local",
-            help="Who drives it; a Temporal server, say.",
+            help="What runs the task: this command, or Temporal workers.",
         ),
         click.option(
             "--batch",
             is_flag=True,
-            help="Ask by batch, at about half the price and in hours, where the provider can.",
+            help="Send calls in batches where the provider has them: half the price, but hours.",
         ),
         click.option(
             "--deadline",
@@ -105,7 +103,9 @@ answer of
 touched and nothing is merged."""
 )
 @click.argument("request")
-@click.option("--pipeline", metavar="NAME", help="What to make of it; `agentforge pipelines list` shows all.")
+@click.option(
+    "--pipeline", metavar="NAME", help="The pipeline to run; `agentforge pipelines list` shows all."
+)
 @_start_flags
 def start(*, request: str, pipeline: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""

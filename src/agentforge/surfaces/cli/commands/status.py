@@ -27,10 +27,12 @@ def status(*, task: str | None, as_data: bool) -> int:
     from agentforge.store.site import Site
 
     here = Path.cwd()
-    return _one(open_task(here, task), as_data=as_data) if task else _all(Site.open(here), as_data=as_data)
+    if task:
+        return _show_one(open_task(here, task), as_data=as_data)
+    return _show_all(Site.open(here), as_data=as_data)
 
 
-def _all(site: "Site", *, as_data: bool) -> int:
+def _show_all(site: "Site", *, as_data: bool) -> int:
     from agentforge.app.task_list import list_tasks
     from agentforge.surfaces.cli.printing import print_json, table
 
@@ -53,7 +55,7 @@ def _all(site: "Site", *, as_data: bool) -> int:
         right = frozenset({"step", "tokens", "cost"})
         click.echo(table(header, [_cells(row) for row in found.rows], right=right))
         for item in lost.found:
-            click.echo(f"{item.task.task_id} waits for you. {item.holdup.text}")
+            click.echo(f"{item.task.task_id} needs your decision. {item.holdup.text}")
     if lost.note:
         click.echo(lost.note, err=True)
     return 0
@@ -93,7 +95,7 @@ def _cells(row: "TaskRow") -> tuple[str, ...]:
     )
 
 
-def _one(task: "OpenTask", *, as_data: bool) -> int:
+def _show_one(task: "OpenTask", *, as_data: bool) -> int:
     from agentforge.app.engine_view import engine_view
     from agentforge.app.reports import report
     from agentforge.store.task.views import state_view

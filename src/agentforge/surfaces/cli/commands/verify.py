@@ -1,12 +1,8 @@
 """`verify`: the proof of a task, checked offline."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from agentforge.store.site import Site
 
 
 @click.command(
@@ -69,14 +65,3 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
             + ("." if rerun else "; --rerun also runs the recorded commands again.")
         )
     return 1 if wrong else 0
-
-
-def _task(site: "Site", given: str) -> str:
-    """The task that is meant: a branch says by its last commit whose it is, since its name may have a number
-    of its own.
-    """
-    if not given.startswith("agentforge/"):
-        return given
-    words = ("log", "-1", "--format=%(trailers:key=AgentForge-Task,valueonly)", f"refs/heads/{given}", "--")
-    said = site.git.run(*words, check=False).out.decode("utf-8", "replace").strip()
-    return said or given.removeprefix("agentforge/")

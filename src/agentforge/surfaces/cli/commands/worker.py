@@ -32,7 +32,7 @@ this machine goes on with the tasks of one that died."""
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="Effects at once.",
+    help="How many effects run at once.",
 )
 def worker(*, queue: str | None, max_concurrent: int) -> int:
     """Work on tasks of the Temporal engine until stopped."""

@@ -73,7 +73,7 @@ def _remarks(calls: Sequence[ModelCall], total: CallTotal, saved: Savings) -> It
             yield f"{beginning.format(count(len(found), 'call'))} {_worst(found)}"
     if total.unknown:
         unknown = f"The price of {count(total.unknown, 'call')} is not known"
-        yield f"{unknown}; AGENTFORGE_PRICE_INPUT and AGENTFORGE_PRICE_OUTPUT can tell it."
+        yield f"{unknown}; AGENTFORGE_PRICE_INPUT and AGENTFORGE_PRICE_OUTPUT set it."
     if total.cached or total.written:
         yield _saved("prompt caches", saved.by_caches)
     if any(call.delivery == "batch" for call in calls):

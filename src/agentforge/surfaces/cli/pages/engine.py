@@ -55,7 +55,7 @@ def lost_fields(lost: LostTask) -> dict[str, Json]:
 
 
 def lost_page(lost: LostTask) -> str:
-    """For a person."""
+    """The page about a lost host: what is known, and the commands that help."""
     task, recorded = lost.task.state.task_id, lost.task.journal.times.updated_at
     ways = (
         ("agentforge worker", "on that host, as the same user: the task goes on by itself, nothing is lost"),
@@ -68,7 +68,7 @@ def lost_page(lost: LostTask) -> str:
     )
     return "\n".join(
         [
-            f"{HOST_LOST} of {task} waits for you (host_lost); last recorded {recorded}",
+            f"{HOST_LOST} of {task} needs your decision (host_lost); last recorded {recorded}",
             "",
             "Question",
             f"  {lost.holdup.sentence}",

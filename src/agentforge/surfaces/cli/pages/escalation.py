@@ -22,7 +22,7 @@ _LABEL = 14
 
 
 def escalation_fields(task: OpenTask, escalation: Escalation) -> Json:
-    """For a program."""
+    """The question as data for `--json`."""
     return escalation_view(task.files, task.state, escalation, task.journal.times)
 
 
@@ -30,7 +30,7 @@ def escalation_page(report: TaskReport, files: TaskFiles, times: Times, escalati
     """The page, as text; `.agentforge/escalations` holds the same fields as YAML."""
     state = report.state
     opened = dict(times.opened).get(escalation.id, "")
-    waits = "waits for you" if escalation.answer is None else "is answered"
+    waits = "needs your answer" if escalation.answer is None else "is answered"
     pipeline = state.pipeline
     parts = [
         (

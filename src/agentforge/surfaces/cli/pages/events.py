@@ -55,7 +55,7 @@ _POINTS = {
     "assemble": "assembling the context",
     "ask": "asking the model",
     "pause": "waiting before the next try",
-    "act": "doing what the reply asks for",
+    "act": "carrying out the reply",
     "check": "checking the edit",
     "judge": "judging on a pristine checkout",
     "commit": "committing the stage",
@@ -76,11 +76,9 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             )
         case WorkspacePrepared(_, notices, human_commit):
             taken = (
-                (f"your edits in the worktree were taken in as commit {human_commit[:12]}",)
-                if human_commit
-                else ()
+                (f"your edits in the worktree were committed as {human_commit[:12]}",) if human_commit else ()
             )
-            return "\n".join(brief(text, 400) for text in ("the worktree stands", *taken, *notices))
+            return "\n".join(brief(text, 400) for text in ("worktree ready", *taken, *notices))
         case BaselineTaken(baseline):
             return f"baseline: {baseline.summary} (sandbox: {baseline.sandbox})"
         case StageEntered():
@@ -115,7 +113,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case GateJudged():
             return _gate(event, state)
         case HandedIn(run):
-            return f"  {run_name(run)} has handed in"
+            return f"  {run_name(run)} has submitted a review"
         case Reverted(_, tree, reasons):
             return _undone(tree, reasons)
         case LaneRaised(lane, why):
@@ -131,7 +129,7 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case TaskDelivered(branch, kept=kept):
             return "\n".join([f"delivered on branch {branch}", *kept_branches(kept)])
         case Escalated(escalation):
-            return f"{escalation.id}: a person is asked ({escalation.kind}, stage {escalation.stage})"
+            return f"{escalation.id} needs your answer ({escalation.kind},  stage {escalation.stage})"
         case Resolved(identity, answer, by):
             return f"{identity} answered by {by}: {brief(answer)}"
         case BudgetRaised(budget):
@@ -167,7 +165,7 @@ def _accepted(event: StageAccepted, state: State) -> str:
 
 
 def tone(event: Event) -> Tone:
-    """How loud the line of an event is."""
+    """The tone, and so the colour, of an event's line."""
     match event:
         case StageEntered(parent=""):
             return "heading"
@@ -195,7 +193,7 @@ def tone(event: Event) -> Tone:
 
 
 def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
-    """The way a task goes, and why."""
+    """Pipeline, lane and mode of a task, and why they were chosen."""
     why = f" ({'; '.join(triage)})" if triage else ""
     return f"pipeline {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
 
@@ -217,7 +215,7 @@ def doing(state: State) -> str:
 
 
 def reviewer_now(run: Run) -> str:
-    """A reviewer of the panel, and how far."""
+    """A reviewer of the panel, and what it does now."""
     return f"{run.name}: {_POINTS[run.point]}"
 
 
@@ -281,7 +279,7 @@ def _gate(event: GateJudged, state: State) -> str:
     }
     head = f"  gate {event.gate} {words[event.status]}"
     if event.status != "passed":
-        return "\n".join([head, *_shown(event.reasons)])
+        return "\n".join([head, *_reason_lines(event.reasons)])
     stage = _stage(state, state.worker.stage) if state.worker is not None else None
     return head + (
         _approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else ""
@@ -289,7 +287,7 @@ def _gate(event: GateJudged, state: State) -> str:
 
 
 def _approval(stage: Stage, state: State) -> str:
-    """Who let it pass."""
+    """How a passed review came to its verdict: by advice only, by the arbiter, or by which reviewers."""
     if stage.review_mode == "advisory":
         return ": the panel only advises; its notes are kept"
     if any(run.name == ARBITER for run in state.panel):
@@ -299,10 +297,9 @@ def _approval(stage: Stage, state: State) -> str:
 
 def _undone(tree: str, reasons: tuple[str, ...]) -> str:
     head = (
-        f"  undone, the worktree stands at {tree[:12]} again: "
-        f"{brief(reasons[0]) if reasons else 'it made something worse'}"
+        f"  undone, back to tree {tree[:12]}:  {brief(reasons[0]) if reasons else 'it made something worse'}"
     )
-    return "\n".join([head, *_shown(reasons[1:])])
+    return "\n".join([head, *_reason_lines(reasons[1:])])
 
 
 def _revision(stage: str, revision: int, state: State) -> str:
@@ -315,6 +312,6 @@ def _revision(stage: str, revision: int, state: State) -> str:
     return f"the work goes back to stage {stage}: revision {revision}{bound}"
 
 
-def _shown(reasons: tuple[str, ...]) -> list[str]:
+def _reason_lines(reasons: tuple[str, ...]) -> list[str]:
     shown = [f"    {CAUGHT}: {brief(reason)}" for reason in reasons[:REASONS_SHOWN]]
     return shown + ([f"    and {len(reasons) - REASONS_SHOWN} more"] if len(reasons) > REASONS_SHOWN else [])

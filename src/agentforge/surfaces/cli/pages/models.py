@@ -35,14 +35,14 @@ def model_cells(row: ModelRow) -> tuple[str, ...]:
 
 
 def candidate_state(item: Candidate) -> str:
-    """Whether it could be asked."""
+    """Whether the model could be asked now; if not, why it is skipped."""
     if item.skipped:
         return brief(f"skipped: {item.skipped}")
     return brief(item.note) if item.note else "ready"
 
 
 def trial_line(trial: ModelTrial) -> str:
-    """How one model did."""
+    """One line about how a model answered its test."""
     if not trial.ok:
         return f"FAILED  {trial.model}: {brief(trial.sentence, 400)}"
     if trial.means is None:

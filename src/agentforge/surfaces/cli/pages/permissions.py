@@ -8,7 +8,7 @@ from agentforge.system.visible import brief
 
 
 def grant_scope(grant: Grant) -> str:
-    """What a grant is for."""
+    """The command or the path that a grant allows."""
     if grant.command:
         return f"{spell_command(grant.command)}{'' if grant.exact else ' …'}"
     return grant.path or "-"

@@ -20,7 +20,7 @@ LINES_SHOWN = 12
 
 
 def exit_code(state: State) -> int:
-    """What the shell is told."""
+    """The exit code of a command that drove a task to this state."""
     return (
         DONE if waits_for_batch(state) else {"completed": DONE, "blocked": WAITING}.get(state.status, FAILED)
     )
@@ -34,7 +34,7 @@ def waits_for_batch(state: State) -> bool:
 
 
 def as_json(report: TaskReport) -> dict[str, Json]:
-    """The same for programs."""
+    """The report as data for `--json`."""
     state = report.state
     waiting = state.open_escalation
     lost = state.unaccounted
@@ -72,7 +72,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
 
 
 def as_text(report: TaskReport) -> str:
-    """The last thing a person sees."""
+    """The text that a command ends with: result, cost and next commands."""
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:
@@ -90,7 +90,7 @@ def as_text(report: TaskReport) -> str:
             parts = [f"Aborted: {state.task_id}. Its work is kept.", _so_far(report)]
         case _ if waits_for_batch(state):
             parts = [
-                f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects.",
+                f"{state.task_id} waits for a batch; `agentforge continue {state.task_id}` collects it.",
                 _so_far(report),
             ]
         case _:
@@ -101,7 +101,7 @@ def as_text(report: TaskReport) -> str:
 
 
 def next_commands(report: TaskReport) -> list[str]:
-    """What can be typed now."""
+    """The commands that make sense next."""
     state, task = report.state, report.state.task_id
     match state.status:
         case "completed" if report.changes_nothing:
@@ -147,7 +147,7 @@ def answer_command(state: State, escalation: Escalation) -> str:
 def question(state: State, escalation: Escalation) -> str:
     """A question, with what led to it."""
     lines = [
-        f"{escalation.id} of {state.task_id} waits for you ({escalation.kind}, stage {escalation.stage})",
+        f"{escalation.id} of {state.task_id} needs your answer ({escalation.kind}, stage {escalation.stage})",
         *(f"  {line}" for line in harmless(escalation.question.text).splitlines()),
     ]
     lines += [f"  option      {brief(option)}" for option in escalation.question.options]

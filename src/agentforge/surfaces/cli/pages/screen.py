@@ -27,7 +27,7 @@ class Screen(Protocol):
     """Takes lines; a reader that went away never stops a task."""
 
     def line(self, text: str, tone: Tone = "plain") -> None:
-        """One or more lines that stay."""
+        """Prints one or more lines."""
         ...
 
     def now(self, text: str) -> None:
@@ -35,12 +35,12 @@ class Screen(Protocol):
         ...
 
     def still(self) -> AbstractContextManager[None]:
-        """While this is open nothing moves: a person is asked."""
+        """Nothing to stop: a pipe has no moving line."""
         ...
 
 
 class Plain:
-    """Lines without any control codes."""
+    """A screen that prints plain lines, for pipes and files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -61,7 +61,7 @@ class Plain:
 
 
 class Live:
-    """A terminal."""
+    """A screen on a terminal, with colours and a last line that shows what happens now."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -72,12 +72,12 @@ class Live:
         self._status = self._console.status("")
 
     def line(self, text: str, tone: Tone = "plain") -> None:
-        """Printed above the line that moves."""
+        """Prints above the last line."""
         with suppress(OSError, ValueError):
             self._console.print(self._text(harmless(text), style=_STYLES[tone]))
 
     def now(self, text: str) -> None:
-        """The line that moves."""
+        """Puts `text` into the last line, which shows what happens now."""
         with suppress(OSError, ValueError):
             self._status.update(
                 self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
@@ -85,7 +85,7 @@ class Live:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """The line that moves is gone meanwhile."""
+        """Hides the last line while this is open, so that a person can type."""
         self._status.stop()
         try:
             yield
@@ -94,7 +94,7 @@ class Live:
 
     @contextmanager
     def moving(self) -> Iterator[None]:
-        """While this is open the last line moves."""
+        """Shows the last line while this is open."""
         with self._status:
             yield
 

@@ -13,7 +13,7 @@ _LABEL, _WIDTH = 10, 62
 
 
 class GraphRow(NamedTuple):
-    """One line of the drawing."""
+    """One line of the drawing and how it is coloured."""
 
     text: str
     tone: Tone

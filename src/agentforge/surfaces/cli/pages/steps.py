@@ -9,7 +9,7 @@ from agentforge.system.visible import brief
 
 
 def step_fields(step: Step) -> dict[str, Json]:
-    """The step for programs."""
+    """The step as data for `--json`."""
     return {
         "step": step.number,
         "started_at": step.started,

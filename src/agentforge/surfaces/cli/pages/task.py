@@ -14,7 +14,7 @@ from agentforge.system.visible import brief
 
 
 def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
-    """The page, as text."""
+    """The whole page as text, with the commands that make sense next."""
     state = report.state
     why = f" ({brief('; '.join(state.triage), 200)})" if state.triage else ""
     mode = state.pipeline.mode + ("" if state.pipeline.writes else ": changes nothing")
@@ -28,10 +28,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
         f"  branch    {_branch(report)}",
         f"  model     {state.model}",
         f"  sandbox   {state.sandbox}",
-        (
-            "  baseline  "
-            f"{state.baseline.summary if state.baseline else 'not taken' if state.delivered else 'not taken yet'}"
-        ),
+        f"  baseline  {_baseline(state)}",
         f"  cost      {bill(state)}",
     ]
     if state.failure:
@@ -45,7 +42,7 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     if state.escalations:
         lines.append("escalations")
         for item in state.escalations:
-            answer = f"answered: {brief(item.answer, 60)}" if item.answer is not None else "waits for you"
+            answer = f"answered: {brief(item.answer, 60)}" if item.answer is not None else "needs your answer"
             lines.append(f"  {item.id}  {item.kind}  {answer}  {brief(item.question.text, 100)}")
     return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
 
@@ -78,10 +75,16 @@ def _progress(state: State, item: Planned) -> str:
             parts = [f"attempt {run.attempt}", f"step {run.steps} of {state.stage_of(run).max_steps}"]
             parts = [f"skipped ({skip_reason(item.skipped)})"] if item.skipped else parts
             parts += [f"revision {revised}"] if revised else []
-            head = {"blocked": "waits for you", "failed": "stopped", "cancelled": "stopped"}.get(
-                state.status, "at work"
+            head = {"blocked": "needs your answer", "failed": "stopped", "cancelled": "stopped"}.get(
+                state.status, "running"
             )
             return f"{head}: {', '.join([*parts, run.point])}"
+
+
+def _baseline(state: State) -> str:
+    if state.baseline:
+        return state.baseline.summary
+    return "not taken" if state.delivered else "not taken yet"
 
 
 def _branch(report: TaskReport) -> str:

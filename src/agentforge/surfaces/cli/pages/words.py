@@ -17,7 +17,7 @@ def money(micro_usd: int) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """`1 call`, `2 calls`."""
+    """A number with its noun: `1 call`, `2 calls`."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 

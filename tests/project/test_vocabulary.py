@@ -1,0 +1,205 @@
+"""One word, one meaning, and no word that nothing uses: class names, settings keys and command options.
+
+`make check` runs this file. A new option of a command needs a row in `options.yaml`, a new settings key one in
+`READERS`.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentforge.surfaces.cli.main import cli
+from agentforge.system import strict_yaml
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "agentforge"
+TESTS = ROOT / "tests"
+CONTRACTS = PACKAGE / "catalog" / "contracts"
+SAMPLE = "catalog/demo/"
+STILL_TWICE = frozenset(
+    {
+        "Answer",
+        "Call",
+        "Decision",
+        "Desk",
+        "Finding",
+        "Flight",
+        "Found",
+        "Journal",
+        "Line",
+        "Place",
+        "Probe",
+        "Program",
+        "Resolved",
+        "Row",
+        "Said",
+        "Seen",
+        "Sent",
+        "ToolSpec",
+        "_Failing",
+        "_File",
+        "_Place",
+        "_Reader",
+    }
+)
+"""Class names that have two meanings today. None may be added."""
+READERS: Mapping[str, tuple[str, ...]] = {
+    "model": ("models/known/tiers.py",),
+    "tiers": ("models/known/tiers.py", "core/pipeline.py"),
+    "delivery": ("models/known/tiers.py", "core/pipeline.py"),
+    "mode": ("app/starting.py",),
+    "strict": ("activities/judge.py",),
+    "sandbox": ("app/settings.py",),
+    "python": ("app/settings.py", "languages/python/detect.py"),
+    "setup": ("languages/python/detect.py",),
+    "commands": ("languages/python/detect.py",),
+    "tests": ("activities/world.py",),
+    "docs": ("activities/assemble.py",),
+    "import_roots": ("activities/world.py",),
+    "limits": ("app/settings.py", "activities/commit.py"),
+    "container": ("app/settings.py",),
+    "roots": ("app/settings.py", "tools/roots.py"),
+    "network": ("app/settings.py",),
+    "temporal": ("app/connection.py", "engines/temporal/config.py"),
+    "providers": ("app/settings.py", "models/known/providers.py"),
+    "day_cap": ("app/settings.py",),
+    "batch": ("app/settings.py",),
+}
+"""The modules that read a key of the settings, and the keys below it."""
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith(SAMPLE):
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(name)
+    twice = {name: where for name, where in places.items() if len(where) > 1 and name not in STILL_TWICE}
+    assert twice == {}
+
+
+def keys(schema: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every key of a settings file, with the keys that it is below."""
+    for name, node in schema.items():
+        yield (*above, name)
+        for part in (node, node.get("items", {}), node.get("additionalProperties"), *node.get("any_of", ())):
+            if isinstance(part, dict):
+                yield from keys(part.get("properties", {}), (*above, name))
+
+
+def settings_keys() -> set[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    for name in ("settings", "user_settings"):
+        contract: Any = strict_yaml.load_file(CONTRACTS / f"{name}.yaml")
+        schema = contract["schema"]
+        found |= set(keys(schema))
+        for above, node in schema.items():  # a mapping by free names: providers
+            more = node.get("additionalProperties")
+            if isinstance(more, dict):
+                found |= set(keys(more.get("properties", {}), (above,)))
+    return found
+
+
+def texts(module: str) -> frozenset[str]:
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    return frozenset(
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def test_every_settings_key_is_read_by_code() -> None:
+    known = settings_keys()
+    assert {path[0] for path in known} == set(READERS)
+    assert ("limits", "cost_usd") in known
+    assert ("providers", "base_url") in known
+    read = {key: frozenset().union(*map(texts, readers)) for key, readers in READERS.items()}
+    assert sorted(path for path in known if path[-1] not in read[path[0]]) == []
+
+
+def options(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Every long option below a command, with the command's words."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from options(below, (*words, name))
+        return
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield from ((" ".join(words), name) for name in parameter.opts if name.startswith("--"))
+
+
+def options_table() -> Iterator[tuple[str, str, str]]:
+    """Command, option and the test that names it."""
+    table: Any = strict_yaml.load_file(Path(__file__).with_name("options.yaml"))
+    for command, rows in table.items():
+        for test, names in rows.items():
+            yield from ((command, name, test) for name in names)
+
+
+def test_every_option_of_every_command_has_a_test() -> None:
+    assert sorted(set(options(cli)) - {(command, name) for command, name, _ in options_table()}) == []
+    assert sorted({(command, name) for command, name, _ in options_table()} - set(options(cli))) == []
+
+
+def test_the_test_of_an_option_is_there_and_names_it_with_its_command() -> None:
+    wrong = []
+    for command, name, test in options_table():
+        file, _, function = test.partition("::")
+        said = words_around(TESTS / file, function) if (TESTS / file).is_file() else frozenset()
+        if not {name, *command.split()} <= said:
+            wrong.append(f"{command} {name}: {test}")
+    assert wrong == []
+
+
+@cache
+def words_around(file: Path, function: str) -> frozenset[str]:
+    """The words and names of a test and of what may help it: its module without the other tests, and the
+    modules of tests that it imports. Empty if there is no such test.
+    """
+    found: set[str] = set()
+    there = False
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+        there |= name == function
+        if name == function or not name.startswith("test_"):
+            found |= words(node)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tests."):
+            place = ROOT / node.module.replace(".", "/")
+            for helper in (place.with_suffix(".py"), *(place / f"{each.name}.py" for each in node.names)):
+                if helper.is_file():
+                    found |= words_of_file(helper)
+    return frozenset(found) if there else frozenset()
+
+
+@cache
+def words_of_file(file: Path) -> frozenset[str]:
+    return frozenset(words(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def words(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)):
+                found |= {word.partition("=")[0] for word in text.split()}
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                found.add(name)
+            case _:
+                pass
+    return found
