@@ -114,7 +114,7 @@ class Rules:
     """Whether a person has seen the declared tool with this content."""
 
     def policy(self) -> Policy:
-        """What the person said, at this moment."""
+        """The permissions of the task together with the present time."""
         said = self.permissions
         return Policy(self.project, self.now(), said.allow, said.strict, said.interactive, said.yes)
 

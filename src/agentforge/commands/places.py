@@ -151,7 +151,7 @@ def normalise(text: str, base: str = "") -> str:
         text = "~" + text[text.find("/") :] if "/" in text else "~"
     elif not text.startswith("/") and base not in ("", "?"):
         text = f"{base}/{text}"
-    root = "/" if text.startswith("/") else "~" if text.startswith("~") else ""
+    root = text[:1] if text.startswith(("/", "~")) else ""
     found: list[str] = []
     for part in text.removeprefix(root).split("/"):
         if part in ("", "."):

@@ -85,7 +85,7 @@ class _Stage(NamedTuple):
 
 
 def worst(risks: Iterable[Risk]) -> Risk:
-    """The highest; low if there is none."""
+    """The highest of these risks; low if there are none."""
     return RISKS[max((RISKS.index(risk) for risk in risks), default=0)]
 
 

@@ -130,13 +130,12 @@ class WordReader(ABC):
                 return
             if char == "\\":
                 following = self.text[self.at + 1 : self.at + 2]
-                kept = (
-                    ""
-                    if following == "\n"
-                    else following
-                    if following in ("$", "`", '"', "\\")
-                    else f"\\{following}"
-                )
+                if following == "\n":
+                    kept = ""
+                elif following in ("$", "`", '"', "\\"):
+                    kept = following
+                else:
+                    kept = f"\\{following}"
                 pieces.append(Piece("text", kept, quoted=True))
                 self.at += 2
             elif char in "$`":
@@ -245,7 +244,7 @@ class WordReader(ABC):
         return self.text[start : self.at]
 
     def blank(self) -> None:
-        """Go over blanks and a comment."""
+        """Skips blanks and a comment."""
         match = _BLANK.match(self.text, self.at)
         if match:
             self.at = match.end()
@@ -253,7 +252,7 @@ class WordReader(ABC):
             self.at = self.find("\n", self.at, wrong=False)
 
     def peek(self, *texts: str) -> bool:
-        """Whether one of these stands here."""
+        """Whether the text at the cursor begins with one of these."""
         return self.text.startswith(texts, self.at)
 
     def expect(self, closer: str) -> None:
@@ -277,7 +276,7 @@ class WordReader(ABC):
             raise TooDeep
 
     def wrong(self, problem: str) -> None:
-        """Note a problem; a few are enough."""
+        """Notes a problem; after a few, no more are kept."""
         if len(self.problems) < 5 or problem == TOO_DEEP:
             self.problems.append(problem)
 

@@ -65,7 +65,7 @@ def probe_all(
 
 
 def _before(provider: Provider, key: str | None) -> ProviderProbe | None:
-    """What is known without asking anybody."""
+    """What is wrong with a provider without asking it; None if nothing is."""
     if not installed(provider.extra):
         return ProviderProbe(
             provider,

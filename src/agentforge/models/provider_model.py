@@ -113,7 +113,7 @@ class ProviderModel:
         )
 
     def outgoing(self, request: Request, reply_format: ReplyFormat) -> Outgoing:
-        """What is sent for a request."""
+        """What is sent to the wire for a request, in this reply format."""
         calls = reply_format == "calls" and bool(request.tools)
         return Outgoing(
             system=request.system + formats.guide(reply_format, request.tools),
@@ -126,7 +126,7 @@ class ProviderModel:
         )
 
     def answer(self, outgoing: Outgoing, came: Incoming, reply_format: ReplyFormat) -> Answer:
-        """What came back, as a value."""
+        """The answer that the wire's response holds, read in this reply format."""
         usage = came.usage or _estimate(outgoing, came)
         refused = came.stop == "refused"
         reply, mistake = (
@@ -166,6 +166,6 @@ def pieces(blocks: tuple[Block, ...]) -> tuple[str, ...]:
 
 
 def _estimate(outgoing: Outgoing, came: Incoming) -> Usage:
-    """For a server that does not count."""
+    """The usage of a call, estimated: for a server that does not count."""
     output = came.text + "".join(call.name + call.arguments for call in came.calls)
     return Usage(rough_tokens(outgoing.system + outgoing.user), rough_tokens(output))

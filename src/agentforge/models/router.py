@@ -171,7 +171,7 @@ class Router:
         )
 
     def call_off(self) -> None:
-        """Nobody waits for a turn any more."""
+        """Ends the waiting of every call that was not sent yet."""
         self._parts.stack.call_off()
 
     def ended(self, tier: str, spec: str, outcome: Answer | ModelTrouble) -> None:
@@ -337,7 +337,11 @@ class Router:
         kinds = {item.kind for item in passed}
         waits = [item.wait_s for item in passed if item.wait_s is not None]
         passing: list[TroubleKind] = [kind for kind in _PASSING if kind in kinds]
-        kind: TroubleKind = passing[0] if passing else kinds.pop() if len(kinds) == 1 else "no_model"
+        kind: TroubleKind = "no_model"
+        if passing:
+            kind = passing[0]
+        elif len(kinds) == 1:
+            kind = kinds.pop()
         sentence = f"{reasons}." if len(passed) == 1 else f"No model of {tier} can be asked. {reasons}."
         return ModelTrouble(kind, sentence, retryable=bool(passing), retry_after_s=min(waits, default=None))
 

@@ -82,11 +82,11 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> SandboxName:
-        """Which kind of walls; evidence records it."""
+        """The kind of walls; evidence records it."""
         ...
 
     def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
-        """Run `argv` to its end."""
+        """Runs `argv` to its end."""
         ...
 
     def guarantee(self) -> dict[str, str]:

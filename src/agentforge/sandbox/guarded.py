@@ -50,7 +50,7 @@ class Guard:
 
     @classmethod
     def over(cls, root: Path) -> "Guard":
-        """Looks at the top of a tree."""
+        """Records what lies at the top of a tree, and where its links lead."""
         return cls(root, {name: _target(root / name) for name in _guarded(root)})
 
     def read_only(self) -> tuple[Path, ...]:

@@ -48,7 +48,7 @@ class WorktreeReset:
 
 
 class Pointed(NamedTuple):
-    """A branch that holds a commit."""
+    """The branch that was made for a commit."""
 
     branch: str
     kept: tuple[str, ...] = ()

@@ -80,7 +80,7 @@ class TaskFiles:
 
     @property
     def inbox(self) -> Path:
-        """What people say to the driver."""
+        """The directory of messages from people to the driver."""
         return self.root / "inbox"
 
     @property

@@ -37,7 +37,7 @@ def digest(data: bytes | str) -> str:
 
 
 def digest_value(value: Json) -> str:
-    """The digest of the canonical spelling."""
+    """The hash of a value's canonical JSON."""
     return digest(canonical(value))
 
 

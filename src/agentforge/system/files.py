@@ -148,7 +148,7 @@ def relative_to(root: Path, path: Path) -> str:
 
 
 def _descend(found: list[str], part: str, relative: str) -> None:
-    """Take one component of a path."""
+    """Opens one component of a path."""
     if part == "..":
         if not found:
             raise _refusal(relative, "leads outside of the repository")

@@ -38,7 +38,7 @@ _lock = threading.RLock()
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What became of a child process."""
+    """How a child process ended, and what it wrote."""
 
     argv: tuple[str, ...]
     code: int

@@ -49,10 +49,8 @@ def _escaped(word: str) -> str:
 def _code(character: str) -> str:
     usual = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     number = ord(character)
-    return usual.get(character) or (
-        f"\\x{number:02x}"
-        if number < 0x80
-        else f"\\u{number:04x}"
-        if number < 0x10000
-        else f"\\U{number:08x}"
-    )
+    if character in usual:
+        return usual[character]
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -92,7 +92,7 @@ class Batches(ABC):
         return len(self.jobs)
 
     def route(self, exchange: Exchange) -> Response | None:
-        """For the `routes` of a server."""
+        """The response to a request of the batch API; put it into the `routes` of a server."""
         path = exchange.path.partition("?")[0]
         with self._lock:
             found = self._serve(exchange, path)

@@ -96,7 +96,9 @@ class Dialect(ABC):
 
     def reply_format(self, request: Mapping[str, Any]) -> ReplyFormat:
         """The format that the request asks for."""
-        return "calls" if self.tools(request) else "schema" if self.schema(request) is not None else "text"
+        if self.tools(request):
+            return "calls"
+        return "text" if self.schema(request) is None else "schema"
 
     def key(self, headers: Mapping[str, str]) -> str | None:
         """The key that came with a request."""

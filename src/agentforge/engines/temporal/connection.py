@@ -33,13 +33,11 @@ async def connect(config: Config, runtime: Runtime | None = None) -> Client:
                 return await _connect(config, runtime)
             except (RPCError, RuntimeError) as error:
                 # A server that has just been started says so; one that is not there is told at once.
-                patience = (
-                    CONNECT_S
-                    if "not healthy" in str(error)
-                    else LOOK_S
-                    if hung_up(str(error), for_no_reason=True)
-                    else 0
-                )
+                patience: float = 0
+                if "not healthy" in str(error):
+                    patience = CONNECT_S
+                elif hung_up(str(error), for_no_reason=True):
+                    patience = LOOK_S
                 if time.monotonic() > begun + patience:
                     raise
             await asyncio.sleep(0.1)
@@ -103,7 +101,7 @@ def sentences(config: Config) -> Iterator[None]:
 
 
 def sentence_of(error: RPCError, config: Config) -> UserError:
-    """One sentence and the next step."""
+    """The error of a call to the server as one sentence with the next step."""
     if error.status == RPCStatusCode.NOT_FOUND and "amespace" in error.message:
         return UsageError(
             f"The Temporal server at {config.address} has no namespace {config.namespace!r}.",

@@ -58,7 +58,7 @@ class PendingActivity:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the server says of a task."""
+    """What the server says about the workflow of a task."""
 
     found: WorkflowState
     host_lost: bool = False

@@ -25,7 +25,7 @@ class Session(Protocol):
 
     @property
     def ports(self) -> Ports:
-        """What the local loop would be given."""
+        """The ports that the local engine would be given for this task."""
 
     def owed(self) -> tuple[Effect, ...]:
         """What the world owes the task now."""

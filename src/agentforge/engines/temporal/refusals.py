@@ -30,7 +30,7 @@ _ALERT = "fatal alert"
 
 
 def refusal_of(text: str, config: Config) -> UserError:
-    """For a connection that was not made."""
+    """The error for a connection that could not be made, from what the library says about it."""
     if found := _CODE.search(text):
         return not_let_in(found[2], config)
     for word, sentence in _FILES.items():
@@ -54,7 +54,7 @@ def hung_up(text: str, *, for_no_reason: bool = False) -> bool:
 
 
 def nobody(config: Config) -> UserError:
-    """Nothing there that speaks as we do."""
+    """The error where no Temporal server answers at the address."""
     if not _secret(config):
         return Unusable(f"No Temporal server answers at {config.address}.", NOT_THERE)
     next_step = "Start it, or correct `temporal.address` in your config.yaml (or TEMPORAL_ADDRESS)."

@@ -160,7 +160,7 @@ class MessageReply:
 
 @workflow.defn(name=NAME)
 class TaskWorkflow:
-    """One task, until it is over."""
+    """The workflow of one task: hands out what is owed until the task is over."""
 
     @workflow.init
     def __init__(self, task: Task) -> None:

@@ -65,7 +65,7 @@ class Provider:
 
     @property
     def extra(self) -> Extra:
-        """What must be installed for it."""
+        """The optional part of AgentForge that must be installed for it."""
         return _EXTRAS[self.wire]
 
     @property

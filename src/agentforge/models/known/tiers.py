@@ -98,7 +98,7 @@ def higher(tier: Tier) -> tuple[Tier, ...]:
 
 
 def is_tier(value: object) -> TypeGuard[Tier]:
-    """Whether it is the name of one."""
+    """Whether a text is the name of a tier."""
     return isinstance(value, str) and value in TIERS
 
 

@@ -7,7 +7,7 @@ from agentforge.models.known.providers import Provider
 
 
 def window_of(provider: Provider | None, model: str) -> int | None:
-    """Tokens of context and reply together."""
+    """How many tokens the context and the reply of a model may have together, if that is known."""
     if provider is None:
         return None
     if provider.local:

@@ -46,7 +46,7 @@ class BatchMistralModel(MistralModel):
 
     @property
     def batch_max_requests(self) -> int:
-        """More than we send at once."""
+        """How many requests a batch may hold: more than we ever send."""
         return MOST_REQUESTS
 
     @property

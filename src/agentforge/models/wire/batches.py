@@ -19,6 +19,7 @@ from agentforge.models.batch import (
     BatchOutcome,
     BatchSearch,
     Encoded,
+    ItemStatus,
     LostBatch,
     Ticket,
     at_batch_price,
@@ -60,7 +61,7 @@ class WireBatches:
     model: ProviderModel
 
     def encode(self, custom_id: str, request: Request) -> Encoded:
-        """As the model would send it alone."""
+        """The request in the form that the provider's batch takes, the same as if it were sent alone."""
         encoded = self._run(lambda model: model.batch_encode(self._request(custom_id, request)))
         return Encoded(encoded.custom_id, encoded.group, encoded.body)
 
@@ -84,15 +85,13 @@ class WireBatches:
                 del wanted[item.custom_id]
                 yield item
         state = str((batch.provider_details or {}).get("state", ""))
-        left = (
-            "canceled"
-            if state.endswith("CANCELLED")
-            else "expired"
-            if state.endswith("EXPIRED")
-            else "missing"
-        )
+        left: ItemStatus = "missing"
+        if state.endswith("CANCELLED"):
+            left = "canceled"
+        elif state.endswith("EXPIRED"):
+            left = "expired"
         for name in wanted:
-            yield BatchOutcome(name, left)  # type: ignore[arg-type]  # one of three of its values
+            yield BatchOutcome(name, left)
 
     def cancel(self, ticket: Ticket) -> None:
         """Asks the provider to stop the batch."""

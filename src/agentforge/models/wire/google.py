@@ -28,7 +28,7 @@ def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> GoogleModel:
 
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> GoogleModelSettings:  # noqa: ARG001 - the shape all makers have
-    """Its cache finds equal prefixes by itself."""
+    """No settings: Google's cache finds equal prefixes by itself."""
     return GoogleModelSettings()
 
 

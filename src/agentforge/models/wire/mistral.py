@@ -30,7 +30,7 @@ def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> BatchMistralMode
 
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> MistralModelSettings:  # noqa: ARG001 - the shape all makers have
-    """Its cache finds equal prefixes by itself."""
+    """No settings: Mistral's cache finds equal prefixes by itself."""
     return MistralModelSettings()
 
 

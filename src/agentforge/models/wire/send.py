@@ -49,7 +49,7 @@ class Maker(Protocol):
         ...
 
     def settings(self, endpoint: Endpoint, outgoing: Outgoing) -> ModelSettings:
-        """What this wire wants said besides."""
+        """The settings of the library that a call on this wire needs."""
         ...
 
     def profile(self, endpoint: Endpoint) -> ModelProfile | None:

@@ -144,7 +144,10 @@ class Breaker:
             answer = self.inner.ask(request)
             outcome = "well"
         except ModelTrouble as trouble:
-            outcome = "down" if trouble.kind in DOWN else "well" if trouble.kind in _ANSWERED else "unknown"
+            if trouble.kind in DOWN:
+                outcome = "down"
+            elif trouble.kind in _ANSWERED:
+                outcome = "well"
             raise
         finally:
             self.circuit.leave(era, outcome)

@@ -82,7 +82,7 @@ class Meter:
 
     @property
     def held_s(self) -> float:
-        """How long nobody leaves, because the provider asked for it."""
+        """How many seconds nothing is sent, because the provider asked for it."""
         with self._lock:
             return self._hold_s()
 
@@ -119,7 +119,7 @@ class Meter:
             self._call_first()
 
     def give_back(self, sent: MeteredCall) -> None:
-        """The call did not leave after all."""
+        """Takes a call out of the count again: it was not sent after all."""
         with self._lock:
             self._land(sent)
             self._correct(sent, 0)
@@ -136,7 +136,7 @@ class Meter:
             self._careful = True
 
     def call_off(self) -> None:
-        """Everybody in the line goes home without being sent."""
+        """Ends the waiting of every call in the line; none of them is sent."""
         with self._lock:
             for place in self._line:
                 place.called_off = True

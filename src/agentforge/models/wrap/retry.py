@@ -13,7 +13,7 @@ from agentforge.models.wrap.clock import REAL, Clock
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How often, and how long between."""
+    """How often a call is tried, and how long the pauses between are."""
 
     most: int = 3
     first_s: float = 1.0
@@ -67,7 +67,7 @@ class Retrying:
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
-        """Every attempt may have to be paid."""
+        """The worst case of all attempts together: each may have to be paid."""
         one = self.inner.worst_case(request, input_tokens)
         return Reservation(
             one.tokens * self.tries.most, None if one.micro_usd is None else one.micro_usd * self.tries.most

@@ -48,7 +48,7 @@ class Stack:
             return self._meters.setdefault(provider.name, Meter(provider.name, rate, self.clock))
 
     def call_off(self) -> None:
-        """Nobody waits for a turn any more."""
+        """Ends the waiting of every call that was not sent yet."""
         with self._lock:
             meters = list(self._meters.values())
         for meter in meters:

@@ -24,7 +24,7 @@ class Flow:
 
     @property
     def is_reading(self) -> bool:
-        """Whether there is room for more."""
+        """Whether more can be read: all that was read is written, and the source has not ended."""
         return not self.ended and not self.held
 
     @property

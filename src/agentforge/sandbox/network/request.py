@@ -39,7 +39,7 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A request that is not carried out."""
+    """Why a request is not carried out."""
 
     status: Status
     sentence: str

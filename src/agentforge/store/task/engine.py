@@ -39,7 +39,7 @@ def read_engine(files: TaskFiles) -> Driven:
 
 
 def write_engine(files: TaskFiles, driven: Driven) -> None:
-    """Remembered beside `task.yaml`, which never changes."""
+    """Stores which engine drives the task from now on, beside `task.yaml`, which never changes."""
     value: dict[str, Json] = {"engine": driven.engine, **({"host": driven.host} if driven.host else {})}
     with disk_errors():
         write_atomic(files.root / "engine.yaml", spell_document(value))

@@ -35,7 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """One decision as it is on disk."""
+    """One decision as the journal holds it."""
 
     body: Mapping[str, Json]
     """The whole object, with `prev` and `hash`."""
@@ -53,7 +53,7 @@ class JournalLine:
 
     @property
     def key(self) -> str:
-        """What it was the outcome of."""
+        """The key of the effect or message whose outcome was decided on."""
         return str(self.body["key"])
 
     @property

@@ -69,7 +69,7 @@ class Pack:
         return self.get(name).decode(errors="surrogatepass")
 
     def put_json(self, value: Json) -> str:
-        """The hash of a value's canonical form."""
+        """Stores a value; the hash of its canonical form."""
         return self.put(canonical(value))
 
     def get_json(self, name: str) -> Json:
@@ -92,7 +92,7 @@ class Pack:
         return [(str(name), self.get_text(str(text))) for name, text in (_pair(item) for item in blocks)]
 
     def sync(self) -> None:
-        """Have every block on the disk."""
+        """Waits until every block is on the disk."""
         with self._lock, disk_errors():
             if self._fd is not None and self._dirty:
                 os.fsync(self._fd)

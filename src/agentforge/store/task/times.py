@@ -13,7 +13,7 @@ Clock: TypeAlias = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The clock of the machine."""
+    """The present time, in UTC, of this machine's clock."""
     return datetime.now(UTC)
 
 
@@ -38,7 +38,7 @@ class Times:
     """Escalation and time of the answer."""
 
     def after(self, timestamp: str, events: Iterable[Event]) -> "Times":
-        """These times and one more line."""
+        """These times, with what one more line of the journal adds."""
         times = replace(self, created_at=self.created_at or timestamp, updated_at=timestamp)
         for event in events:
             match event:

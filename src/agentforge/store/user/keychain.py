@@ -44,7 +44,7 @@ class SystemKeychain:
         return True
 
     def drop(self, name: str) -> bool:
-        """Forget it; whether there was one."""
+        """Removes a key; False if there was none."""
         from keyring.errors import KeyringError  # noqa: PLC0415 - as above
 
         backend = trusted_backend()

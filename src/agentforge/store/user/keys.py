@@ -46,11 +46,11 @@ class Keychain(Protocol):
         ...
 
     def put(self, name: str, text: str) -> bool:
-        """Keep it; False if the keychain refuses."""
+        """Stores a key; False if the keychain refuses."""
         ...
 
     def drop(self, name: str) -> bool:
-        """Forget it; whether there was one."""
+        """Removes a key; False if there was none."""
         ...
 
 

@@ -140,7 +140,7 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
 
 @dataclass(frozen=True, slots=True)
 class GitCall:
-    """Calls of git in one repository."""
+    """Runs git in one repository."""
 
     top: Path
     """The root of the checkout."""

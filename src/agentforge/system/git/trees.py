@@ -42,7 +42,7 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
 
 
 def _write(folder: TreeFolder, records: list[bytes], oids: list[str], algorithm: str) -> TreeMember:
-    """One folder, after the folders in it."""
+    """Adds the record of a folder, after those of the folders in it."""
     found = {
         name: _write(entry, records, oids, algorithm) if isinstance(entry, dict) else entry
         for name, entry in folder.items()
