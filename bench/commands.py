@@ -12,7 +12,7 @@ from agentforge.core.inputs import Create
 from agentforge.core.pipeline import Pipeline
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Budget
-from agentforge.store.layout import Project
+from agentforge.store.layout import ProjectFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
 from bench.scene import make_repository
@@ -65,7 +65,7 @@ def measure_commands(place: Path, one_task: Path, home: Path) -> list[Command]:
 def make_many(place: Path) -> None:
     """A repository in which many tasks were started."""
     make_repository(place)
-    project = Project(place.resolve())
+    project = ProjectFiles(place.resolve())
     with without_syncs():
         for number in range(TASKS):
             task = f"task-20260101-round-{number:04d}"

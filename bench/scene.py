@@ -26,7 +26,7 @@ from agentforge.core.values import Baseline, Budget, Price
 from agentforge.engines.local import Ports, drive
 from agentforge.models.router import Router
 from agentforge.sandbox.walls.none import NoSandbox
-from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task import artifacts, inbox
 from agentforge.store.task.journal import Journal
@@ -111,7 +111,7 @@ def long_task(place: Path) -> Iterator[Scene]:
     """A repository and a task on it, framed, at the first step of a stage that does not end."""
     make_repository(place / "repository")
     git = TimedGit.open(place / "repository")
-    site = Site(git, Project(git.top), Home(place / "home"))
+    site = Site(git, ProjectFiles(git.top), Home(place / "home"))
     with agentforge.open_driver(agentforge.OpenTask.open(site, begin(site))) as driver:
         model = PlainModel()
         settings = read_settings(

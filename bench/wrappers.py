@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentforge.core.reply import Json
-from agentforge.models.base import Block, Model, Request, ToolSpec
+from agentforge.models.base import Block, Model, OfferedTool, Request
 from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import single
 from agentforge.models.open import open_spec
@@ -18,7 +18,7 @@ from agentforge.models.provider_model import ProviderModel
 from agentforge.models.router import Parts, Router
 from agentforge.models.wrap.retry import Retrying
 from agentforge.models.wrap.stack import Stack
-from agentforge.models.wrap.trace import Call, Ended
+from agentforge.models.wrap.trace import EndedCall, TracedCall
 from agentforge.testing import OpenAIServer
 
 CALLS = 60
@@ -27,7 +27,7 @@ GOAL = 1.3
 WARM = 5
 SPEC = "openai:any"
 REPLY: dict[str, Json] = {"actions": [{"name": "read_file", "args": {"path": "a.py"}}]}
-TOOL = ToolSpec(
+TOOL = OfferedTool(
     "read_file",
     "Reads a file.",
     {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
@@ -53,10 +53,10 @@ class Wrapped:
 class _Silent:
     """A tracer that costs as little as one can."""
 
-    def began(self, call: Call) -> None:
+    def began(self, call: TracedCall) -> None:
         """Nothing."""
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: EndedCall) -> None:
         """Nothing."""
 
 

@@ -15,21 +15,21 @@ from agentforge.models.provider_model import ProviderModel
 # what takes long to load is loaded once for all
 from agentforge.models.wire import anthropic, batches  # noqa: F401
 from agentforge.store.user.outbox import Waiting
-from tests.activities.batch_desk import TASK, desk_at
+from tests.activities.batch_scene import TASK, outbox_at
 from tests.models.wire_talk import REQUEST
 
 
 def main(root: Path, url: str, count: int, size: int) -> None:
     batcher = open_batcher(ProviderModel(Provider("mine", "anthropic", url), "some-model", "key", None))
-    desk = desk_at(root)
+    batch_outbox = outbox_at(root)
     one = batcher.codec.encode("0" * 40, REQUEST)
     body = one.body.replace("def f(): ...", "def f(): ... " + "y" * size)
-    box = desk.outbox.box(batcher.box(one))
+    box = batch_outbox.outbox.box(batcher.box(one))
     for number in range(count):
         name = custom_id(TASK.task_id, TASK.marker, str(number))
         box.put(Waiting(name, "owner", str(number), one.group, box.now_ms()), body)
     while not box.batches() or not all(sent.ended for sent in box.batches()):
-        desk.work(box, batcher.carrier)
+        batch_outbox.work(box, batcher.carrier)
     answered = 0
     for sent in box.batches():
         with (box.root / "results" / f"{sent.name}.jsonl").open("rb") as lines:

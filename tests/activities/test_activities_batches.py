@@ -1,4 +1,4 @@
-"""The desk and the outbox: one batch for many, one submission whatever dies, and nothing kept for nobody."""
+"""The outbox and its way to the provider: one batch for many, one submission whatever dies, and nothing kept for nobody."""
 
 import json
 import os
@@ -16,22 +16,22 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.activities.batches import Desk, Pace, item_of, trouble_in
+from agentforge.activities.batches import BatchOutbox, Pace, item_of, trouble_in
 from agentforge.core.state import Flight, State
 from agentforge.core.values import Amount
 from agentforge.models.known.providers import Wire
 from agentforge.store.user.outbox import KEPT_MS, Outbox
 from agentforge.testing import SERVERS
 from agentforge.testing.batches import BATCHES, AnthropicBatches
-from tests.activities.batch_desk import (
+from tests.activities.batch_scene import (
     PACE,
     TASK,
     Deadly,
     Killed,
     Moment,
-    desk_at,
     item_until,
     kill,
+    outbox_at,
     provider,
     put,
 )
@@ -51,17 +51,17 @@ def test_fifty_siblings_of_several_tasks_share_one_batch(tmp_path: Path) -> None
             return time.time_ns() // 1_000_000 + (3_600_000 if together.broken else 0)
 
         def ask(number: int) -> str:
-            desk = Desk(
+            batch_outbox = BatchOutbox(
                 Outbox(tmp_path / "batches", now_ms), pace=Pace(window_s=600, first_s=0.02, last_s=0.02)
             )
             box, name = put(
-                desk, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}")
+                batch_outbox, batcher, f"review/{number}/ask/0", replace(TASK, task_id=f"task-{number % 5}")
             )
-            desk.work(box, batcher.carrier)
+            batch_outbox.work(box, batcher.carrier)
             with suppress(threading.BrokenBarrierError):
                 if together.wait() == 0:
                     together.abort()
-            return batcher.codec.decode(item_of(item_until(desk, batcher, box, name)), REQUEST).text  # type: ignore[arg-type]  # JSON
+            return batcher.codec.decode(item_of(item_until(batch_outbox, batcher, box, name)), REQUEST).text  # type: ignore[arg-type]  # JSON
 
         with ThreadPoolExecutor(50) as pool:
             texts = set(pool.map(ask, range(50)))
@@ -74,12 +74,14 @@ def test_fifty_siblings_of_several_tasks_share_one_batch(tmp_path: Path) -> None
 def test_whoever_dies_with_a_batch_it_is_submitted_once(wire: Wire, moment: Moment, tmp_path: Path) -> None:
     batches = BATCHES[wire](lambda _: REPLY)
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, first = put(desk, batcher, "green/1/1/ask/0")
-        _, second = put(desk, batcher, "green/1/2/ask/0")
+        batch_outbox = outbox_at(tmp_path)
+        box, first = put(batch_outbox, batcher, "green/1/1/ask/0")
+        _, second = put(batch_outbox, batcher, "green/1/2/ask/0")
         with pytest.raises(Killed):
-            item_until(desk, replace(batcher, carrier=Deadly(batcher.carrier, moment, kill)), box, first)
-        heir = desk_at(tmp_path)
+            item_until(
+                batch_outbox, replace(batcher, carrier=Deadly(batcher.carrier, moment, kill)), box, first
+            )
+        heir = outbox_at(tmp_path)
         assert put(heir, batcher, "green/1/1/ask/0") == (box, first)
         for name in (first, second):
             assert (
@@ -91,9 +93,9 @@ def test_whoever_dies_with_a_batch_it_is_submitted_once(wire: Wire, moment: Mome
 def test_a_submission_whose_answer_was_lost_is_looked_up_and_not_repeated(tmp_path: Path) -> None:
     batches = BATCHES["openai-responses"](lambda _: REPLY, lost=1)
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, name = put(desk, batcher, "green/1/1/ask/0")
-        assert item_until(desk, batcher, box, name)["status"] == "succeeded"
+        batch_outbox = outbox_at(tmp_path)
+        box, name = put(batch_outbox, batcher, "green/1/1/ask/0")
+        assert item_until(batch_outbox, batcher, box, name)["status"] == "succeeded"
     assert batches.submissions == 1
 
 
@@ -101,26 +103,26 @@ def test_a_batch_that_could_be_the_lost_one_is_waited_for_before_another_is_made
     batches = AnthropicBatches(lambda _: REPLY)
     batches.hold = True
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, name = put(desk, batcher, "green/1/1/ask/0")
+        batch_outbox = outbox_at(tmp_path)
+        box, name = put(batch_outbox, batcher, "green/1/1/ask/0")
         with pytest.raises(Killed):
-            desk.work(box, Deadly(batcher.carrier, "after submit", kill))
+            batch_outbox.work(box, Deadly(batcher.carrier, "after submit", kill))
         for _ in range(5):
-            desk.work(box, batcher.carrier)
-            desk.off.wait(0.02)
+            batch_outbox.work(box, batcher.carrier)
+            batch_outbox.off.wait(0.02)
         assert batches.submissions == 1
         batches.hold = False
-        assert item_until(desk, batcher, box, name)["status"] == "succeeded"
+        assert item_until(batch_outbox, batcher, box, name)["status"] == "succeeded"
     assert batches.submissions == 1
 
 
 def test_a_refused_batch_is_the_trouble_of_each_of_its_requests(tmp_path: Path) -> None:
     with provider(AnthropicBatches(lambda _: REPLY, refusals=[429, 401])) as batcher:
-        desk = desk_at(tmp_path)
+        batch_outbox = outbox_at(tmp_path)
         seen = []
         for key in ("a/ask/0", "b/ask/0"):
-            box, name = put(desk, batcher, key)
-            trouble = trouble_in(item_until(desk, batcher, box, name))  # type: ignore[arg-type]  # JSON
+            box, name = put(batch_outbox, batcher, key)
+            trouble = trouble_in(item_until(batch_outbox, batcher, box, name))  # type: ignore[arg-type]  # JSON
             assert trouble is not None
             seen.append((trouble.kind, trouble.retryable, trouble.maybe_billed))
     assert seen == [("rate_limit", True, False), ("auth", False, False)]
@@ -131,11 +133,11 @@ def test_a_batch_that_nobody_is_let_into_any_more_is_told_in_the_end_and_stays_o
 ) -> None:
     batches = AnthropicBatches(lambda _: REPLY)
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, name = put(desk, batcher, "a/ask/0")
-        desk.work(box, batcher.carrier)
+        batch_outbox = outbox_at(tmp_path)
+        box, name = put(batch_outbox, batcher, "a/ask/0")
+        batch_outbox.work(box, batcher.carrier)
         batches.jobs.clear()
-        trouble = trouble_in(item_until(desk, batcher, box, name))  # type: ignore[arg-type]  # JSON
+        trouble = trouble_in(item_until(batch_outbox, batcher, box, name))  # type: ignore[arg-type]  # JSON
     assert trouble is not None
     assert (trouble.retryable, trouble.maybe_billed) == (False, True)
 
@@ -144,15 +146,15 @@ def test_a_request_that_is_given_up_takes_its_batch_with_it_only_if_it_is_alone(
     batches = AnthropicBatches(lambda _: REPLY)
     batches.hold = True
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, first = put(desk, batcher, "a/ask/0")
-        _, second = put(desk, batcher, "b/ask/0")
-        _, unsent = put(desk, batcher, "c/ask/0")
-        assert not desk.give_up(box, batcher.carrier, unsent)
-        desk.work(box, batcher.carrier)
-        assert desk.give_up(box, batcher.carrier, first)
+        batch_outbox = outbox_at(tmp_path)
+        box, first = put(batch_outbox, batcher, "a/ask/0")
+        _, second = put(batch_outbox, batcher, "b/ask/0")
+        _, unsent = put(batch_outbox, batcher, "c/ask/0")
+        assert not batch_outbox.give_up(box, batcher.carrier, unsent)
+        batch_outbox.work(box, batcher.carrier)
+        assert batch_outbox.give_up(box, batcher.carrier, first)
         assert batches.cancels == []
-        assert desk.give_up(box, batcher.carrier, second)
+        assert batch_outbox.give_up(box, batcher.carrier, second)
         assert batches.cancels == [*batches.jobs]
     assert (box.requests(), box.batches()) == ([], [])
 
@@ -160,33 +162,33 @@ def test_a_request_that_is_given_up_takes_its_batch_with_it_only_if_it_is_alone(
 def test_a_result_is_kept_until_its_task_has_it_on_record_and_then_nothing_is_left(tmp_path: Path) -> None:
     batches = AnthropicBatches(lambda _: REPLY)
     with provider(batches) as batcher:
-        desk = desk_at(tmp_path)
-        box, name = put(desk, batcher, "a/ask/0")
-        _, other = put(desk, batcher, "a/ask/0", replace(TASK, marker="m2"))
+        batch_outbox = outbox_at(tmp_path)
+        box, name = put(batch_outbox, batcher, "a/ask/0")
+        _, other = put(batch_outbox, batcher, "a/ask/0", replace(TASK, marker="m2"))
         waiting = replace(TASK, flights=(Flight("a/ask/0", Amount(1), "worker", delivery="batch"),))
-        item_until(desk, batcher, box, name)
-        desk.tidy(waiting)
+        item_until(batch_outbox, batcher, box, name)
+        batch_outbox.tidy(waiting)
         assert box.waits_for(name)
-        desk.tidy(TASK)
+        batch_outbox.tidy(TASK)
         assert (box.waits_for(name), box.waits_for(other)) == (False, True)
-        desk.tidy(State(task_id="task-1", marker="m2"))
-        desk.work(box, batcher.carrier)
+        batch_outbox.tidy(State(task_id="task-1", marker="m2"))
+        batch_outbox.work(box, batcher.carrier)
     assert [path for path in box.root.rglob("*") if path.is_file() and path.name != "lock"] == []
 
 
 def test_what_nobody_comes_back_for_is_dropped_when_no_provider_has_it_any_more(tmp_path: Path) -> None:
     with provider(AnthropicBatches(lambda _: REPLY)) as batcher:
-        box, _ = put(desk_at(tmp_path), batcher, "a/ask/0")
+        box, _ = put(outbox_at(tmp_path), batcher, "a/ask/0")
     later = Outbox(tmp_path / "batches", lambda: box.now_ms() + KEPT_MS + 1000)
-    Desk(later, pace=PACE).tidy(State(task_id="another"))
+    BatchOutbox(later, pace=PACE).tidy(State(task_id="another"))
     assert box.requests() == []
 
 
 def test_the_outbox_is_private_and_holds_no_key(tmp_path: Path) -> None:
     with provider(AnthropicBatches(lambda _: REPLY)) as batcher:
-        desk = desk_at(tmp_path)
-        box, name = put(desk, batcher, "a/ask/0")
-        item_until(desk, batcher, box, name)
+        batch_outbox = outbox_at(tmp_path)
+        box, name = put(batch_outbox, batcher, "a/ask/0")
+        item_until(batch_outbox, batcher, box, name)
     assert stat.S_IMODE(box.root.stat().st_mode) == 0o700
     assert not any(KEY.encode() in path.read_bytes() for path in box.root.rglob("*") if path.is_file())
 

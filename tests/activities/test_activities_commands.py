@@ -58,7 +58,7 @@ def one_room(tmp_path_factory: pytest.TempPathFactory) -> Room:
 def room(one_room: Room) -> Room:
     """The same one with the base in it."""
     one_room.workspace.snapshot() if one_room.workspace.worktree.exists() else None
-    one_room.workspace.stand(one_room.workspace.git.tree_of(one_room.base_commit), one_room.base_commit)
+    one_room.workspace.reset_to(one_room.workspace.git.tree_of(one_room.base_commit), one_room.base_commit)
     shutil.rmtree(one_room.workspace.root.parent / "task", ignore_errors=True)
     return one_room
 

@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-from agentforge.activities.batches import Desk
+from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.perform import perform
 from agentforge.activities.world import World
 from agentforge.app.answering import NobodyAnswers
@@ -26,7 +26,7 @@ from tests.gates.bench_of_judges import make_site
 
 def test_a_pause_ends_with_its_task(tmp_path: Path) -> None:
     site, files = make_site(tmp_path, {"a.py": ""}), TaskFiles(tmp_path / "task-1")
-    desk = Desk(Outbox(tmp_path / "batches"))
+    batch_outbox = BatchOutbox(Outbox(tmp_path / "batches"))
     world = World(
         files=files,
         pack=Pack(files.pack),
@@ -39,12 +39,12 @@ def test_a_pause_ends_with_its_task(tmp_path: Path) -> None:
         created_at="2030-01-31T00:00:00.000Z",
         record=lambda _key, _input: (),
         head=lambda: "",
-        desk=desk,
+        batch_outbox=batch_outbox,
     )
     state = State(runs=(Run(WORKER, "patch", 1, ""),))
     began = time.monotonic()
     assert perform(world, Pause(WORKER, "patch/1/1/pause/1", 1), state) == Elapsed()
     assert time.monotonic() - began >= 1
-    threading.Timer(0.1, desk.off.set).start()
+    threading.Timer(0.1, batch_outbox.off.set).start()
     assert perform(world, Pause(WORKER, "patch/1/1/pause/2", 600), state) == Elapsed()
     assert time.monotonic() - began < 300

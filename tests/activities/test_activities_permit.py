@@ -33,12 +33,12 @@ from agentforge.models.router import Router
 from agentforge.models.scripted import load_script
 from agentforge.sandbox.base import Confinement, SandboxName
 from agentforge.sandbox.worktree import Workspace
-from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
 from agentforge.store.task.times import utc_now
-from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system.processes import Completed
 from agentforge.tools.base import Workbench
 from agentforge.tools.roots import Root
@@ -75,9 +75,12 @@ class Desk:
     approved: set[str] = field(default_factory=set)
     acts: int = 0
 
-    def rules(self, **wishes: Any) -> None:  # noqa: ANN401  # whatever can be said
+    def rules(self, **permissions: Any) -> None:  # noqa: ANN401  # whatever can be said
         self.world.rules = Rules(
-            "/projects/pantry", Wishes(**wishes), lambda: NOW, approved=lambda: frozenset(self.approved)
+            "/projects/pantry",
+            StartPermissions(**permissions),
+            lambda: NOW,
+            approved=lambda: frozenset(self.approved),
         )
 
     def act(self, *actions: tuple[str, dict[str, Json]]) -> Acted:
@@ -366,7 +369,7 @@ def test_only_a_person_takes_the_walls_away() -> None:
 
 def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path) -> None:
     made = make_site(tmp_path, FILES)
-    site = Site(made.git, Project(made.git.top), Home(home / ".agentforge"))
+    site = Site(made.git, ProjectFiles(made.git.top), Home(home / ".agentforge"))
     resolved = Catalog.packaged().resolve("implement", "hotfix")
     files = site.project.task("task-1")
     with Pack(files.pack) as pack:
@@ -396,15 +399,17 @@ def test_a_record_that_says_no_walls_is_not_believed(tmp_path: Path, home: Path)
 
     with pytest.raises(PolicyError, match="nobody on this machine has said so"):
         opened()
-    path = wishes_file(site.home, site.git.top, "task-1")
-    write_wishes(path, Wishes(sandbox="none", yes=True, marker="of another task of this name"))
+    path = permissions_file(site.home, site.git.top, "task-1")
+    write_permissions(path, StartPermissions(sandbox="none", yes=True, marker="of another task of this name"))
     with pytest.raises(PolicyError, match="nobody on this machine has said so"):
         opened()
-    write_wishes(path, Wishes(sandbox="none", yes=True, marker="m1"))
-    assert (opened().sandbox.name, opened().rules.wishes.yes) == ("none", True)
+    write_permissions(path, StartPermissions(sandbox="none", yes=True, marker="m1"))
+    assert (opened().sandbox.name, opened().rules.permissions.yes) == ("none", True)
     with agentforge.open_driver(agentforge.OpenTask.open(site, files)) as driver:
-        driver.say(Wishes(frozenset({"shell"}), strict=True))
-    assert opened().rules.wishes == Wishes(frozenset({"shell"}), strict=True, sandbox="none", marker="m1")
+        driver.say(StartPermissions(frozenset({"shell"}), strict=True))
+    assert opened().rules.permissions == StartPermissions(
+        frozenset({"shell"}), strict=True, sandbox="none", marker="m1"
+    )
     path.unlink()
     (home / ".agentforge" / "config.yaml").write_text("sandbox: none\n")
-    assert (opened().sandbox.name, opened().rules.wishes) == ("none", Wishes())
+    assert (opened().sandbox.name, opened().rules.permissions) == ("none", StartPermissions())

@@ -27,7 +27,7 @@ from agentforge.core.values import (
     Usage,
     WantedCall,
 )
-from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
@@ -110,7 +110,7 @@ def desk(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     top = make_repository(tmp_path / "pantry", {"a.txt": "a\n"})
     monkeypatch.chdir(top)
     git = Git.open(top)
-    site = Site(git, Project(git.top), Home(home / ".agentforge"))
+    site = Site(git, ProjectFiles(git.top), Home(home / ".agentforge"))
     head = git.head()
     budget = Budget(10_000, 10**9)
     create = Create(

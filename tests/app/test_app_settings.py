@@ -11,7 +11,7 @@ from agentforge.engines.temporal import config
 from agentforge.models.known import providers
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.container import ContainerSpec, Engine
-from agentforge.sandbox.walls.ladder import Wanted
+from agentforge.sandbox.walls.ladder import WantedSandbox
 from agentforge.system import strict_yaml
 from agentforge.tools.roots import Root
 from tests.rows import every
@@ -107,7 +107,7 @@ def test_a_mistake_of_the_project_is_named_with_its_line() -> None:
 def test_the_contract_of_the_user_file_knows_what_the_parts_know() -> None:
     schema: Any = user_contract().document["schema"]
     assert set(schema["container"]["properties"]["engine"]["enum"]) == set(get_args(Engine))
-    assert set(schema["sandbox"]["enum"]) == set(get_args(Wanted))
+    assert set(schema["sandbox"]["enum"]) == set(get_args(WantedSandbox))
     assert set(schema["providers"]["additionalProperties"]["properties"]) == providers._KEYS
     assert set(schema["temporal"]["properties"]) == set(config._KEYS)
     assert set(USER_KEYS) <= set(schema)

@@ -20,7 +20,7 @@ from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Amount, ArtifactRef
-from agentforge.store.layout import Home, Project, TaskFiles
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Listener, read_lines
 from agentforge.system.git.repository import Git
@@ -94,7 +94,7 @@ class Scene:
 
     @property
     def files(self) -> TaskFiles:
-        return Project(self.repo).task(self.task_id)
+        return ProjectFiles(self.repo).task(self.task_id)
 
     @property
     def trees(self) -> Path:
@@ -102,7 +102,7 @@ class Scene:
 
     def site(self) -> Site:
         git = Git.open(self.repo)
-        return Site(git, Project(git.top), self.home)
+        return Site(git, ProjectFiles(git.top), self.home)
 
     def git(self, *words: str) -> str:
         done = subprocess.run(

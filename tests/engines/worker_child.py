@@ -12,7 +12,7 @@ from agentforge.app.hosting import HostedSession, HostedTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
-from agentforge.engines.temporal.worker import Place, serve
+from agentforge.engines.temporal.worker import WorkerSettings, serve
 from tests.engines.crash_site import Scene
 from tests.engines.deaths import Begun, Death, Live, Order
 
@@ -40,7 +40,7 @@ def work_at(address: str, queue: str, workflow_id: str) -> Live:
 
     async def work(home: Scene, tasks: HostedTasks) -> str:
         config, stop = Config(address=address, queue=queue), asyncio.Event()
-        place = Place(home.home.path, __version__, quiet=True, sticky_s=STICKY_S)
+        place = WorkerSettings(home.home.path, __version__, quiet=True, sticky_s=STICKY_S)
         worker = asyncio.create_task(serve(config, tasks, place, stop, lambda _: None))
         result = asyncio.create_task((await connect(config)).get_workflow_handle(workflow_id).result())
         await asyncio.wait([worker, result], return_when=asyncio.FIRST_COMPLETED)

@@ -11,7 +11,15 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.models.base import ModelTrouble
-from agentforge.models.batch import Batcher, Item, Sought, Ticket, batchable, custom_id, open_batcher
+from agentforge.models.batch import (
+    Batcher,
+    BatchOutcome,
+    LostBatch,
+    Ticket,
+    batchable,
+    custom_id,
+    open_batcher,
+)
 from agentforge.models.known.prices import Prices
 from agentforge.models.known.providers import Wire
 from agentforge.models.router import Router
@@ -30,7 +38,7 @@ def counter(batches: Batches, prices: Prices | None = None) -> Iterator[tuple[Ba
         yield open_batcher(model_of(server, prices=prices)), server
 
 
-def carry(batcher: Batcher, names: list[str] = NAMES) -> tuple[Ticket, list[Item]]:
+def carry(batcher: Batcher, names: list[str] = NAMES) -> tuple[Ticket, list[BatchOutcome]]:
     """Submits one request under each name and collects what comes."""
     ticket = batcher.carrier.create([batcher.codec.encode(name, REQUEST) for name in names])
     while not (ticket := batcher.carrier.status(ticket)).ended:
@@ -113,10 +121,10 @@ def test_a_batch_whose_ticket_was_lost_is_found_by_what_it_holds(wire: Wire) -> 
         first = batcher.carrier.create([batcher.codec.encode(name, REQUEST) for name in NAMES])
         group = batcher.codec.encode(NAMES[0], REQUEST).group
         other = batcher.carrier.create([batcher.codec.encode(name[::-1], REQUEST) for name in NAMES])
-        early = batcher.carrier.find(Sought(frozenset(NAMES), group, since))
+        early = batcher.carrier.find(LostBatch(frozenset(NAMES), group, since))
         assert early.wait == (wire in ("anthropic", "google"))
         batches.hold = False
-        found = batcher.carrier.find(Sought(frozenset(NAMES), group, since, frozenset({other.id})))
+        found = batcher.carrier.find(LostBatch(frozenset(NAMES), group, since, frozenset({other.id})))
         assert found.ticket is not None
         assert (
             found.ticket.id,
@@ -125,9 +133,9 @@ def test_a_batch_whose_ticket_was_lost_is_found_by_what_it_holds(wire: Wire) -> 
             first.id,
             ["succeeded"] * 3,
         )
-        strange = batcher.carrier.find(Sought(frozenset({"0" * 40, "1" * 40, "2" * 40}), group, since))
+        strange = batcher.carrier.find(LostBatch(frozenset({"0" * 40, "1" * 40, "2" * 40}), group, since))
         assert (strange.ticket, strange.wait) == (None, False)
-        later = batcher.carrier.find(Sought(frozenset(NAMES), group, since + 3_600_000))
+        later = batcher.carrier.find(LostBatch(frozenset(NAMES), group, since + 3_600_000))
         assert later.ticket is None
     assert not any(KEY in str(exchange.raw) for exchange in server.others)
 

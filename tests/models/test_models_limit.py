@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.models.base import Answer, ModelTrouble, Request, ToolSpec
+from agentforge.models.base import Answer, ModelTrouble, OfferedTool, Request
 from agentforge.models.wrap.breaker import Breaker, Circuit, NotSent, Patience
-from agentforge.models.wrap.limit import MINUTE, Meter, Rate, RateLimited, most_tokens
+from agentforge.models.wrap.limit import MINUTE, Meter, RateLimit, RateLimited, most_tokens
 from tests.fuzzing import tries
 from tests.models.doubles import STUCK_S, FakeClock, Told, answer, request, saying, together, trouble
 
@@ -59,7 +59,7 @@ def test_whatever_callers_do_no_minute_holds_more_than_the_caps_and_all_come_bac
     requests: int | None, tokens: int | None, given_callers: list[Caller]
 ) -> None:
     clock, log, lock = FakeClock(), list[tuple[float, int]](), threading.Lock()
-    meter = Meter("a provider", Rate(requests, tokens), clock)
+    meter = Meter("a provider", RateLimit(requests, tokens), clock)
     # a default binds it
     together([lambda caller=caller: call(meter, caller, log, lock) for caller in given_callers])  # type: ignore[misc]
     count, used = most_in_a_minute(log)
@@ -70,7 +70,7 @@ def test_whatever_callers_do_no_minute_holds_more_than_the_caps_and_all_come_bac
 
 def test_a_hundred_callers_at_once_pass_no_cap_and_each_is_woken_once() -> None:
     clock, log, lock = FakeClock(), list[tuple[float, int]](), threading.Lock()
-    meter = Meter("a provider", Rate(10, 1400), clock)
+    meter = Meter("a provider", RateLimit(10, 1400), clock)
     together([lambda: call(meter, Caller(150, 100, "well"), log, lock) for _ in range(100)])
     count, used = most_in_a_minute(log)
     assert (len(log), count <= 10, used <= 1400) == (100, True, True)
@@ -81,7 +81,7 @@ def test_a_hundred_callers_at_once_pass_no_cap_and_each_is_woken_once() -> None:
 
 def test_callers_leave_in_the_order_in_which_they_came() -> None:
     clock, order = FakeClock(), list[int]()
-    meter = Meter("a provider", Rate(1), clock)
+    meter = Meter("a provider", RateLimit(1), clock)
     gate = threading.Event()
     first = meter.enter(0)
 
@@ -131,7 +131,7 @@ def test_after_a_provider_asked_to_slow_down_one_call_goes_alone_first() -> None
         return answer()
 
     done: list[int] = []
-    model = RateLimited(Told(say), Meter("a provider", Rate(1000), clock))
+    model = RateLimited(Told(say), Meter("a provider", RateLimit(1000), clock))
     with pytest.raises(ModelTrouble):
         model.ask(request())
     before = clock.now()
@@ -145,7 +145,7 @@ def test_after_a_provider_asked_to_slow_down_one_call_goes_alone_first() -> None
 
 
 def test_a_line_can_be_called_off_and_works_again_afterwards() -> None:
-    meter = Meter("a provider", Rate(1))
+    meter = Meter("a provider", RateLimit(1))
     held, wrong = meter.enter(0), list[ModelTrouble]()
 
     def come() -> None:
@@ -170,7 +170,7 @@ def test_a_line_can_be_called_off_and_works_again_afterwards() -> None:
 
 
 def test_a_call_that_no_minute_can_hold_is_refused_and_names_the_setting() -> None:
-    model = RateLimited(saying(answer()), Meter("openai", Rate(tokens=50), FakeClock()))
+    model = RateLimited(saying(answer()), Meter("openai", RateLimit(tokens=50), FakeClock()))
     with pytest.raises(ModelTrouble, match=r"openai may send 50 a minute \(`tokens_per_minute`\)") as caught:
         model.ask(request(most=60))
     assert not caught.value.retryable
@@ -179,7 +179,7 @@ def test_a_call_that_no_minute_can_hold_is_refused_and_names_the_setting() -> No
 def test_a_call_that_a_breaker_kept_back_uses_no_place() -> None:
     clock = FakeClock()
     down = Breaker(saying(trouble("server")), Circuit("m", Patience(trips=1), clock))
-    model = RateLimited(down, Meter("a provider", Rate(2), clock))
+    model = RateLimited(down, Meter("a provider", RateLimit(2), clock))
     with pytest.raises(ModelTrouble):
         model.ask(request())
     before = clock.now()
@@ -191,7 +191,7 @@ def test_a_call_that_a_breaker_kept_back_uses_no_place() -> None:
 
 def test_what_was_not_used_is_free_for_the_next() -> None:
     clock = FakeClock()
-    model = RateLimited(saying(answer(used=10)), Meter("a provider", Rate(tokens=150), clock))
+    model = RateLimited(saying(answer(used=10)), Meter("a provider", RateLimit(tokens=150), clock))
     for _ in range(4):
         model.ask(request(most=100))
     assert clock.now() == 1000.0
@@ -199,7 +199,7 @@ def test_what_was_not_used_is_free_for_the_next() -> None:
 
 def test_the_count_of_tokens_is_on_the_high_side_and_knows_tools() -> None:
     plain = request("x" * 300, most=1)
-    tool = ToolSpec("read_file", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})
+    tool = OfferedTool("read_file", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})
     with_tool = Request(plain.key, plain.stage, plain.system, plain.blocks, (tool,), plain.max_output_tokens)
     assert 100 < most_tokens(plain) < 130
     assert most_tokens(with_tool) > most_tokens(plain) + 20
@@ -207,7 +207,7 @@ def test_the_count_of_tokens_is_on_the_high_side_and_knows_tools() -> None:
 
 def test_a_pause_of_more_than_a_minute_is_not_waited_for() -> None:
     clock = FakeClock()
-    meter = Meter("a provider", Rate(10), clock)
+    meter = Meter("a provider", RateLimit(10), clock)
     meter.slow_down(61)
     with pytest.raises(
         NotSent, match=r"a provider asks to wait another 61 s; the call was not sent\."

@@ -1,4 +1,4 @@
-"""What a local server has: asked within a second, never through a proxy, never sent elsewhere; a stand-in is
+"""What a local server has: asked within a second, never through a proxy, never sent elsewhere; a choice-in is
 said once.
 """
 
@@ -7,7 +7,14 @@ import time
 
 import pytest
 
-from agentforge.models.known.local import Installed, LocalModels, installed, installed_all, lists, propose
+from agentforge.models.known.local import (
+    InstalledModels,
+    LocalModels,
+    installed,
+    installed_all,
+    lists,
+    propose,
+)
 from agentforge.models.known.providers import known
 from agentforge.models.probe import probe_all
 from tests.models.doubles import FakeClock
@@ -90,7 +97,7 @@ def test_neither_a_redirect_nor_a_proxy_leads_away(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_not_on_this_machine_is_not_asked() -> None:
     seen = installed(known({"VLLM_BASE_URL": "http://192.0.2.1:8000/v1"})["vllm"])
-    assert seen == Installed("vllm", trouble="192.0.2.1:8000 is not this machine")
+    assert seen == InstalledModels("vllm", trouble="192.0.2.1:8000 is not this machine")
 
 
 def test_a_gateway_to_a_hosted_provider_has_no_list_that_counts() -> None:
@@ -112,10 +119,10 @@ def test_a_stand_in_is_said_once_and_the_server_asked_now_and_then() -> None:
             LocalModels(said.append, clock=clock, timeout_s=PATIENT_S),
             server.provider("lmstudio"),
         )
-        stands = [models.stand(provider, "qwen2.5-coder:14b", "generation") for _ in range(3)]
-        assert [stand.model for stand in stands] == ["qwen2.5-coder:7b"] * 3
+        choices = [models.choice(provider, "qwen2.5-coder:14b", "generation") for _ in range(3)]
+        assert [choice.model for choice in choices] == ["qwen2.5-coder:7b"] * 3
         assert said == ["lmstudio does not have qwen2.5-coder:14b; qwen2.5-coder:7b stands in."]
-        assert models.stand(provider, "qwen2.5-coder:7b", "generation").why == ""
+        assert models.choice(provider, "qwen2.5-coder:7b", "generation").why == ""
         assert len(server.seen) == 1
         clock.pass_(61)
         models.look(provider)
@@ -126,18 +133,20 @@ def test_a_stand_in_is_said_once_and_the_server_asked_now_and_then() -> None:
 
 def test_without_any_chat_model_the_next_step_is_said() -> None:
     with listing("nomic-embed-text") as server:
-        stand = LocalModels(timeout_s=PATIENT_S).stand(server.provider("ollama"), "llama3.1:8b", "generation")
-    assert stand.model is None
+        choice = LocalModels(timeout_s=PATIENT_S).choice(
+            server.provider("ollama"), "llama3.1:8b", "generation"
+        )
+    assert choice.model is None
     assert (
-        stand.why == "ollama has no chat model that we know installed, and not llama3.1:8b; `ollama pull "
+        choice.why == "ollama has no chat model that we know installed, and not llama3.1:8b; `ollama pull "
         "llama3.1:8b` gets it"
     )
 
 
 def test_llamacpp_has_one_model_whatever_it_is_called() -> None:
     with listing("/models/some-file.gguf") as server:
-        stand = LocalModels(timeout_s=PATIENT_S).stand(server.provider("llamacpp"), "any", "generation")
-    assert (stand.model, stand.why) == ("any", "")
+        choice = LocalModels(timeout_s=PATIENT_S).choice(server.provider("llamacpp"), "any", "generation")
+    assert (choice.model, choice.why) == ("any", "")
 
 
 def test_a_running_server_is_proposed() -> None:

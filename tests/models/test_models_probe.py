@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
 from agentforge.models.known.providers import Provider, Wire
-from agentforge.models.probe import Probe, probe_all
+from agentforge.models.probe import ProviderProbe, probe_all
 from tests.rows import every
 
 KEY = "weird/key~of~9/parts"
@@ -47,7 +47,7 @@ def serving(answer: Answer) -> Iterator[str]:
         server.server_close()
 
 
-def look(address: str, wire: Wire = "openai", key: str | None = KEY, within_s: float = 60) -> Probe:
+def look(address: str, wire: Wire = "openai", key: str | None = KEY, within_s: float = 60) -> ProviderProbe:
     (found,) = probe_all([Provider("box", wire, address, "BOX_KEY")], lambda _: key, within_s)
     return found
 

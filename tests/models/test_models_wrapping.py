@@ -11,7 +11,7 @@ from agentforge.models.known.providers import known
 from agentforge.models.wrap.breaker import Patience
 from agentforge.models.wrap.retry import Attempt, Retrying, Tries
 from agentforge.models.wrap.stack import Stack
-from agentforge.models.wrap.trace import Call, Ended, Tracing
+from agentforge.models.wrap.trace import EndedCall, TracedCall, Tracing
 from tests.models.doubles import FakeClock, Told, answer, request, saying, trouble
 from tests.rows import every
 
@@ -71,13 +71,13 @@ class Notes:
     """A tracer that keeps everything."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
-        self.ends: list[Ended] = []
+        self.calls: list[TracedCall] = []
+        self.ends: list[EndedCall] = []
 
-    def began(self, call: Call) -> None:
+    def began(self, call: TracedCall) -> None:
         self.calls.append(call)
 
-    def ended(self, ended: Ended) -> None:
+    def ended(self, ended: EndedCall) -> None:
         self.ends.append(ended)
 
 

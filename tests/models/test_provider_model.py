@@ -189,7 +189,7 @@ def test_a_spec_opens_the_model_it_names(tmp_path: Path) -> None:
     assert isinstance(open_spec(f"scripted:{script}", {}, lambda _: None), ScriptedModel)
     model = open_spec("ollama:qwen3:8b", known({}), lambda _: None, local_only=True)
     assert isinstance(model, ProviderModel)
-    assert (model.name, model.model, model.provider.local, model.reply_means()) == (
+    assert (model.name, model.model, model.provider.local, model.reply_format()) == (
         "ollama:qwen3:8b",
         "qwen3:8b",
         True,

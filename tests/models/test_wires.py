@@ -189,12 +189,14 @@ def test_a_wire_that_finds_its_cache_by_itself_is_sent_one_text_and_no_marks(wir
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_cut_off_reply_is_known_by_each_means_and_keeps_only_what_is_surely_whole(wire: Wire) -> None:
-    for means in POSSIBLE[wire]:
-        answer, _ = ask(wire, Fault(reply={"actions": REPLY["actions"]}, cut_off=True), means=means)
-        assert answer.stop == "length", means
-        assert answer.reply is not None, means
-        assert answer.reply.actions == ACTIONS[:1], means
-        assert "cut off at the length limit" in (answer.mistake or ""), means
+    for reply_format in POSSIBLE[wire]:
+        answer, _ = ask(
+            wire, Fault(reply={"actions": REPLY["actions"]}, cut_off=True), reply_format=reply_format
+        )
+        assert answer.stop == "length", reply_format
+        assert answer.reply is not None, reply_format
+        assert answer.reply.actions == ACTIONS[:1], reply_format
+        assert "cut off at the length limit" in (answer.mistake or ""), reply_format
 
 
 def refusals(wire: Wire) -> list[Scripted]:
@@ -502,7 +504,9 @@ def test_what_the_server_says_decides_and_is_passed_on(
 
 def test_a_server_without_schemas_names_the_setting_too() -> None:
     trouble, _ = fail(
-        "openai", Fault(status=400, message="response_format json_schema is not supported"), means="schema"
+        "openai",
+        Fault(status=400, message="response_format json_schema is not supported"),
+        reply_format="schema",
     )
     assert "Set `providers.mine.reply` to `text`" in trouble.user_sentence
 
@@ -544,7 +548,7 @@ def test_only_openai_itself_is_given_its_newer_names(url: str, theirs: bool) -> 
 
 def test_what_the_library_knows_to_be_impossible_is_said_before_anything_is_sent() -> None:
     with SERVERS["openai"]([REPLY]) as server:
-        model = model_of(server, means="schema", name="some-model")
+        model = model_of(server, reply_format="schema", name="some-model")
         odd = replace(model, provider=replace(model.provider, wire="mistral", reply=None))
         trouble = impossible(odd)
     assert trouble.kind == "bad_request"

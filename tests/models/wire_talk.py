@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from typing import get_args
 
 from agentforge.core.reply import Action, Json
-from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
+from agentforge.models.base import Answer, Block, ModelTrouble, OfferedTool, Request
 from agentforge.models.known.prices import Prices
-from agentforge.models.known.providers import Means, Provider, Wire
+from agentforge.models.known.providers import Provider, ReplyFormat, Wire
 from agentforge.models.provider_model import ProviderModel
 from agentforge.testing import SERVERS, Scripted, WireServer
 
 WIRES: tuple[Wire, ...] = get_args(Wire)
 KEY = "key-of-one-person-4711"
-READ = ToolSpec(
+READ = OfferedTool(
     "read_file",
     "Read a file.",
     {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
 )
-HAND_IN = ToolSpec(
+HAND_IN = OfferedTool(
     "hand_in",
     "Hand in.",
     {"type": "object", "properties": {"paper": {"type": "object"}}, "required": ["paper"]},
@@ -47,31 +47,31 @@ ACTIONS = (Action("read_file", {"path": "a.py"}), Action("hand_in", {"paper": {"
 def model_of(
     server: WireServer,
     *,
-    means: Means | None = None,
+    reply_format: ReplyFormat | None = None,
     prices: Prices | None = None,
     timeout_s: int = 20,
     key: str | None = KEY,
     name: str = "some-model",
 ) -> ProviderModel:
-    provider = Provider("mine", server.dialect.wire, server.base_url, reply=means, timeout_s=timeout_s)
+    provider = Provider("mine", server.dialect.wire, server.base_url, reply=reply_format, timeout_s=timeout_s)
     return ProviderModel(provider, name, key, prices)
 
 
 def ask(
-    wire: Wire, *script: Scripted, request: Request = REQUEST, means: Means | None = None
+    wire: Wire, *script: Scripted, request: Request = REQUEST, reply_format: ReplyFormat | None = None
 ) -> tuple[Answer, WireServer]:
     """The answer to the first entry of the script."""
     with SERVERS[wire](list(script)) as server:
-        return model_of(server, means=means).ask(request), server
+        return model_of(server, reply_format=reply_format).ask(request), server
 
 
 def fail(
-    wire: Wire, *script: Scripted, timeout_s: int = 20, means: Means | None = None
+    wire: Wire, *script: Scripted, timeout_s: int = 20, reply_format: ReplyFormat | None = None
 ) -> tuple[ModelTrouble, WireServer]:
     """What went wrong, and the server it went wrong at."""
     with SERVERS[wire](list(script)) as server:
         try:
-            model_of(server, timeout_s=timeout_s, means=means).ask(REQUEST)
+            model_of(server, timeout_s=timeout_s, reply_format=reply_format).ask(REQUEST)
         except ModelTrouble as trouble:
             return trouble, server
     raise AssertionError("it went well")

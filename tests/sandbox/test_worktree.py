@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.errors import UsageError
-from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, TRAILER, Pointed, Stood, Workspace
+from agentforge.sandbox.worktree import AUTHOR, FIXED_DATE, TRAILER, Pointed, Workspace, WorktreeReset
 from agentforge.system.git.repository import Git
 from tests.devices import other_device
 
@@ -53,8 +53,8 @@ class Bench:
         self.space = Workspace(Git.open(self.repository).holding(LOCK), self.root, TASK)
         return self.space
 
-    def stand(self, tree: str | None = None, *, keep: bool = False) -> Stood:
-        return self.space.stand(tree or self.tree, self.base, keep_difference=keep)
+    def reset_to(self, tree: str | None = None, *, keep: bool = False) -> WorktreeReset:
+        return self.space.reset_to(tree or self.tree, self.base, keep_difference=keep)
 
     def write(self, name: str, text: str) -> None:
         (self.space.worktree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def test_code_in_the_worktree_finds_a_clean_repository_of_one_commit(bench: Benc
         git(bench.repository, "rev-parse", "HEAD"),
         git(bench.repository, "rev-parse", "HEAD^{tree}"),
     )
-    bench.stand()
+    bench.reset_to()
     assert git(bench.space.worktree, "rev-list", "HEAD") == bench.base
     assert git(bench.space.worktree, "status", "--porcelain") == ""
     assert git(bench.space.worktree, "fsck", "--strict") == ""
@@ -109,7 +109,7 @@ def test_nothing_in_the_stand_in_leads_to_the_persons_repository(bench: Bench) -
     git(bench.repository, "remote", "add", "origin", "https://name:password@example.invalid/x")
     git(bench.repository, "config", "credential.helper", "store")
     git(bench.repository, "branch", "private")
-    bench.stand()
+    bench.reset_to()
     place = bench.space.worktree / ".git"
     for path in place.rglob("*"):
         if path.is_file():
@@ -123,7 +123,7 @@ def test_nothing_in_the_stand_in_leads_to_the_persons_repository(bench: Bench) -
 def test_settings_against_reading_do_not_keep_the_stand_in_empty(bench: Bench) -> None:
     git(bench.repository, "config", "transfer.hideRefs", "refs")
     git(bench.repository, "config", "protocol.file.allow", "never")
-    bench.stand()
+    bench.reset_to()
     assert git(bench.space.worktree, "rev-parse", "HEAD") == bench.base
 
 
@@ -147,7 +147,7 @@ def test_a_version_is_derived_from_the_nearest_tag_and_the_stand_in_knows_it(
     bench.base = git(bench.repository, "rev-parse", "HEAD")
     found = bench.space.describe_version(bench.base)
     assert found == expected or (more and str(found).startswith(str(expected)))
-    bench.stand()
+    bench.reset_to()
     assert git(bench.space.worktree, "tag") == ("" if expected is None else expected.partition("+")[0])
 
 
@@ -155,20 +155,20 @@ def test_a_version_is_derived_from_the_nearest_tag_and_the_stand_in_knows_it(
 
 
 def test_a_worktree_that_stands_is_left_alone(bench: Bench) -> None:
-    assert bench.stand() == Stood(bench.tree)
+    assert bench.reset_to() == WorktreeReset(bench.tree)
     bench.write("ignored.log", "made by a test run\n")
-    assert bench.stand() == Stood(bench.tree)
+    assert bench.reset_to() == WorktreeReset(bench.tree)
     assert (bench.space.worktree / "ignored.log").exists()
 
 
 def test_what_differs_is_saved_under_a_ref_of_its_own_before_the_worktree_is_reset(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     for number in (1, 2):
         bench.write("debris.txt", f"{number}\n")
         bench.write("src/a.py", "half writ")
         bench.again()
         ref = f"refs/agentforge/{TASK}/salvage/{number}"
-        assert bench.stand() == Stood(bench.tree, salvage=ref)
+        assert bench.reset_to() == WorktreeReset(bench.tree, salvage=ref)
         assert git(bench.repository, "show", f"{ref}:debris.txt") == str(number)
         assert git(bench.repository, "show", f"{ref}:src/a.py") == "half writ"
         assert not (bench.space.worktree / "debris.txt").exists()
@@ -176,99 +176,99 @@ def test_what_differs_is_saved_under_a_ref_of_its_own_before_the_worktree_is_res
 
 
 def test_a_persons_difference_is_kept_and_nothing_is_salvaged(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.write("by-hand.txt", "x\n")
     bench.again()
-    stood = bench.stand(keep=True)
+    stood = bench.reset_to(keep=True)
     assert stood.human
     assert git(bench.repository, "show", f"{stood.tree}:by-hand.txt") == "x"
     assert not any("salvage" in ref for ref in bench.refs())
-    assert bench.again().stand(stood.tree, bench.base) == Stood(stood.tree)
+    assert bench.again().reset_to(stood.tree, bench.base) == WorktreeReset(stood.tree)
 
 
 def test_no_difference_is_nobodys_work(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.write("ignored.log", "x\n")
     bench.again()
-    assert bench.stand(keep=True) == Stood(bench.tree)
+    assert bench.reset_to(keep=True) == WorktreeReset(bench.tree)
 
 
 def test_a_difference_is_saved_even_where_the_stand_in_is_gone(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     shutil.rmtree(bench.space.worktree / ".git")
     bench.write("debris.txt", "x\n")
     bench.again()
-    assert bench.stand().salvage
+    assert bench.reset_to().salvage
     assert git(bench.space.worktree, "rev-parse", "HEAD") == bench.base
 
 
 def test_what_a_killed_first_checkout_left_is_nobodys_work(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     (bench.root / "stands-at").unlink()
     (bench.space.worktree / "src/a.py").unlink()
     shutil.rmtree(bench.space.worktree / ".git")
     bench.again()
-    assert bench.stand(keep=True) == Stood(bench.tree)
+    assert bench.reset_to(keep=True) == WorktreeReset(bench.tree)
     assert (bench.space.worktree / "src/a.py").exists()
-    assert bench.again().stand(bench.tree, bench.base) == Stood(bench.tree)
+    assert bench.again().reset_to(bench.tree, bench.base) == WorktreeReset(bench.tree)
 
 
 def test_what_a_killed_reset_left_is_saved_and_taken_for_nobodys_work(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.snapshot("new.py", "x\n")
     (bench.root / "stands-at").write_text("")
     (bench.space.worktree / "src/a.py").unlink()
     bench.again()
-    stood = bench.stand(keep=True)
+    stood = bench.reset_to(keep=True)
     assert (stood.tree, stood.human, bool(stood.salvage)) == (bench.tree, False, True)
 
 
 def test_the_work_of_a_failed_attempt_is_neither_debris_nor_a_persons(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.snapshot("attempt.py", "of a role\n")
-    assert bench.stand() == Stood(bench.tree)
+    assert bench.reset_to() == WorktreeReset(bench.tree)
     assert not (bench.space.worktree / "attempt.py").exists()
     bench.snapshot("attempt.py", "of a role, before a halt\n")
     bench.again()
-    assert bench.stand(keep=True) == Stood(bench.tree)
+    assert bench.reset_to(keep=True) == WorktreeReset(bench.tree)
 
 
 def test_a_worktree_that_ran_ahead_of_the_journal_is_saved(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.snapshot("ahead.py", "the driver was killed before this was on record\n")
     bench.again()
-    assert bench.stand().salvage == f"refs/agentforge/{TASK}/salvage/1"
+    assert bench.reset_to().salvage == f"refs/agentforge/{TASK}/salvage/1"
 
 
 def test_a_persons_edit_is_found_again_by_the_next_driver_until_it_is_on_record(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.write("by-hand.txt", "x\n")
     bench.again()
-    first = bench.stand(keep=True)
+    first = bench.reset_to(keep=True)
     bench.again()
-    assert bench.stand(keep=True) == first
+    assert bench.reset_to(keep=True) == first
 
 
 def test_a_person_may_take_back_all_that_a_role_did(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     tree = bench.snapshot("new.py", "x\n")
     (bench.space.worktree / "new.py").unlink()
     bench.again()
-    assert bench.stand(tree, keep=True) == Stood(bench.tree, human=True)
+    assert bench.reset_to(tree, keep=True) == WorktreeReset(bench.tree, human=True)
 
 
 @pytest.mark.parametrize("lost", ["worktree", "worktree.index", "."])
 def test_a_lost_checkout_is_made_again(bench: Bench, lost: str) -> None:
-    bench.stand()
+    bench.reset_to()
     place = bench.root / lost
     shutil.rmtree(place) if place.is_dir() else place.unlink()
     bench.again()
-    assert bench.stand() == Stood(bench.tree)
+    assert bench.reset_to() == WorktreeReset(bench.tree)
     assert bench.space.snapshot() == bench.tree
 
 
 def test_ignored_files_that_were_written_are_named(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.write("build/out.py", "x\n")
     tree = bench.snapshot("src/new.py", "x\n")
     assert bench.space.ignored(tree, ("build/out.py", "src/new.py", "src/gone.py", "ü ñame.txt")) == (
@@ -277,20 +277,20 @@ def test_ignored_files_that_were_written_are_named(bench: Bench) -> None:
 
 
 def test_removal_takes_the_checkouts_and_leaves_the_refs(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.snapshot("new.py", "x\n")
     before = bench.refs()
     bench.space.remove()
     assert not bench.root.exists()
     assert bench.refs() == before
-    assert bench.stand() == Stood(bench.tree)
+    assert bench.reset_to() == WorktreeReset(bench.tree)
 
 
 # ------------------------------------------------------------------ the pristine checkout
 
 
 def test_verdicts_run_on_the_tree_and_not_on_what_lies_around_in_the_worktree(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     tree = bench.snapshot("src/new.py", "x\n")
     bench.write("helps.log", "ignored, and makes tests pass\n")
     place = bench.space.pristine(tree, bench.base)
@@ -320,7 +320,7 @@ def test_repository_checkouts_and_environments_may_each_be_on_a_file_system_of_t
     with other_device(tmp_path) as elsewhere:
         bench.root = elsewhere / "root"
         bench.again()
-        bench.stand()
+        bench.reset_to()
         assert git(bench.space.worktree, "fsck", "--strict") == ""
         bench.space.check_out_base(tmp_path / "cache" / "source", bench.tree, bench.base)
     assert git(tmp_path / "cache" / "source", "status", "--porcelain") == ""
@@ -331,7 +331,7 @@ def test_repository_checkouts_and_environments_may_each_be_on_a_file_system_of_t
 
 
 def test_garbage_collection_takes_no_recorded_tree_salvage_or_commit(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     trees = [bench.snapshot("new.py", f"{number}\n") for number in range(3)]
     commit = bench.space.commit(
         trees[-1], bench.base, "by hand\n", FIXED_DATE, ("A person", "person@example.invalid")
@@ -339,7 +339,7 @@ def test_garbage_collection_takes_no_recorded_tree_salvage_or_commit(bench: Benc
     bench.space.keep(trees[-1], commit)
     bench.write("debris.txt", "x\n")
     bench.again()
-    salvage = bench.stand(trees[-1]).salvage
+    salvage = bench.reset_to(trees[-1]).salvage
     # Even the base is held by nothing else.
     git(bench.repository, "checkout", "-q", "--orphan", "other")
     git(bench.repository, "commit", "-q", "--allow-empty", "-m", "unrelated")
@@ -347,24 +347,24 @@ def test_garbage_collection_takes_no_recorded_tree_salvage_or_commit(bench: Benc
     bench.collect_garbage()
     for name in (*trees, commit, bench.base, f"{salvage}:debris.txt"):
         git(bench.repository, "cat-file", "-e", name)
-    bench.stand(trees[0])
+    bench.reset_to(trees[0])
     assert (bench.space.worktree / "new.py").read_text() == "0\n"
 
 
 def test_an_index_that_names_collected_objects_does_not_stop_a_snapshot(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.write("never-recorded.py", "x\n")
     bench.space.git.write_tree(bench.space.worktree, bench.root / "worktree.index")
     bench.collect_garbage()
     bench.write("another.py", "y\n")
     bench.again()
-    stood = bench.stand(keep=True)
+    stood = bench.reset_to(keep=True)
     assert stood.human
     assert git(bench.repository, "show", f"{stood.tree}:never-recorded.py") == "x"
 
 
 def test_the_same_snapshot_is_kept_once(bench: Bench) -> None:
-    bench.stand()
+    bench.reset_to()
     bench.snapshot("new.py", "x\n")
     kept = git(bench.repository, "rev-parse", f"refs/agentforge/{TASK}/steps")
     bench.space.snapshot()
@@ -531,7 +531,7 @@ def test_every_shape_of_repository_gives_the_same_worktree(
 ) -> None:
     (tmp_path / "there").mkdir()
     bench = Bench(shape(tmp_path / "there"), tmp_path / "root")
-    bench.stand()
+    bench.reset_to()
     assert git(bench.space.worktree, "rev-list", "HEAD") == bench.base
     assert git(bench.space.worktree, "status", "--porcelain") == ""
     tree = bench.snapshot("new.py", "x\n")
@@ -540,7 +540,7 @@ def test_every_shape_of_repository_gives_the_same_worktree(
     assert changed == "A\tnew.py"
     bench.collect_garbage()
     bench.again()
-    assert bench.stand(tree) == Stood(tree)
+    assert bench.reset_to(tree) == WorktreeReset(tree)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to somebody else")
@@ -553,5 +553,5 @@ def test_a_repository_of_another_user_that_is_trusted_has_a_whole_stand_in(
         Git.open(bench.repository)
     git(tmp_path, "config", "--global", "safe.directory", str(bench.repository))
     bench.again()
-    bench.stand()
+    bench.reset_to()
     assert git(bench.space.worktree, "rev-parse", "HEAD") == bench.base

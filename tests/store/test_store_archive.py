@@ -11,7 +11,7 @@ import pytest
 
 from agentforge.core.errors import Unusable
 from agentforge.core.inputs import Create
-from agentforge.store.layout import Project, TaskFiles
+from agentforge.store.layout import ProjectFiles, TaskFiles
 from agentforge.store.task.archive import archived_tasks, restore, save
 from agentforge.store.task.artifacts import write_inputs, write_patch, write_version
 from agentforge.store.task.journal import Journal
@@ -44,7 +44,7 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def task(repo: Path, create: Create, clock: Clock) -> TaskFiles:
-    files = Project(repo).task(create.spec.task_id)
+    files = ProjectFiles(repo).task(create.spec.task_id)
     with Journal.create(files, create, clock) as journal, Pack(files.pack) as pack:
         pack.put("a context")
         write_inputs(files, create.spec, journal.times.created_at, "local")
@@ -134,7 +134,7 @@ def test_a_journal_alone_that_is_gone_comes_back_and_a_pack_that_grew_stays(
 def test_a_task_that_was_never_saved_cannot_be_restored(repo: Path, task: TaskFiles) -> None:
     git = Git.open(repo).holding(LOCK)
     assert archived_tasks(git) == []
-    assert not restore(git, "task-unknown", Project(repo).task("task-unknown"))
+    assert not restore(git, "task-unknown", ProjectFiles(repo).task("task-unknown"))
 
 
 def test_a_tree_that_is_not_there_is_not_promised(repo: Path, task: TaskFiles) -> None:

@@ -8,7 +8,7 @@ import pytest
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Abort, Message, Resolution, Resume
 from agentforge.store.layout import TaskFiles
-from agentforge.store.task.inbox import Received, Seen, receive, refuse, send
+from agentforge.store.task.inbox import QuestionTimes, Received, receive, refuse, send
 from agentforge.system import strict_yaml
 
 
@@ -47,7 +47,7 @@ def test_the_record_carries_the_times_that_are_known(files: TaskFiles) -> None:
         files,
         Resolution("ESC-001", "yes", "Ada"),
         "ESC-001",
-        Seen("2026-01-02T03:04:05Z", answered_at="2026-01-02T04:00:00Z"),
+        QuestionTimes("2026-01-02T03:04:05Z", answered_at="2026-01-02T04:00:00Z"),
     )
     record = strict_yaml.load((files.inbox / "ESC-001.yaml").read_text(encoding="utf-8"), "record")
     assert isinstance(record, dict)

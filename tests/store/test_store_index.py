@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.inputs import Abort, Create
-from agentforge.store.layout import Project
+from agentforge.store.layout import ProjectFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.user.index import Index
 
@@ -31,7 +31,7 @@ def database(tmp_path: Path) -> Path:
 def add(repo: Path, create: Create, clock: Clock) -> Callable[[str], Journal]:
     def made(task_id: str) -> Journal:
         journal = Journal.create(
-            Project(repo).task(task_id), Create(replace(create.spec, task_id=task_id)), clock
+            ProjectFiles(repo).task(task_id), Create(replace(create.spec, task_id=task_id)), clock
         )
         journal.close()
         return journal
@@ -84,7 +84,7 @@ def test_tasks_of_every_known_repository_are_listed_and_gone_ones_are_not(
     with Index(database, pytest.fail) as index:
         index.rows(repo)
         assert len(index.rows()) == 2
-        shutil.rmtree(Project(repo).tasks / "task-1")
+        shutil.rmtree(ProjectFiles(repo).tasks / "task-1")
         assert [row.task_id for row in index.rows()] == ["task-2"]
     with Index(database, pytest.fail) as index:
         assert [row.task_id for row in index.rows()] == ["task-2"]

@@ -23,7 +23,7 @@ from agentforge.core.state import State
 from agentforge.core.values import Amount
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.journal import Journal, read_lines
-from agentforge.store.task.lines import Line, complete, parse_lines, spell_line
+from agentforge.store.task.lines import JournalLine, complete, parse_lines, spell_line
 from agentforge.store.task.upcast import VERSION
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
@@ -41,7 +41,7 @@ def _owed(journal: Journal) -> str:
     return pending(journal.state)[0].key
 
 
-def _states(lines: list[Line]) -> list[State]:
+def _states(lines: list[JournalLine]) -> list[State]:
     states = [State()]
     for line in lines:
         state = states[-1]

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.core.errors import UsageError
-from agentforge.store.layout import Home, Project, TaskFiles, find_task, new_task_id, repo_name, slug
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles, find_task, new_task_id, repo_name, slug
 from tests.rows import every
 
 
 def test_a_task_keeps_its_files_where_the_design_says() -> None:
-    files = Project(Path("repo")).task("task-20260102-x")
+    files = ProjectFiles(Path("repo")).task("task-20260102-x")
     assert files == TaskFiles(Path("repo/.agentforge/tasks/task-20260102-x"))
     names = [
         files.task,
@@ -48,7 +48,7 @@ def test_a_task_keeps_its_files_where_the_design_says() -> None:
 @every("name", ["..", "a/b", "", ".hidden", "a\0b", "-option", "a\n"])
 def test_a_name_cannot_leave_its_directory(name: str) -> None:
     with pytest.raises(UsageError):
-        Project(Path("repo")).task(name)
+        ProjectFiles(Path("repo")).task(name)
     with pytest.raises(UsageError):
         TaskFiles(Path("t")).version("spec", name, 1)
 

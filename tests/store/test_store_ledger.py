@@ -21,18 +21,18 @@ from hypothesis import strategies as st
 from agentforge.core.errors import Unusable
 from agentforge.core.events import AskSent
 from agentforge.core.values import Amount, Usage
-from agentforge.store.layout import Project
+from agentforge.store.layout import ProjectFiles
 from agentforge.store.task import calls
-from agentforge.store.task.calls import Call, calls_of
+from agentforge.store.task.calls import ModelCall, calls_of
 from agentforge.store.task.journal import Journal, read_lines
-from agentforge.store.task.lines import Line
+from agentforge.store.task.lines import JournalLine
 from agentforge.store.user.day_cap import DayCap, Refusal
 from agentforge.store.user.ledger import Ledger
 from tests.fuzzing import tries
 
 JOURNALS = Path(__file__).parent / "journals"
 DAY = "2030-01-31"
-CALL = Call(
+CALL = ModelCall(
     "/r",
     "task-1",
     "green/1/1/ask/0",
@@ -46,12 +46,12 @@ NONE = DayCap()
 ENDS = ("settle", "lost", "release", "die")
 
 
-def numbered(number: int, **changes: object) -> Call:
+def numbered(number: int, **changes: object) -> ModelCall:
     # fields of a call
     return replace(CALL, key=f"green/1/{number}/ask/0", **changes)  # type: ignore[arg-type]
 
 
-def finish(ledger: Ledger, call: Call, end: str, part: int) -> None:
+def finish(ledger: Ledger, call: ModelCall, end: str, part: int) -> None:
     """End a call in one of the ways in which a call can end; one that is left alone stays set aside."""
     match end:
         case "settle":
@@ -188,13 +188,13 @@ WORKER = """
 import sys, threading
 from pathlib import Path
 from agentforge.core.values import Amount
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 from agentforge.store.user.day_cap import DayCap
 from agentforge.store.user.ledger import Ledger
 taken = []
 with Ledger(Path(sys.argv[1]), tuple, sys.exit) as ledger:
     def take(number):
-        call = Call("/r", sys.argv[2], str(number), "2030-01-31", reserved=Amount(1, 10, 100))
+        call = ModelCall("/r", sys.argv[2], str(number), "2030-01-31", reserved=Amount(1, 10, 100))
         if ledger.reserve(call, DayCap(micro_usd=3000)) is None:
             taken.append(number)
     threads = [threading.Thread(target=take, args=(number,)) for number in range(25)]
@@ -229,7 +229,7 @@ def test_four_processes_at_once_take_exactly_what_is_there(path: Path) -> None:
 
 def test_a_damaged_ledger_is_built_again_from_the_journals(tmp_path: Path, path: Path) -> None:
     repo = tmp_path / "repo"
-    files = Project(repo).task("task-20260102-rename-the-flag")
+    files = ProjectFiles(repo).task("task-20260102-rename-the-flag")
     files.root.mkdir(parents=True)
     files.journal.write_bytes((JOURNALS / "v1-small-lane.yaml").read_bytes())
     said: list[str] = []
@@ -278,7 +278,7 @@ def test_a_full_disk_refuses_the_call(path: Path, ledger: Ledger) -> None:
 
 def test_the_journal_says_how_a_call_ended_that_was_left_behind(tmp_path: Path, path: Path) -> None:
     repo = tmp_path / "repo"
-    files = Project(repo).task("task-20260102-rename-the-flag")
+    files = ProjectFiles(repo).task("task-20260102-rename-the-flag")
     files.root.mkdir(parents=True)
     files.journal.write_bytes((JOURNALS / "v1-small-lane.yaml").read_bytes())
     known = calls_of(read_lines(files.journal), str(repo))
@@ -295,7 +295,7 @@ def test_the_journal_says_how_a_call_ended_that_was_left_behind(tmp_path: Path, 
 
 def test_a_call_without_an_end_in_the_journal_stays_set_aside() -> None:
     sent = AskSent("worker", "green/1/1/ask/0", "h", "openai:x", Amount(1, 10, 100), tier="generation")
-    (call,) = calls_of([Line({"timestamp": f"{DAY}T00:00:00.000Z"}, (sent,))], "/r")
+    (call,) = calls_of([JournalLine({"timestamp": f"{DAY}T00:00:00.000Z"}, (sent,))], "/r")
     assert (call.state, call.day, call.tier, call.reserved) == (
         "reserved",
         DAY,
@@ -313,7 +313,7 @@ def test_success_is_counted_by_tier_and_model(ledger: Ledger) -> None:
 
 def test_a_journal_is_read_for_every_kind_of_event_that_calls_follow() -> None:
     followed = set(
-        re.findall(r"case .*?\b([A-Z]\w+)\(|\| ([A-Z]\w+)\(", inspect.getsource(calls._Reader.take))
+        re.findall(r"case .*?\b([A-Z]\w+)\(|\| ([A-Z]\w+)\(", inspect.getsource(calls._CallCollector.take))
     )
     names = {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for pair in followed for name in pair if name}
     assert names == calls._WANTED
@@ -323,7 +323,7 @@ def test_a_journal_is_read_for_every_kind_of_event_that_calls_follow() -> None:
 def test_the_calls_of_a_journal_add_up_to_its_bill(
     path: Path, tmp_path: Path, clock: Callable[[], datetime]
 ) -> None:
-    files = Project(tmp_path).task("task-x")
+    files = ProjectFiles(tmp_path).task("task-x")
     files.root.mkdir(parents=True)
     files.journal.write_bytes(path.read_bytes())
     state = Journal.open(files, clock, write=False).state

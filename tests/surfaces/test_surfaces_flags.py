@@ -3,8 +3,8 @@
 import click
 import pytest
 
-from agentforge.store.user.wishes import Wishes
-from agentforge.surfaces.cli.flags import wishes_of
+from agentforge.store.user.start_permissions import StartPermissions
+from agentforge.surfaces.cli.flags import permissions_of
 from agentforge.surfaces.cli.main import cli
 from tests.rows import every
 
@@ -30,24 +30,24 @@ def parsed(name: str, *words: str) -> dict[str, object]:
     return dict(command.make_context(name, list(words)).params)
 
 
-def wishes(command: str, *words: str) -> Wishes:
+def wishes(command: str, *words: str) -> StartPermissions:
     found = parsed(command, "x", *words)
     areas = found["areas"]
     assert isinstance(areas, tuple)
     strict, silent, yes = (found[name] is True for name in ("strict", "non_interactive", "yes"))
-    return wishes_of(areas, strict=strict, non_interactive=silent, yes=yes)
+    return permissions_of(areas, strict=strict, non_interactive=silent, yes=yes)
 
 
 @every("command", (*STARTS, "continue"))
 def test_each_permission_flag_is_kept_as_what_it_says(command: str) -> None:
-    assert wishes(command) == Wishes()
+    assert wishes(command) == StartPermissions()
     words = ("--allow-files", "--allow-shell", "--allow-network", "--allow-web", "--allow-mcp")
     for area, word in zip(AREAS, words, strict=True):
-        assert wishes(command, word) == Wishes(frozenset({area}))  # type: ignore[arg-type]  # one of them
+        assert wishes(command, word) == StartPermissions(frozenset({area}))  # type: ignore[arg-type]  # one of them
     assert wishes(command, *words).allow == frozenset(AREAS)
-    assert wishes(command, "--strict") == Wishes(strict=True)
-    assert wishes(command, "--non-interactive") == Wishes(interactive=False)
-    assert wishes(command, "--yes") == Wishes(yes=True)
+    assert wishes(command, "--strict") == StartPermissions(strict=True)
+    assert wishes(command, "--non-interactive") == StartPermissions(interactive=False)
+    assert wishes(command, "--yes") == StartPermissions(yes=True)
 
 
 @every("command", STARTS)

@@ -18,7 +18,7 @@ from agentforge.core.state import Accepted, State
 from agentforge.core.values import Escalation, Question
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.artifacts import write_final
-from agentforge.store.task.lines import Line
+from agentforge.store.task.lines import JournalLine
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import escalation_view, plan
 from agentforge.surfaces.cli.commands import start
@@ -371,7 +371,7 @@ def test_steps_of_reviewers_who_work_side_by_side_keep_their_own_events() -> Non
         hand_in(task, seat)
     judge(task, "blocked", "R-1: shorter")
     lines = [
-        Line({"seq": at, "timestamp": "now", "key": "k", "why": "w"}, (event,))
+        JournalLine({"seq": at, "timestamp": "now", "key": "k", "why": "w"}, (event,))
         for at, event in enumerate(task.events, 1)
     ]
     read = {found.seat: found for found in collect(lines) if found.stage == "refactor" and found.seat}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.system.installation import DISTRIBUTION, Source, _source_of, install_command
+from agentforge.system.installation import DISTRIBUTION, InstallationSource, _source_of, install_command
 from tests.wheels import pack
 
 ROOT = Path(__file__).parents[2]
@@ -130,27 +130,27 @@ def test_a_checkout_that_is_only_on_the_path(python: Path) -> None:
 @pytest.mark.parametrize(
     ("noted", "expected"),
     [
-        ({}, Source()),
+        ({}, InstallationSource()),
         (
             {"url": "https://example.invalid/r", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
-            Source("git+https://example.invalid/r@c0ffee"),
+            InstallationSource("git+https://example.invalid/r@c0ffee"),
         ),
         (
             {
                 "url": "https://example.invalid/r",
                 "vcs_info": {"vcs": "git", "commit_id": "c0ffee", "requested_revision": "v1"},
             },
-            Source("git+https://example.invalid/r@v1"),
+            InstallationSource("git+https://example.invalid/r@v1"),
         ),
         (
             {"url": "https://example.invalid/a.whl", "archive_info": {}},
-            Source("https://example.invalid/a.whl"),
+            InstallationSource("https://example.invalid/a.whl"),
         ),
-        ({"url": "file:///gone/a.whl", "archive_info": {}}, Source()),
-        ({"url": "file:///gone", "dir_info": {"editable": True}}, Source()),
+        ({"url": "file:///gone/a.whl", "archive_info": {}}, InstallationSource()),
+        ({"url": "file:///gone", "dir_info": {"editable": True}}, InstallationSource()),
     ],
 )
 def test_where_a_copy_came_from_is_where_its_parts_come_from(
-    noted: dict[str, object], expected: Source
+    noted: dict[str, object], expected: InstallationSource
 ) -> None:
     assert _source_of(noted) == expected

@@ -20,7 +20,7 @@ from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.core.state import State
 from agentforge.engines.temporal.port import Ref
-from agentforge.engines.temporal.worker import Place, serve
+from agentforge.engines.temporal.worker import WorkerSettings, serve
 from agentforge.store.site import home_path
 
 
@@ -51,7 +51,7 @@ def main(place: Path, keys: list[str]) -> None:
         serve(
             read_temporal(),
             HeldTasks(place, keys),
-            Place(home_path(), __version__, quiet=True),
+            WorkerSettings(home_path(), __version__, quiet=True),
             asyncio.Event(),
             say,
         )

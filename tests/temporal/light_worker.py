@@ -19,7 +19,7 @@ from agentforge import __version__
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Outcome
 from agentforge.engines.temporal.config import Config
-from agentforge.engines.temporal.worker import Place, serve
+from agentforge.engines.temporal.worker import WorkerSettings, serve
 from agentforge.system.processes import ends_with_us
 from tests.temporal.light import Light
 
@@ -51,7 +51,7 @@ def _work(config: Config, place: Path, steps: int) -> NoReturn:
                 time.sleep(0.02)
         return None
 
-    where = Place(place / "home", __version__, sticky_s=0.1)
+    where = WorkerSettings(place / "home", __version__, sticky_s=0.1)
     say = partial(print, file=sys.stderr, flush=True)
     asyncio.run(serve(config, Light(steps=steps, meddle=meddle), where, asyncio.Event(), say))
     os._exit(0)

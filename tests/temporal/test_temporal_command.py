@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.store.layout import Project
+from agentforge.store.layout import ProjectFiles
 from agentforge.surfaces.cli.main import main
 from agentforge.system import strict_yaml
 from tests import forked
@@ -126,7 +126,8 @@ def test_a_task_asks_is_answered_and_ends_as_on_the_local_engine(
         assert asked.returncode == 3, asked.stderr
         assert "One mark or three?" in asked.stdout
         (files,) = [
-            Project(scene.repo).task(path.name) for path in (scene.repo / ".agentforge" / "tasks").iterdir()
+            ProjectFiles(scene.repo).task(path.name)
+            for path in (scene.repo / ".agentforge" / "tasks").iterdir()
         ]
         shown = here.run("status", files.task_id)
         assert "engine: temporal, host agentforge@" in shown.stdout

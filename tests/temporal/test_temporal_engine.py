@@ -21,12 +21,12 @@ from agentforge.core.inputs import Abort, Outcome, Parked, Resolution
 from agentforge.engines.temporal import answers
 from agentforge.engines.temporal import client as client_side
 from agentforge.engines.temporal import look as looking
-from agentforge.engines.temporal.activities import Desk, Host
+from agentforge.engines.temporal.activities import Host, OpenTasks
 from agentforge.engines.temporal.client import Connection
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.look import Look
 from agentforge.engines.temporal.worker import Seats
-from agentforge.engines.temporal.workflow import Order, Task, TaskWorkflow, Told
+from agentforge.engines.temporal.workflow import MessageReply, Order, Task, TaskWorkflow
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from agentforge.store.task.engine import Driven, write_engine
@@ -61,7 +61,9 @@ def test_both_engines_record_the_same_lines(config: Config, tmp_path: Path, scen
             if scene.asks_person:
                 await until(lambda: read_state(files).status == "blocked")
                 inbox.send(files, Resolution("ESC-001", "this", "ada"), "ESC-001")
-                assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
+                assert (
+                    await handle.execute_update("tell", {"kind": "look"}, result_type=MessageReply)
+                ).accepted
             found: dict[str, object] = await handle.result()
         return found
 
@@ -113,13 +115,15 @@ def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config
             handle = await begin(client, config, files)
             await until_async(partial(_stands_at, handle, ("blocked", "ESC-001", [])))
             with pytest.raises(WorkflowUpdateFailedError):
-                await handle.execute_update("tell", {"kind": "shout"}, result_type=Told)
+                await handle.execute_update("tell", {"kind": "shout"}, result_type=MessageReply)
             wrong = {**resolution, "id": "ESC-009", "escalation": "ESC-009"}
-            told = await handle.execute_update("tell", wrong, result_type=Told)
+            told = await handle.execute_update("tell", wrong, result_type=MessageReply)
             assert not told.accepted
             assert "ESC-009" in told.sentence
-            assert (await handle.execute_update("tell", resolution, result_type=Told)).accepted
-            late = await handle.execute_update("tell", {**resolution, "answer": "that"}, result_type=Told)
+            assert (await handle.execute_update("tell", resolution, result_type=MessageReply)).accepted
+            late = await handle.execute_update(
+                "tell", {**resolution, "answer": "that"}, result_type=MessageReply
+            )
             assert not late.accepted
             assert (await handle.result())["status"] == "completed"
 
@@ -139,7 +143,7 @@ def test_an_effect_that_is_owed_again_after_its_outcome_halts_here_too(
                 handle = await begin(client, config, files)
                 await until(lambda: read_state(files).status == "blocked")
             inbox.send(files, Resolution("ESC-001", "retry", "ada"), "ESC-001")
-            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=Told)).accepted
+            assert (await handle.execute_update("tell", {"kind": "look"}, result_type=MessageReply)).accepted
             assert (await handle.result())["status"] == "completed"
 
     asyncio.run(run())
@@ -165,7 +169,7 @@ def test_an_abort_ends_a_task_while_an_effect_runs(config: Config, tmp_path: Pat
             await until(started.is_set)
             inbox.send(files, Abort("ada", "enough"), "abort-1")
             assert (
-                await handle.execute_update("tell", {"kind": "look"}, result_type=Told)
+                await handle.execute_update("tell", {"kind": "look"}, result_type=MessageReply)
             ).status == "cancelled"
             go_on.set()
             assert (await handle.result())["status"] == "cancelled"
@@ -352,8 +356,8 @@ def test_a_second_attempt_joins_the_first_and_a_late_one_finds_its_key(tmp_path:
 
     async def run() -> None:
         host = Light(meddle=meddle)
-        desk = Desk(host, Host("here", __version__))
-        prepare = _named(desk, "prepare")
+        open_tasks = OpenTasks(host, Host("here", __version__))
+        prepare = _named(open_tasks, "prepare")
         first = asyncio.create_task(ActivityEnvironment().run(prepare, order_for(files, "prepare/1")))
         await until(started.is_set)
         second = asyncio.create_task(ActivityEnvironment().run(prepare, order_for(files, "prepare/1")))
@@ -364,7 +368,7 @@ def test_a_second_attempt_joins_the_first_and_a_late_one_finds_its_key(tmp_path:
         assert one == two == late
         assert host.performed == ["prepare/1"]
         assert (host.opened, [owed.key for owed in late.owed]) == (1, ["work/1/1/assemble"])
-        await desk.clear()
+        await open_tasks.clear()
 
     asyncio.run(run())
     assert keys(files) == ["create", "prepare/1"]
@@ -377,16 +381,16 @@ def test_an_attempt_waits_while_another_process_has_the_task(tmp_path: Path) -> 
         beats: list[object] = []
         host = Light()
         other = LightSession(host, files)
-        desk = Desk(host, Host("here", __version__))
+        open_tasks = OpenTasks(host, Host("here", __version__))
         environment = ActivityEnvironment()
         environment.on_heartbeat = lambda *details: beats.extend(details)
-        prepare = _named(desk, "prepare")
+        prepare = _named(open_tasks, "prepare")
         flight = asyncio.create_task(environment.run(prepare, order_for(files, "prepare/1")))
         await until(lambda: any("Another driver works on" in str(beat) for beat in beats))
         assert not host.performed
         other.close()
         assert (await flight).length == 2
-        await desk.clear()
+        await open_tasks.clear()
 
     asyncio.run(run())
 
@@ -424,7 +428,7 @@ async def _is_lost(handle: WorkflowHandle[Any, Any]) -> bool:
     return bool(found["status"] == "host_lost")
 
 
-def _named(desk: Desk, name: str) -> Callable[..., Any]:
+def _named(open_tasks: OpenTasks, name: str) -> Callable[..., Any]:
     return next(
-        each for each in desk.all() if getattr(each, "__temporal_activity_definition").name == name
+        each for each in open_tasks.all() if getattr(each, "__temporal_activity_definition").name == name
     )  # mangled else

@@ -34,9 +34,9 @@ from agentforge.core.state import State
 from agentforge.engines.temporal import client as client_side
 from agentforge.engines.temporal.client import Connection
 from agentforge.engines.temporal.config import Config
-from agentforge.engines.temporal.look import NEXT_STEP, Flight, Look
+from agentforge.engines.temporal.look import NEXT_STEP, Look, PendingActivity
 from agentforge.engines.temporal.workflow import Task
-from agentforge.store.layout import Home, Project
+from agentforge.store.layout import Home, ProjectFiles
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.surfaces.cli.main import main
@@ -86,7 +86,7 @@ class Stand:
             place, f"task-{place.parent.name}"
         )  # names a workflow of a server that tests share
         git = Git.open(place)
-        self.site = Site(git, Project(git.top), Home(Path(os.environ["AGENTFORGE_HOME"])))
+        self.site = Site(git, ProjectFiles(git.top), Home(Path(os.environ["AGENTFORGE_HOME"])))
         self.site.home.path.mkdir(parents=True)
         own = f"temporal: {{queue: {config.queue}, host_silence_s: {config.host_silence_s}}}\n"
         (self.site.home.path / "config.yaml").write_text(own, encoding="utf-8")
@@ -183,17 +183,22 @@ def mine(
     )
 
 
-OFFERED = Flight("act", taken=False, seconds=9, queue="q@host-0")
-STUCK = Flight(NEXT_STEP, taken=False, seconds=90, queue="q")
+OFFERED = PendingActivity("act", taken=False, seconds=9, queue="q@host-0")
+STUCK = PendingActivity(NEXT_STEP, taken=False, seconds=90, queue="q")
 
 
 @pytest.mark.parametrize(
     ("look", "workers", "idle_s", "wanted"),
     [
         (Look("running"), True, 9999, []),
-        (Look("running", flights=(Flight("judge", True, 3000, "q@host-0", heard=1),)), True, 3000, []),
         (
-            Look("running", flights=(Flight("judge", True, 3000, "q@host-0", heard=9),)),
+            Look("running", flights=(PendingActivity("judge", True, 3000, "q@host-0", heard=1),)),
+            True,
+            3000,
+            [],
+        ),
+        (
+            Look("running", flights=(PendingActivity("judge", True, 3000, "q@host-0", heard=9),)),
             True,
             3000,
             ["silent"],

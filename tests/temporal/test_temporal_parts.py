@@ -19,7 +19,7 @@ from agentforge.core.state import State
 from agentforge.engines.temporal.config import Config, Tls, read_config
 from agentforge.engines.temporal.server import DevServer, find_program
 from agentforge.engines.temporal.worker import Seats
-from agentforge.engines.temporal.workflow import Answer, Order, Owed, Task, Told
+from agentforge.engines.temporal.workflow import ActivityReport, MessageReply, Order, Owed, Task
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import utc_now
@@ -96,13 +96,13 @@ def test_a_repository_cannot_say_where_the_server_is(home: Path, tmp_path: Path)
     ("kind", "said", "heard"),
     [
         (
-            Answer,
+            ActivityReport,
             {"length": 7, "owed": [{"key": "k", "family": "dream", "since": 3}], "mood": {}},
-            Answer(7, [Owed("k", "dream")]),
+            ActivityReport(7, [Owed("k", "dream")]),
         ),
         (Order, {"task_id": "t", "repository": "r", "version": "9.0", "hurry": True}, Order("t", "r", "9.0")),
         (Task, {"task_id": "t", "repository": "r", "version": "9.0", "tenant": None}, Task("t", "r", "9.0")),
-        (Told, {"accepted": True, "by": "a newer worker"}, Told(accepted=True)),
+        (MessageReply, {"accepted": True, "by": "a newer worker"}, MessageReply(accepted=True)),
     ],
     ids=["answer", "order", "task", "told"],
 )

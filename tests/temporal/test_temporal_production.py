@@ -16,7 +16,7 @@ import pytest
 from agentforge.engines.temporal.config import Config, Tls
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.server import find_program, listens
-from agentforge.store.layout import Project
+from agentforge.store.layout import ProjectFiles
 from agentforge.store.task.journal import read_lines
 from agentforge.surfaces.cli.main import main
 from tests import forked
@@ -111,7 +111,7 @@ def test_a_task_runs_behind_tls_with_certificate_and_key_and_the_worker_shows_it
         worker.stop()
         said = worker.said()
     (task,) = (scene.repo / ".agentforge" / "tasks").iterdir()
-    keys = [line.key for line in read_lines(Project(scene.repo).task(task.name).journal)]
+    keys = [line.key for line in read_lines(ProjectFiles(scene.repo).task(task.name).journal)]
     assert keys[-1] == "deliver/1"
     assert len(set(keys)) == len(keys)
     assert "Traceback" not in said

@@ -12,7 +12,7 @@ from agentforge import __version__
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Tasks
-from agentforge.engines.temporal.worker import Place, serve
+from agentforge.engines.temporal.worker import WorkerSettings, serve
 from agentforge.engines.temporal.workflow import LONGEST_HISTORY, Task, TaskWorkflow
 from agentforge.store.layout import TaskFiles
 
@@ -28,7 +28,7 @@ async def working(
         said.append(sentence)
         ready.set()
 
-    worker = asyncio.create_task(serve(config, tasks, Place(home, version, at_once), stop, say))
+    worker = asyncio.create_task(serve(config, tasks, WorkerSettings(home, version, at_once), stop, say))
     try:
         waits = asyncio.create_task(ready.wait())
         await asyncio.wait([worker, waits], return_when=asyncio.FIRST_COMPLETED)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, modes
-from agentforge.commands.permissions import Call, Policy, SideEffect, Verdict, decide
+from agentforge.commands.permissions import ActionCall, PermissionVerdict, Policy, SideEffect, decide
 from agentforge.commands.programs import RISKS
 from agentforge.store.user.grants import Grant
-from agentforge.store.user.wishes import Area
+from agentforge.store.user.start_permissions import Area
 from tests.fuzzing import tries
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+ORDER: dict[PermissionVerdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 WORDS = [
     "git",
     "push",
@@ -46,7 +46,7 @@ PLACES = st.lists(st.sampled_from(["a.py", "docs/x.md", "/etc/x", "../x", "docs/
     tuple
 )
 CALLS = st.builds(
-    Call,
+    ActionCall,
     tool=st.sampled_from(["run_command", "create_file"]),
     effect=st.sampled_from(get_args(SideEffect)),
     risk=st.sampled_from(RISKS),
@@ -83,7 +83,7 @@ MODES = st.sampled_from(MODE_NAMES).map(lambda name: modes()[name])
 
 @tries(60)
 @given(CALLS, POLICIES, GRANTS, MODES)
-def test_the_laws_hold(call: Call, policy: Policy, grants: list[Grant], mode: Mode) -> None:
+def test_the_laws_hold(call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode) -> None:
     decision = decide(call, policy, grants, mode)
     assert decision.reason
     assert RISKS.index(decision.risk) >= RISKS.index(call.risk)
@@ -104,7 +104,7 @@ def test_the_laws_hold(call: Call, policy: Policy, grants: list[Grant], mode: Mo
 @tries(60)
 @given(CALLS, POLICIES, GRANTS, MODES, st.sampled_from([" ", "; true", "\ntrue", " # x"]))
 def test_more_words_never_make_a_command_easier(
-    call: Call, policy: Policy, grants: list[Grant], mode: Mode, more: str
+    call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode, more: str
 ) -> None:
     if isinstance(call.command, str) and call.command.strip() and not call.command.endswith(("'", "\\")):
         before, after = (

@@ -10,12 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentforge.catalog.modes import MODE_NAMES, Mode, ModeName, modes
-from agentforge.commands.permissions import Call, Decision, Origin, Policy, SideEffect, Verdict, decide
+from agentforge.commands.permissions import (
+    ActionCall,
+    Origin,
+    Permission,
+    PermissionVerdict,
+    Policy,
+    SideEffect,
+    decide,
+)
 from agentforge.commands.programs import RISKS, Risk
 from agentforge.commands.risks import assess
 from agentforge.store.task.times import stamp
 from agentforge.store.user.grants import Grant
-from agentforge.store.user.wishes import Area
+from agentforge.store.user.start_permissions import Area
 from tests.fuzzing import tries
 from tests.rows import every
 
@@ -158,7 +166,7 @@ def test_a_critical_line_is_critical_and_denied_whatever_is_allowed(area: str) -
     assert other_than("critical", CRITICAL[area]) == []
     everything = replace(POLICY, allow=frozenset(get_args(Area)), yes=True)
     decisions = {
-        line: decide(Call("run_command", "execute", command=line), everything, (), USUAL).verdict
+        line: decide(ActionCall("run_command", "execute", command=line), everything, (), USUAL).verdict
         for line in CRITICAL[area]
     }
     assert [line for line, verdict in decisions.items() if verdict != "deny"] == []
@@ -190,8 +198,8 @@ def run(
     *grants: Grant,
     mode: Mode = USUAL,
     confined: bool = False,
-) -> Decision:
-    return decide(Call("run_command", "execute", command=line, confined=confined), policy, grants, mode)
+) -> Permission:
+    return decide(ActionCall("run_command", "execute", command=line, confined=confined), policy, grants, mode)
 
 
 def test_inside_of_the_sandbox_nothing_is_asked() -> None:
@@ -205,11 +213,11 @@ def test_the_network_is_asked_for_even_inside() -> None:
 
 
 def test_writing_through_mcp_is_asked_for_and_reading_is_not() -> None:
-    assert decide(Call("tickets", "write", origin="mcp"), POLICY, (), USUAL).verdict == "ask"
-    assert decide(Call("tickets", "read", origin="mcp"), POLICY, (), USUAL).verdict == "allow"
+    assert decide(ActionCall("tickets", "write", origin="mcp"), POLICY, (), USUAL).verdict == "ask"
+    assert decide(ActionCall("tickets", "read", origin="mcp"), POLICY, (), USUAL).verdict == "allow"
     assert (
         decide(
-            Call("tickets", "write", origin="mcp"), replace(POLICY, allow=frozenset({"mcp"})), (), USUAL
+            ActionCall("tickets", "write", origin="mcp"), replace(POLICY, allow=frozenset({"mcp"})), (), USUAL
         ).verdict
         == "allow"
     )
@@ -220,10 +228,13 @@ def test_a_flag_covers_its_own_area_up_to_medium() -> None:
     assert run("make").verdict == "ask"
     assert run("make", shell).verdict == "allow"
     assert run("rm x", shell).verdict == "ask"
-    assert decide(Call("fetch_page", "network", origin="web"), shell, (), USUAL).verdict == "ask"
+    assert decide(ActionCall("fetch_page", "network", origin="web"), shell, (), USUAL).verdict == "ask"
     assert (
         decide(
-            Call("fetch_page", "network", origin="web"), replace(POLICY, allow=frozenset({"web"})), (), USUAL
+            ActionCall("fetch_page", "network", origin="web"),
+            replace(POLICY, allow=frozenset({"web"})),
+            (),
+            USUAL,
         ).verdict
         == "allow"
     )
@@ -244,16 +255,17 @@ def test_yes_answers_up_to_high_and_not_under_strict() -> None:
 def test_modes_that_change_nothing_refuse_to_run_anything() -> None:
     for name in ("plan", "audit"):
         assert run("ls", mode=modes()[name], confined=True).verdict == "deny"
-    assert decide(Call("read_file", "read"), POLICY, (), modes()["plan"]).verdict == "allow"
+    assert decide(ActionCall("read_file", "read"), POLICY, (), modes()["plan"]).verdict == "allow"
     assert run("curl x", replace(POLICY, yes=True), mode=modes()["offline-safe"]).verdict == "deny"
 
 
 def test_what_the_sandbox_or_the_role_refuses_stays_refused() -> None:
     yes = replace(POLICY, yes=True)
     assert (
-        decide(Call("create_file", "write", violation="it leads outside"), yes, (), USUAL).verdict == "deny"
+        decide(ActionCall("create_file", "write", violation="it leads outside"), yes, (), USUAL).verdict
+        == "deny"
     )
-    assert decide(Call("create_file", "write", role_allows=False), yes, (), USUAL).verdict == "deny"
+    assert decide(ActionCall("create_file", "write", role_allows=False), yes, (), USUAL).verdict == "deny"
 
 
 PUSH = Grant(PROJECT, "run_command", LATER, ("git", "push"), risk="high", id="grant-1")
@@ -290,7 +302,7 @@ def test_a_grant_ends_belongs_to_its_project_and_yields_to_strict() -> None:
 
 def test_a_grant_by_path_needs_every_path() -> None:
     docs = Grant(PROJECT, "create_file", LATER, path="/srv/docs/**/*", risk="medium")
-    call = Call("create_file", "write", "medium", paths=("/srv/docs/a.md",), confined=False)
+    call = ActionCall("create_file", "write", "medium", paths=("/srv/docs/a.md",), confined=False)
     assert decide(call, POLICY, [docs], USUAL).verdict == "allow"
     for paths in (
         (),
@@ -310,7 +322,7 @@ def test_an_exact_grant_covers_these_words_and_no_more() -> None:
 
 def test_a_yes_to_this_very_call_holds_under_strict_and_where_nobody_is_asked_and_lifts_no_denial() -> None:
     strict = replace(POLICY, strict=True, interactive=False)
-    call = Call("run_command", "execute", command="rm x", confined=False)
+    call = ActionCall("run_command", "execute", command="rm x", confined=False)
     assert decide(call, strict, (), USUAL).verdict == "deny"
     assert decide(replace(call, permitted=True), strict, (), USUAL).verdict == "allow"
     for change in (
@@ -324,7 +336,7 @@ def test_a_yes_to_this_very_call_holds_under_strict_and_where_nobody_is_asked_an
 
 
 def test_a_tool_of_the_repository_is_asked_about_until_a_person_has_seen_it() -> None:
-    call = Call("lint_docs", "read", command=("true",), origin="project", content="0" * 64)
+    call = ActionCall("lint_docs", "read", command=("true",), origin="project", content="0" * 64)
     everything = replace(POLICY, allow=frozenset(get_args(Area)))
     grant = Grant(PROJECT, "lint_docs", LATER, ("true",), risk="high")
     assert decide(call, everything, [grant], USUAL).verdict == "ask"
@@ -350,7 +362,7 @@ LINES = st.one_of(
     st.text("abrm-f /$;|&'\"", max_size=12),
 )
 CALLS = st.builds(
-    Call,
+    ActionCall,
     st.sampled_from(["run_command", "create_file"]),
     st.sampled_from(get_args(SideEffect)),
     st.sampled_from(RISKS),
@@ -386,13 +398,13 @@ GRANTS = st.lists(
     max_size=3,
 )
 MODES = st.sampled_from(MODE_NAMES).map(lambda name: modes()[name])
-ORDER: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
+ORDER: dict[PermissionVerdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 @tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_nothing_critical_is_ever_allowed(
-    call: Call, policy: Policy, grants: list[Grant], mode: Mode
+    call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode
 ) -> None:
     decision = decide(call, policy, grants, mode)
     assert decision.reason
@@ -404,7 +416,7 @@ def test_nothing_critical_is_ever_allowed(
 @tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_strict_never_makes_anything_easier(
-    call: Call, policy: Policy, grants: list[Grant], mode: Mode
+    call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode
 ) -> None:
     loose = decide(call, replace(policy, strict=False), grants, mode)
     strict = decide(call, replace(policy, strict=True), grants, mode)
@@ -415,7 +427,7 @@ def test_strict_never_makes_anything_easier(
 @tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_more_risk_is_never_decided_more_easily(
-    call: Call, policy: Policy, grants: list[Grant], mode: Mode
+    call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode
 ) -> None:
     verdicts = [ORDER[decide(replace(call, risk=risk), policy, grants, mode).verdict] for risk in RISKS]
     assert verdicts == sorted(verdicts)
@@ -424,7 +436,7 @@ def test_more_risk_is_never_decided_more_easily(
 @tries(100)
 @given(CALLS, POLICIES, GRANTS, MODES)
 def test_a_grant_only_answers_a_question_within_its_scope(
-    call: Call, policy: Policy, grants: list[Grant], mode: Mode
+    call: ActionCall, policy: Policy, grants: list[Grant], mode: Mode
 ) -> None:
     without = decide(call, replace(policy, interactive=True), (), mode)
     granted = decide(call, replace(policy, interactive=True), grants, mode)
@@ -440,7 +452,7 @@ def test_a_grant_only_answers_a_question_within_its_scope(
 
 @tries(100)
 @given(CALLS, GRANTS, MODES)
-def test_without_anybody_to_ask_nothing_is_asked(call: Call, grants: list[Grant], mode: Mode) -> None:
+def test_without_anybody_to_ask_nothing_is_asked(call: ActionCall, grants: list[Grant], mode: Mode) -> None:
     assert decide(call, replace(POLICY, interactive=False), grants, mode).verdict != "ask"
 
 

@@ -14,7 +14,7 @@ from agentforge.engines.local import drive
 # what takes long to load is loaded once for all drivers
 from agentforge.models.wire import anthropic, batches  # noqa: F401
 from agentforge.store.site import Site
-from tests.activities.batch_desk import Moment, deadly
+from tests.activities.batch_scene import Moment, deadly
 
 
 def kill() -> None:
@@ -25,8 +25,8 @@ def main(checkout: Path, task: str, moment: Moment) -> None:
     site = Site.open(checkout)
     with agentforge.open_driver(agentforge.OpenTask.open(site, site.find(task))) as driver:
         world = driver.world()
-        assert world.desk is not None
-        world = replace(world, desk=replace(world.desk, open=deadly(moment, kill)))
+        assert world.batch_outbox is not None
+        world = replace(world, batch_outbox=replace(world.batch_outbox, open=deadly(moment, kill)))
         drive(driver.journal, driver.ports(world))
 
 

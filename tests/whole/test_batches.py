@@ -19,7 +19,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import run_name
 from agentforge.core.state import State
 from agentforge.core.values import Amount
-from agentforge.models.known.providers import Means, Wire, known
+from agentforge.models.known.providers import ReplyFormat, Wire, known
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import read_lines
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 TO_THE_END: list[Any] = [patch(*FIX)["reply"], review()["reply"]]
 TO_A_QUESTION: list[Any] = [patch(*FIX, QUESTION)["reply"]]
 """The same change and the same papers; what is judged after them is no matter of the way they came."""
-MEANS: dict[Wire, Means] = {"openai-responses": "schema"}
+MEANS: dict[Wire, ReplyFormat] = {"openai-responses": "schema"}
 TOP = Path(__file__).parents[2]
 
 

@@ -14,7 +14,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.engines.local import drive
 from agentforge.models.base import Model
-from agentforge.models.known.providers import Means, known
+from agentforge.models.known.providers import ReplyFormat, known
 from agentforge.models.open import open_spec
 from agentforge.models.router import Router
 from agentforge.store.layout import TaskFiles
@@ -26,7 +26,7 @@ from tests.whole.checkouts import EDITED, FIX, PROJECT, QUESTION, make_repositor
 from tests.whole.moments import before_the_first_call
 
 KEY = "a-key-of-no-known-form"
-WIRES: list[tuple[str, Means]] = [
+WIRES: list[tuple[str, ReplyFormat]] = [
     ("anthropic", "calls"),
     ("openai", "calls"),
     ("openai-responses", "schema"),

@@ -54,7 +54,7 @@ class _Doing:
 def act(world: World, effect: Act, state: RunView) -> Acted:
     """Performs what it can; each refusal is a result like any other."""
     run = state.run
-    world.stand(state)
+    world.reset_worktree(state)
     reply = _reply(world, run.reply.ref)
     doing = _Doing(_bench(world, state), effect)
     doing.documents = world.documents(state)

@@ -14,9 +14,9 @@ from agentforge.core.pending import worst_case
 from agentforge.core.reply import Json, Reply, reply_to_json
 from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, ReplyDigest
-from agentforge.models.base import Answer, Block, ModelTrouble, Request, ToolSpec
+from agentforge.models.base import Answer, Block, ModelTrouble, OfferedTool, Request
 from agentforge.models.router import Picked
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 
@@ -42,7 +42,7 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
     """Sends the assembled context once, or collects what an earlier driver sent by batch."""
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
-        known = world.purse.call(state, effect.key, flight.model, flight.reserved)
+        known = world.reservations.call(state, effect.key, flight.model, flight.reserved)
         return _sent(
             world,
             effect,
@@ -55,15 +55,15 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
     except ModelTrouble as trouble:
         return _trouble(trouble)
     reserved, priced = _reserved(picked, request, state)
-    call = world.purse.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
+    call = world.reservations.set_aside(state, effect.key, picked.spec, reserved, priced=priced)
     if isinstance(call, AskTrouble):
         return call
-    delivery = delivery_of(world.desk, picked, effect)
-    why = " ".join(filter(None, (picked.why, why_live(world.desk, picked, effect))))
+    delivery = delivery_of(world.batch_outbox, picked, effect)
+    why = " ".join(filter(None, (picked.why, why_live(world.batch_outbox, picked, effect))))
     started = AskStarted(_hash(request, state), picked.spec, reserved, picked.tier, why, delivery)
     owed = world.record(f"{effect.key}/sent", started)
     if all(item.key != effect.key for item in owed):
-        world.purse.give_back(call, maybe_billed=False)
+        world.reservations.give_back(call, maybe_billed=False)
         return WITHDRAWN
     return _sent(world, effect, state, request, _Sending(picked, call, delivery))
 
@@ -72,7 +72,7 @@ class _Sending(NamedTuple):
     """A call that is on record: whom it asks, what is set aside for it, and how it goes."""
 
     picked: Picked
-    call: Call
+    call: ModelCall
     delivery: Delivery
 
 
@@ -87,7 +87,7 @@ def _sent(
             else ask_by_batch(world, effect, state, request, picked)
         )
     except ModelTrouble as trouble:
-        world.purse.give_back(call, maybe_billed=trouble.maybe_billed)
+        world.reservations.give_back(call, maybe_billed=trouble.maybe_billed)
         return _trouble(
             trouble,
             retryable=trouble.retryable
@@ -97,10 +97,10 @@ def _sent(
         case Parked():
             return came
         case AskLate(maybe_billed):
-            world.purse.give_back(call, maybe_billed=maybe_billed)
+            world.reservations.give_back(call, maybe_billed=maybe_billed)
             return came
         case Answer():
-            world.purse.settle(call, came.usage, came.micro_usd, came.delivery)
+            world.reservations.settle(call, came.usage, came.micro_usd, came.delivery)
             return _answered(world, came)
 
 
@@ -153,7 +153,7 @@ def _request(world: World, effect: Ask, state: RunView) -> Request:
     )
     system = next((text for name, text in blocks if name == "system"), "")
     tools = tuple(
-        ToolSpec(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs()
+        OfferedTool(spec.name, spec.description, spec.schema) for spec in bridge_of(world, state).specs()
     )
     rest = _marked([(name, text) for name, text in blocks if name != "system"])
     return Request(

@@ -7,35 +7,43 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from agentforge.activities.batches import Desk, item_of, trouble_in
+from agentforge.activities.batches import BatchOutbox, item_of, trouble_in
 from agentforge.activities.world import World
 from agentforge.core.effects import Ask
 from agentforge.core.inputs import AskLate, AskQueued, Parked
 from agentforge.core.state import Flight, State
 from agentforge.core.values import Delivery
 from agentforge.models.base import Answer, ModelTrouble, Request
-from agentforge.models.batch import Batcher, Item, batchable
+from agentforge.models.batch import Batcher, BatchOutcome, batchable
 from agentforge.models.router import Picked
-from agentforge.store.user.outbox import Box, Sent, Waiting
+from agentforge.store.user.outbox import BatchRecord, Box, Waiting
 
 RESUBMITTED: Final = 2
 """How often a request goes into another batch before its trouble is told."""
 
 
-def delivery_of(desk: Desk | None, picked: Picked, effect: Ask) -> Delivery:
+def delivery_of(batch_outbox: BatchOutbox | None, picked: Picked, effect: Ask) -> Delivery:
     """How this call goes. `auto` takes the cheaper way where somebody said that there is time."""
-    wish = "live" if desk is None or effect.live else desk.wishes.get(picked.tier, "live")
+    mode = (
+        "live"
+        if batch_outbox is None or effect.live
+        else batch_outbox.delivery_modes.get(picked.tier, "live")
+    )
     model = batchable(picked.model)
-    if desk is None or model is None or wish == "live":
+    if batch_outbox is None or model is None or mode == "live":
         return "live"
-    patient = desk.detach or desk.deadline_s is not None
+    patient = batch_outbox.detach or batch_outbox.deadline_s is not None
     cheaper = model.prices is None or model.prices.batch is not None
-    return "batch" if wish == "batch" or (patient and cheaper) else "live"
+    return "batch" if mode == "batch" or (patient and cheaper) else "live"
 
 
-def why_live(desk: Desk | None, picked: Picked, effect: Ask) -> str:
+def why_live(batch_outbox: BatchOutbox | None, picked: Picked, effect: Ask) -> str:
     """What to say where a batch was wanted and there is none."""
-    wanted = desk is not None and not effect.live and desk.wishes.get(picked.tier) == "batch"
+    wanted = (
+        batch_outbox is not None
+        and not effect.live
+        and batch_outbox.delivery_modes.get(picked.tier) == "batch"
+    )
     return (
         f"{picked.spec} has no batches, so it is asked live."
         if wanted and batchable(picked.model) is None
@@ -52,16 +60,18 @@ def ask_by_batch(
     world: World, effect: Ask, state: State, request: Request, picked: Picked
 ) -> Answer | AskLate | Parked:
     """The answer; or that it is late, or waits for another driver. Raises `ModelTrouble`."""
-    desk, model = world.desk, batchable(picked.model)
-    assert desk is not None
+    batch_outbox, model = world.batch_outbox, batchable(picked.model)
+    assert batch_outbox is not None
     assert model is not None, "a call by batch to a model that has none"
-    batcher = desk.open(model)
+    batcher = batch_outbox.open(model)
     flight = flight_of(state, effect)
-    if flight is not None and flight.ticket and not desk.holds(state, effect.key):
+    if flight is not None and flight.ticket and not batch_outbox.holds(state, effect.key):
         return AskLate(maybe_billed=True)  # given up by a driver that could not write it down
     try:
-        box, identity = desk.put(batcher, state, effect.key, request)
-        came = Stay(desk, batcher, box, identity, partial(_ticketed, world, effect)).until_over(request)
+        box, identity = batch_outbox.put(batcher, state, effect.key, request)
+        came = Stay(batch_outbox, batcher, box, identity, partial(_ticketed, world, effect)).until_over(
+            request
+        )
     except ModelTrouble as trouble:
         world.models.ended(picked.tier, picked.spec, trouble)
         raise
@@ -79,7 +89,7 @@ def _ticketed(world: World, effect: Ask, tries: int, ticket: str) -> None:
 class Stay:
     """One call's stay in the outbox."""
 
-    desk: Desk
+    batch_outbox: BatchOutbox
     batcher: Batcher
     box: Box
     identity: str
@@ -87,9 +97,9 @@ class Stay:
     """Told the number of the submission and the ticket, as often as they are seen."""
 
     def until_over(self, request: Request) -> Answer | AskLate | Parked:
-        """Waits. Raises `ModelTrouble`."""
+        """Waits until the call is answered, late or left to another driver. Raises `ModelTrouble`."""
         while True:
-            self.desk.work(self.box, self.batcher.carrier)
+            self.batch_outbox.work(self.box, self.batcher.carrier)
             item = self.box.request(self.identity)
             if item is None:
                 return AskLate(maybe_billed=True)
@@ -102,26 +112,26 @@ class Stay:
             elif (over := self._over(item, sent)) is not None:
                 return over
             else:
-                self.desk.off.wait(min(1.0, self.desk.pace.first_s))
+                self.batch_outbox.off.wait(min(1.0, self.batch_outbox.pace.first_s))
 
-    def _over(self, item: Waiting, sent: Sent | None) -> AskLate | Parked | None:
+    def _over(self, item: Waiting, sent: BatchRecord | None) -> AskLate | Parked | None:
         """Whether nobody waits any longer."""
-        if self.desk.off.is_set():
-            billed = self.desk.give_up(self.box, self.batcher.carrier, self.identity)
+        if self.batch_outbox.off.is_set():
+            billed = self.batch_outbox.give_up(self.box, self.batcher.carrier, self.identity)
             raise ModelTrouble("unreachable", "Nobody waits for the batch any more.", maybe_billed=billed)
-        limit = self.desk.deadline_s
+        limit = self.batch_outbox.deadline_s
         if limit is not None and item.at_ms + 1000 * limit <= self.box.now_ms():
-            return AskLate(self.desk.give_up(self.box, self.batcher.carrier, self.identity))
-        return Parked() if self.desk.detach and sent is not None and sent.ticket else None
+            return AskLate(self.batch_outbox.give_up(self.box, self.batcher.carrier, self.identity))
+        return Parked() if self.batch_outbox.detach and sent is not None and sent.ticket else None
 
-    def _answer(self, item: Waiting, sent: Sent, request: Request) -> Answer | None:
+    def _answer(self, item: Waiting, sent: BatchRecord, request: Request) -> Answer | None:
         """What its batch brought; None: it waits for another batch."""
         kept = self.box.result(sent, item.id)
         if kept is not None and (trouble := trouble_in(kept)) is not None:
             raise trouble
         try:
             return self.batcher.codec.decode(
-                Item(item.id, "missing") if kept is None else item_of(kept), request
+                BatchOutcome(item.id, "missing") if kept is None else item_of(kept), request
             )
         except ModelTrouble as trouble:
             if not trouble.retryable:

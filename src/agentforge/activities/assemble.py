@@ -68,7 +68,7 @@ def _bridge(world: World, state: RunView) -> Bridge:
 
 def assemble_step(world: World, state: RunView) -> Assembled:
     """Stands the worktree, gathers what the step shows, packs it under the stage's cap and keeps it."""
-    world.stand(state)
+    world.reset_worktree(state)
     packed = assemble(_view(world, state), state.stage.context_tokens)
     blocks = [(block.name, block.text) for block in packed.blocks]
     ref = world.pack.put_blocks(blocks)

@@ -1,5 +1,5 @@
-"""The desk: moves what is in the outbox to the provider and back. Whoever waits does a turn of this work;
-nobody is needed for it.
+"""Moves what is in the outbox to the provider and back. Whoever waits does a turn of this work; nobody else
+is needed for it.
 """
 
 import math
@@ -14,17 +14,17 @@ from agentforge.core.state import State
 from agentforge.models.base import ModelTrouble, Request
 from agentforge.models.batch import (
     Batcher,
+    BatchOutcome,
     Carrier,
     Encoded,
-    Item,
+    LostBatch,
     Open,
-    Sought,
     Ticket,
     custom_id,
     open_batcher,
 )
-from agentforge.models.known.tiers import Wish
-from agentforge.store.user.outbox import Box, Outbox, Sent, Waiting
+from agentforge.models.known.tiers import DeliveryMode
+from agentforge.store.user.outbox import BatchRecord, Box, Outbox, Waiting
 
 POLL_ENV: Final = "AGENTFORGE_BATCH_POLL_S"
 """How often to look at a batch, where the usual pace is not wanted."""
@@ -37,7 +37,7 @@ UNSURE_TRIES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long to wait."""
+    """How long to wait for others who may share a batch, and between two looks at one."""
 
     window_s: float = 2.0
     """For others who may share a batch."""
@@ -47,22 +47,24 @@ class Pace:
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ, window_s: float = 2.0) -> "Pace":
-        """With what the environment says."""
+        """The pace, with the pause that the environment sets if it sets one."""
         text = environ.get(POLL_ENV, "")
         fixed = float(text) if text.replace(".", "", 1).isdigit() else None
         return cls(window_s) if fixed is None else cls(window_s, fixed, fixed)
 
     def pause_ms(self, looks: int) -> int:
-        """Before the next look."""
+        """How long to wait before the next look at a batch, in milliseconds."""
         return round(1000 * min(self.last_s, self.first_s * 2.0 ** min(looks, 20)))
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """One process's way to the outbox."""
+class BatchOutbox:
+    """The outbox of a user as one process works on it: puts requests in, submits batches and
+    takes results.
+    """
 
     outbox: Outbox
-    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    delivery_modes: Mapping[str, DeliveryMode] = field(default_factory=dict)
     """How replies of each tier are wanted."""
     deadline_s: int | None = None
     """How long a call may wait for its batch before it is sent live."""
@@ -114,7 +116,7 @@ class Desk:
             self._go_on(box, carrier, replace(sent, look_ms=0))
             return True
 
-    def _go_on(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _go_on(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         wanted = [name for name in sent.ids if box.waits_for(name)]
         if not wanted:
             if sent.ticket and not sent.ended:
@@ -129,7 +131,7 @@ class Desk:
                 else:  # nobody will be let in, and what it costs is not known
                     box.end(sent, [(name, _refused(trouble, billed=True)) for name in sent.ids])
 
-    def _look(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _look(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         if not sent.ticket:
             self._recover(box, carrier, sent)
             return
@@ -139,10 +141,10 @@ class Desk:
         else:
             self._later(box, replace(sent, handle=ticket.handle))
 
-    def _recover(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _recover(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         """An intent without a ticket: whether it was submitted is looked up before it is submitted again."""
         known = frozenset(other.ticket for other in box.batches() if other.ticket)
-        found = carrier.find(Sought(frozenset(sent.ids), sent.group, sent.at_ms, known))
+        found = carrier.find(LostBatch(frozenset(sent.ids), sent.group, sent.at_ms, known))
         if found.ticket is not None:
             box.write(
                 replace(
@@ -161,7 +163,7 @@ class Desk:
             for chunk in _chunks(unsent):
                 self._create(box, carrier, box.intend(chunk))
 
-    def _create(self, box: Box, carrier: Carrier, sent: Sent) -> None:
+    def _create(self, box: Box, carrier: Carrier, sent: BatchRecord) -> None:
         """Submits what is still waited for; the intent on disk names exactly that."""
         items = [Encoded(name, sent.group, body) for name in sent.ids if (body := box.body(name))]
         sent = replace(sent, ids={item.custom_id: sent.ids[item.custom_id] for item in items})
@@ -187,7 +189,7 @@ class Desk:
             )
         )
 
-    def _later(self, box: Box, sent: Sent, failures: int = 0) -> None:
+    def _later(self, box: Box, sent: BatchRecord, failures: int = 0) -> None:
         due = box.now_ms() + self.pace.pause_ms(sent.looks)
         box.write(replace(sent, look_ms=due, looks=sent.looks + 1, failures=failures))
 
@@ -197,11 +199,11 @@ def owner(state: State) -> str:
     return f"{state.task_id}/{state.marker}"
 
 
-def item_of(result: Mapping[str, Json]) -> Item:
+def item_of(result: Mapping[str, Json]) -> BatchOutcome:
     """A kept result as a value."""
     body = result.get("body")
     # `_kept` wrote it
-    return Item(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]
+    return BatchOutcome(str(result["id"]), result["status"], body if isinstance(body, str) else None)  # type: ignore[arg-type]
 
 
 def trouble_in(result: Mapping[str, Json]) -> ModelTrouble | None:
@@ -218,11 +220,11 @@ def trouble_in(result: Mapping[str, Json]) -> ModelTrouble | None:
     )
 
 
-def _ticket(sent: Sent) -> Ticket:
+def _ticket(sent: BatchRecord) -> Ticket:
     return Ticket(sent.ticket, sent.handle, sent.ended)
 
 
-def _kept(items: Iterable[Item]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+def _kept(items: Iterable[BatchOutcome]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     for item in items:
         yield item.custom_id, {"status": item.status, "body": item.body}
 

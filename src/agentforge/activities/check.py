@@ -20,7 +20,7 @@ MAX_TEST_FILES = 25
 
 def check(world: World, state: RunView) -> CheckRan:
     """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
-    world.stand(state)  # the import graph is read from there
+    world.reset_worktree(state)  # the import graph is read from there
     stage = state.stage
     digest = _syntax(world, state)
     if digest.status == "passed" and "lint" in stage.checks:

@@ -215,7 +215,7 @@ def _judged(room: Room, program: SandboxedProgram, guard: Guard, before: str) ->
     changed = room.workspace.git.diff_names(before, after)
     reasons = list(_refusals(room, program, guard, changed))
     if reasons:
-        room.workspace.stand(before, room.base_commit)
+        room.workspace.reset_to(before, room.base_commit)
         told = [f"- {_short(path)}: {why}" for path, why in reasons[:_SHOWN_PATHS]]
         more = [f"[and {len(reasons) - _SHOWN_PATHS} more]"] if len(reasons) > _SHOWN_PATHS else []
         return _Left(

@@ -68,7 +68,7 @@ def _perform_of_run(world: World, effect: RunEffect, state: RunView) -> Outcome:
             return ask_model(world, effect, state)
         case Pause(seconds=seconds):
             # Nobody waits for the model of a task that is over.
-            (world.desk.off if world.desk is not None else threading.Event()).wait(seconds)
+            (world.batch_outbox.off if world.batch_outbox is not None else threading.Event()).wait(seconds)
             return Elapsed()
         case Act():
             return act(world, effect, state)

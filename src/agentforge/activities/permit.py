@@ -11,7 +11,7 @@ from typing import cast
 from agentforge.activities.showing import ask, named_paths, show
 from agentforge.activities.world import World
 from agentforge.catalog.modes import mode_named
-from agentforge.commands.permissions import Call, SideEffect, decide
+from agentforge.commands.permissions import ActionCall, SideEffect, decide
 from agentforge.commands.programs import Risk
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action
@@ -61,7 +61,7 @@ def leaves_sandbox(world: World, bridge: Bridge, action: Action, bench: Workbenc
 
 
 def _rule(
-    world: World, state: State, bridge: Bridge, action: Action, call: Call, bench: Workbench
+    world: World, state: State, bridge: Bridge, action: Action, call: ActionCall, bench: Workbench
 ) -> ToolResult | Question | None:
     """The same question with all that can answer it."""
     shown = show(bridge.tools[action.name], action, call, bench)
@@ -88,7 +88,7 @@ def _rule(
     )
 
 
-def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside: bool) -> Call:
+def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside: bool) -> ActionCall:
     """What the engine knows of the call."""
     walled = world.sandbox.name != "none"
     if action.name not in TOOLS:
@@ -98,7 +98,7 @@ def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside
             "execute" if found.tool.effect in _LOOKS else cast("SideEffect", found.tool.effect)
         )
         confined = walled and not named_in(bench.roots, found.words)
-        call = Call(
+        call = ActionCall(
             found.tool.name,
             effect,
             found.tool.risk,
@@ -112,7 +112,7 @@ def _call(world: World, tool: Tool, action: Action, bench: Workbench, *, outside
     words = _words(action)
     inside = not outside and not (words and named_in(bench.roots, words))
     risk: Risk = tool.spec.risk if words is None else "low"  # of a command its words tell the risk
-    return Call(
+    return ActionCall(
         tool.spec.name,
         effect,
         risk,

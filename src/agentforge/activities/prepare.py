@@ -25,7 +25,7 @@ def prepare(world: World, effect: Prepare, state: State) -> Prepared:
     if state.preparations == 0 and state.tree == state.base_tree:
         space.remove()  # nothing of this task is recorded yet: whatever stands there is another's
     space.keep_base(state.base_commit)
-    stood = space.stand(
+    stood = space.reset_to(
         state.tree, state.base_commit, keep_difference=effect.halted and state.preparations > 0
     )
     notices = list(_notices(world, state)) if state.preparations == 0 else []

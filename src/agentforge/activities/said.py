@@ -11,28 +11,35 @@ from agentforge.core.errors import PolicyError, UsageError
 from agentforge.core.state import State
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.container import ContainerSpec
-from agentforge.sandbox.walls.ladder import Wanted, choose
+from agentforge.sandbox.walls.ladder import WantedSandbox, choose
 from agentforge.store.site import Site, home_path
 from agentforge.store.user.approvals import approvals_file, approved_calls
 from agentforge.store.user.consents import consented
 from agentforge.store.user.grants import grants_file, read_grants
-from agentforge.store.user.wishes import Said, Wishes, read_wishes, wishes_file
+from agentforge.store.user.start_permissions import (
+    StartPermissions,
+    StoredPermissions,
+    permissions_file,
+    read_permissions,
+)
 
 
-def said(site: Site, state: State) -> Said:
+def said(site: Site, state: State) -> StoredPermissions:
     """What was said about a task. About one that came from elsewhere nothing was."""
-    found = read_wishes(wishes_file(site.home, site.git.top, state.task_id))
-    return found if found.problem or found.wishes.marker == state.marker else Said(Wishes())
+    found = read_permissions(permissions_file(site.home, site.git.top, state.task_id))
+    if found.problem or found.permissions.marker == state.marker:
+        return found
+    return StoredPermissions(StartPermissions())
 
 
-def rules_of(site: Site, state: State, wishes: Wishes) -> Rules:
+def rules_of(site: Site, state: State, permissions: StartPermissions) -> Rules:
     """What decides about the calls of a task. Grants and approvals are read when they matter, so that what
     was revoked does not count.
     """
     project = project_of(site)
     return Rules(
         project,
-        wishes,
+        permissions,
         site.clock,
         lambda: read_grants(grants_file(site.home)).grants,
         lambda: approved_calls(approvals_file(site.home), project, state.task_id),
@@ -57,7 +64,7 @@ def check_walls(wanted: str, own: str, *, at_terminal: bool) -> None:
 def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None) -> Sandbox:
     """The walls that the task has on record. That there are none is not believed of a record."""
     name = sandbox_name(state.sandbox)
-    if name == "none" and "none" not in (said(site, state).wishes.sandbox, own):
+    if name == "none" and "none" not in (said(site, state).permissions.sandbox, own):
         raise PolicyError(
             f"The record of {state.task_id} says sandbox none, and nobody on this machine has said so.",
             f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the "
@@ -66,9 +73,9 @@ def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None
     return choose(name, container)
 
 
-def sandbox_name(name: str) -> Wanted:
+def sandbox_name(name: str) -> WantedSandbox:
     """One of the rungs, or `auto`."""
-    for known in get_args(Wanted):
+    for known in get_args(WantedSandbox):
         if name == known:
-            return cast("Wanted", name)
-    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(Wanted))}.")
+            return cast("WantedSandbox", name)
+    raise UsageError(f"There is no sandbox {name!r}.", f"Choose one of {', '.join(get_args(WantedSandbox))}.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentforge.activities.preview import preview
-from agentforge.commands.permissions import Call, Decision
+from agentforge.commands.permissions import ActionCall, Permission
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action
 from agentforge.core.values import PERMISSION_OPTIONS, Question, WantedCall
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
     limit: int = CHANGE_CHARS
 
 
-def show(tool: Tool, action: Action, call: Call, bench: Workbench) -> Shown:
+def show(tool: Tool, action: Action, call: ActionCall, bench: Workbench) -> Shown:
     """The words that would run, the lines that would change, or else the arguments. A mistake of the model is
     raised.
     """
@@ -67,7 +67,7 @@ def named_paths(action: Action) -> Iterator[str]:
 
 
 def ask(
-    files: TaskFiles, role: str, call: Call, decision: Decision, shown: Shown, wanted: WantedCall
+    files: TaskFiles, role: str, call: ActionCall, decision: Permission, shown: Shown, wanted: WantedCall
 ) -> Question:
     """Everything that a person needs to say yes or no, and no word of the model's choice but what it wants to
     do.

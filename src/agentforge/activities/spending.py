@@ -9,35 +9,37 @@ from typing import Protocol
 from agentforge.core.inputs import AskTrouble
 from agentforge.core.state import RunView
 from agentforge.core.values import Amount, Delivery, Usage
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 from agentforge.store.user.day_cap import DayCap, Refusal
 
 TOMORROW = "`agentforge continue` goes on tomorrow, or today with a higher `day_cap` in your config.yaml."
 
 
 class Accounts(Protocol):
-    """The ledger, as spending sees it."""
+    """The ledger, as far as reservations need it."""
 
-    def reserve(self, call: Call, cap: DayCap) -> Refusal | None:
-        """Set aside, or refuse."""
+    def reserve(self, call: ModelCall, cap: DayCap) -> Refusal | None:
+        """Sets the worst case of a call aside, or says why it is refused."""
         ...
 
-    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> None:
-        """An answer came."""
+    def settle(
+        self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery = "live"
+    ) -> None:
+        """Replaces what was set aside for an answered call by what it cost."""
         ...
 
-    def lost(self, call: Call) -> None:
+    def lost(self, call: ModelCall) -> None:
         """No answer came, and it may be billed."""
         ...
 
-    def release(self, call: Call) -> None:
-        """Nothing was billed."""
+    def release(self, call: ModelCall) -> None:
+        """Frees what was set aside for a call that costs nothing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
-    """The accounts of one user, for one task."""
+class Reservations:
+    """What the calls of one task set aside in the user's ledger."""
 
     repo: str
     accounts: Accounts | None = None
@@ -45,7 +47,7 @@ class Purse:
 
     def set_aside(
         self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool
-    ) -> "Call | AskTrouble":
+    ) -> "ModelCall | AskTrouble":
         """The call as the ledger has it now, or why it may not be sent."""
         call = self.call(state, key, spec, reserved, priced=priced)
         refused = self.accounts.reserve(call, self.cap) if self.accounts else None
@@ -55,10 +57,12 @@ class Purse:
             else AskTrouble("day_cap", f"{refused.sentence} {TOMORROW}", retryable=False, maybe_billed=False)
         )
 
-    def call(self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool = True) -> Call:
+    def call(
+        self, state: RunView, key: str, spec: str, reserved: Amount, *, priced: bool = True
+    ) -> ModelCall:
         """A call of the task; of one that an earlier driver sent, what is set aside stays."""
         stage, day = state.stage, f"{datetime.now(UTC):%Y-%m-%d}"
-        return Call(
+        return ModelCall(
             self.repo,
             state.task_id,
             key,
@@ -72,12 +76,12 @@ class Purse:
             priced=priced,
         )
 
-    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
-        """It was answered."""
+    def settle(self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery) -> None:
+        """Records what an answered call cost."""
         if self.accounts:
             self.accounts.settle(call, usage, micro_usd, delivery)
 
-    def give_back(self, call: Call, *, maybe_billed: bool) -> None:
-        """It was not answered."""
+    def give_back(self, call: ModelCall, *, maybe_billed: bool) -> None:
+        """Frees what was set aside for a call without an answer, or counts it as lost if it may be billed."""
         if self.accounts:
             self.accounts.lost(call) if maybe_billed else self.accounts.release(call)

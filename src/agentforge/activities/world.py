@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentforge.activities.batches import Desk
-from agentforge.activities.spending import Purse
+from agentforge.activities.batches import BatchOutbox
+from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import Resolved
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
@@ -75,9 +75,9 @@ class World:
     """What the person allowed."""
     roots: tuple[Root, ...] = ()
     """Directories beside the worktree that the user opened."""
-    purse: Purse = Purse("")
+    reservations: Reservations = Reservations("")
     """What calls may cost, beside the task's own budget."""
-    desk: Desk | None = None
+    batch_outbox: BatchOutbox | None = None
     """The way to batches; None: every call is live."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package indexes."""
@@ -93,13 +93,13 @@ class World:
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
 
-    def stand(self, state: State) -> None:
+    def reset_worktree(self, state: State) -> None:
         """Makes the worktree equal to the recorded tree. What a crash left there is saved first, and
         named.
         """
-        stood = self.workspace.stand(state.tree, state.base_commit)
-        if stood.salvage:
-            self.progress(f"What differed in the worktree was saved as {stood.salvage}.")
+        reset = self.workspace.reset_to(state.tree, state.base_commit)
+        if reset.salvage:
+            self.progress(f"What differed in the worktree was saved as {reset.salvage}.")
 
     def language(self, state: State) -> Language:
         """The language whose tests decide about this repository."""

@@ -133,5 +133,5 @@ def may_ask(task: OpenTask) -> bool:
         state.status == "blocked"
         and waiting is not None
         and waiting.kind == "permission"
-        and said(task.site, state).wishes.interactive
+        and said(task.site, state).permissions.interactive
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentforge.core.errors import UserError
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from agentforge.store.task.calls import Call, CallState, journal_calls
+from agentforge.store.task.calls import CallState, ModelCall, journal_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CallTotal:
     """How many calls have no known price."""
 
 
-def add_up(calls: Iterable[Call]) -> CallTotal:
+def add_up(calls: Iterable[ModelCall]) -> CallTotal:
     """The tokens and the cost of several calls together."""
     found = list(calls)
     return CallTotal(
@@ -48,12 +48,12 @@ def add_up(calls: Iterable[Call]) -> CallTotal:
     )
 
 
-def calls_of(site: Site, files: TaskFiles) -> list[Call]:
+def calls_of(site: Site, files: TaskFiles) -> list[ModelCall]:
     """Every model call of a task."""
     return list(journal_calls(files.journal, str(site.git.top)))
 
 
-def calls_of_all(site: Site, notice: Callable[[str], None]) -> Iterator[Call]:
+def calls_of_all(site: Site, notice: Callable[[str], None]) -> Iterator[ModelCall]:
     """Every model call of every task of the repository; what cannot be counted is said."""
     for name in site.restore_archived():
         notice(f"restored from git: {name}")
@@ -64,19 +64,19 @@ def calls_of_all(site: Site, notice: Callable[[str], None]) -> Iterator[Call]:
             notice(f"{path.parent.name} is not counted: {error.sentence}")
 
 
-def grouped(calls: Sequence[Call], by: str) -> dict[str, list[Call]]:
+def grouped(calls: Sequence[ModelCall], by: str) -> dict[str, list[ModelCall]]:
     """The calls by one of their fields, in order of appearance; days in their own order."""
-    groups: dict[str, list[Call]] = {}
+    groups: dict[str, list[ModelCall]] = {}
     for call in calls:
         groups.setdefault(str(getattr(call, by)) or "-", []).append(call)
     return dict(sorted(groups.items())) if by == "day" else groups
 
 
-def in_state(calls: Sequence[Call], state: CallState) -> list[Call]:
+def in_state(calls: Sequence[ModelCall], state: CallState) -> list[ModelCall]:
     """Those that are settled, lost, failed or still under way."""
     return [call for call in calls if call.state == state]
 
 
-def is_discounted(call: Call) -> bool:
+def is_discounted(call: ModelCall) -> bool:
     """Whether a prompt cache or a batch changed its price."""
     return bool(call.usage.cached_tokens or call.usage.written_tokens) or call.delivery == "batch"

@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentforge.activities.batches import Desk, Pace
+from agentforge.activities.batches import BatchOutbox, Pace
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
 from agentforge.activities.said import said, walls_of
-from agentforge.activities.spending import Purse
+from agentforge.activities.spending import Reservations
 from agentforge.activities.world import World
 from agentforge.app.answering import Answering
 from agentforge.app.settings import Settings
@@ -27,7 +27,7 @@ from agentforge.core.inputs import Abort, Message
 from agentforge.core.pipeline import TIERS
 from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
-from agentforge.models.known.tiers import Wish
+from agentforge.models.known.tiers import DeliveryMode
 from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.worktree import Workspace
 from agentforge.store.site import Site
@@ -36,7 +36,7 @@ from agentforge.store.task.journal import Journal, Listener
 from agentforge.store.task.lock import DriverLock
 from agentforge.store.user.ledger import Ledger
 from agentforge.store.user.outbox import Outbox
-from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system import processes
 from agentforge.system.processes import Completed
 
@@ -80,15 +80,15 @@ class Driver:
         if isinstance(message, Abort) and state.prepared and not state.halted:
             # What a killed driver left is not a person's work either, and from here on a difference would
             # count as theirs.
-            self._workspace().stand(state.tree, state.base_commit)
+            self._workspace().reset_to(state.tree, state.base_commit)
         self.journal.advance(key, message)
 
-    def say(self, wishes: Wishes) -> None:
+    def say(self, permissions: StartPermissions) -> None:
         """Replaces what was said when the task was started; which walls it has stays as it was."""
         state = self.journal.state
-        before = said(self.site, state).wishes
-        path = wishes_file(self.site.home, self.site.git.top, state.task_id)
-        write_wishes(path, replace(wishes, sandbox=before.sandbox, marker=state.marker))
+        before = said(self.site, state).permissions
+        path = permissions_file(self.site.home, self.site.git.top, state.task_id)
+        write_permissions(path, replace(permissions, sandbox=before.sandbox, marker=state.marker))
 
     def run(self, *, detach: bool = False) -> State:
         """Drives until the task is over or waits for a person; with `detach` also where it only waits for a
@@ -121,12 +121,12 @@ class Driver:
         """Nothing runs any more: saves the task, and puts its files back to what is on record."""
         state = self.journal.state
         self.ledger.catch_up(self.site.git.top, self.journal.files)
-        if world.desk is not None:
-            world.desk.tidy(state)
+        if world.batch_outbox is not None:
+            world.batch_outbox.tidy(state)
         if state.prepared:
             save(world, state)
             # What a withdrawn effect left is not a person's work: they find the recorded tree.
-            world.workspace.stand(state.tree, state.base_commit)
+            world.workspace.reset_to(state.tree, state.base_commit)
         return state
 
     def world(self) -> World:
@@ -147,24 +147,28 @@ class Driver:
         world = make_world(
             site, self.journal, settings, answering.router(self.progress, self.ledger), walls, self.progress
         )
-        desk = _desk(site, settings, state, detach=detach)
-        desk.tidy(state)
-        return replace(world, purse=Purse(str(site.git.top), self.ledger, settings.own.day_cap), desk=desk)
+        batch_outbox = _batch_outbox(site, settings, state, detach=detach)
+        batch_outbox.tidy(state)
+        return replace(
+            world,
+            reservations=Reservations(str(site.git.top), self.ledger, settings.own.day_cap),
+            batch_outbox=batch_outbox,
+        )
 
 
-def _desk(site: Site, settings: Settings, state: State, *, detach: bool) -> Desk:
+def _batch_outbox(site: Site, settings: Settings, state: State, *, detach: bool) -> BatchOutbox:
     """The way to batches, as the task and its tiers want them."""
-    wishes: dict[str, Wish] = {
+    modes: dict[str, DeliveryMode] = {
         tier: "batch" if state.delivery == "batch" else settings.tiers.delivery[tier] for tier in TIERS
     }
     pace = Pace.of(os.environ, settings.own.batch_window_s)
-    return Desk(Outbox(site.home.batches), wishes, state.deadline_s or None, detach, pace)
+    return BatchOutbox(Outbox(site.home.batches), modes, state.deadline_s or None, detach, pace)
 
 
 def _withdraw(world: World, kill: Callable[[], object]) -> None:
     """The task is over: nobody waits for a batch, a pause or a turn, and no child goes on."""
-    if world.desk is not None:
-        world.desk.off.set()
+    if world.batch_outbox is not None:
+        world.batch_outbox.off.set()
     world.models.call_off()
     kill()
 

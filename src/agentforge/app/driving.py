@@ -11,7 +11,7 @@ from agentforge.core.events import Event
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.engine import read_engine
-from agentforge.store.user.wishes import Wishes
+from agentforge.store.user.start_permissions import StartPermissions
 
 
 def resume(
@@ -19,13 +19,13 @@ def resume(
     watcher: Watcher = UNWATCHED,
     *,
     ask: Ask | None = None,
-    wishes: Wishes | None = None,
+    permissions: StartPermissions | None = None,
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `wishes` replace what was allowed when it was started.
+    first. `permissions` replace what was allowed when it was started.
     """
-    return drive(task, watcher, resume_where_halted, ask=ask, wishes=wishes, detach=detach)
+    return drive(task, watcher, resume_where_halted, ask=ask, permissions=permissions, detach=detach)
 
 
 def drive(
@@ -34,14 +34,14 @@ def drive(
     messages: Messages = no_messages,
     *,
     ask: Ask | None = None,
-    wishes: Wishes | None = None,
+    permissions: StartPermissions | None = None,
     detach: bool = False,
 ) -> State:
     """Drives until the task is over or waits; with `detach` also where it only waits for a batch.
 
     `messages` are put on record first. With `ask` a person who is there is asked for permissions on the way.
     """
-    state = _drive_once(task, watcher, messages, wishes, detach=detach)
+    state = _drive_once(task, watcher, messages, permissions, detach=detach)
     while ask is not None and may_ask(task) and (words := ask(state)) is not None:
         assert state.open_escalation is not None
         taken = answer(task, state.open_escalation.id, words)
@@ -55,12 +55,12 @@ def _drive_once(
     task: OpenTask,
     watcher: Watcher,
     messages: Messages = no_messages,
-    wishes: Wishes | None = None,
+    permissions: StartPermissions | None = None,
     *,
     detach: bool = False,
 ) -> State:
     if read_engine(task.files).engine == "temporal":
-        return drive_remotely(task, watcher, messages, wishes)
+        return drive_remotely(task, watcher, messages, permissions)
 
     def listener(_: dict[str, Json], events: tuple[Event, ...], state: State) -> None:
         watcher.happened(events, state)
@@ -71,8 +71,8 @@ def _drive_once(
     with open_driver(task, listener=listener, progress=progress) as driver:
         for key, message in messages(task.state, task.journal.length):
             driver.tell(key, message)
-        if wishes is not None:
-            driver.say(wishes)
+        if permissions is not None:
+            driver.say(permissions)
         try:
             return driver.run(detach=detach)
         except UserError:

@@ -13,7 +13,7 @@ from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine
-from agentforge.store.user.index import Index, Row
+from agentforge.store.user.index import Index, TaskRow
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.look import Look
@@ -75,7 +75,7 @@ class LostTasks:
     """The tasks that the server knows about."""
 
 
-def find_lost(site: Site, rows: Iterable[Row]) -> LostTasks:
+def find_lost(site: Site, rows: Iterable[TaskRow]) -> LostTasks:
     """The tasks whose hosts are lost. Only tasks that are under way are asked for, and only for a moment."""
     tasks = [task for row in rows if (task := _under_way(site, row)) is not None]
     if not tasks:
@@ -126,7 +126,7 @@ def not_in_words(name: str | None) -> UsageError:
     )
 
 
-def _under_way(site: Site, row: Row) -> OpenTask | None:
+def _under_way(site: Site, row: TaskRow) -> OpenTask | None:
     files = site.project.task(row.task_id)
     try:
         if row.status in TERMINAL or row.status == "unreadable" or read_engine(files).engine != "temporal":

@@ -12,7 +12,7 @@ from agentforge.system.visible import brief
 
 if TYPE_CHECKING:
     from agentforge.engines.temporal.config import Config
-    from agentforge.engines.temporal.look import Flight, Look
+    from agentforge.engines.temporal.look import Look, PendingActivity
     from agentforge.store.task.engine import Driven
 
 SLOW_S = 5.0
@@ -108,7 +108,7 @@ def nobody(case: Case) -> Holdup:
     )
 
 
-def _untaken(flight: "Flight") -> Holdup:
+def _untaken(flight: "PendingActivity") -> Holdup:
     return Holdup(
         "silent",
         f"Nobody has taken its work ({flight.family}) from the queue {flight.queue} for "
@@ -118,7 +118,7 @@ def _untaken(flight: "Flight") -> Holdup:
     )
 
 
-def _silent(flight: "Flight") -> Holdup:
+def _silent(flight: "PendingActivity") -> Holdup:
     return Holdup(
         "silent",
         f"The worker that has its work ({flight.family}) was not heard of for {span(flight.heard)}.",

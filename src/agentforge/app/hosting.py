@@ -105,9 +105,15 @@ def _patient(world: World) -> World:
     """Where calls go by batch, an effect ends once its call is on its way: the workflow has a timer, and
     nobody has to sit and wait.
     """
-    desk = world.desk
-    waits = desk is not None and (desk.deadline_s is not None or "batch" in desk.wishes.values())
-    return replace(world, desk=replace(desk, detach=True)) if desk is not None and waits else world
+    batch_outbox = world.batch_outbox
+    waits = batch_outbox is not None and (
+        batch_outbox.deadline_s is not None or "batch" in batch_outbox.delivery_modes.values()
+    )
+    return (
+        replace(world, batch_outbox=replace(batch_outbox, detach=True))
+        if batch_outbox is not None and waits
+        else world
+    )
 
 
 def _check(driven: Driven, ref: Ref, mine: str) -> None:
@@ -129,8 +135,10 @@ async def host(
     """Makes this process a worker: it takes tasks from the queue (the one that is configured, if empty) until
     `stop` is set.
     """
-    from agentforge.engines.temporal.worker import Place, serve
+    from agentforge.engines.temporal.worker import WorkerSettings, serve
 
     config = read_temporal()
     chosen = replace(config, queue=queue) if queue else config
-    await serve(chosen, HostedTasks(), Place(home_path(), __version__, at_once, quiet=quiet), stop, say)
+    await serve(
+        chosen, HostedTasks(), WorkerSettings(home_path(), __version__, at_once, quiet=quiet), stop, say
+    )

@@ -17,7 +17,7 @@ from agentforge.languages.toolchains import all_needs, find_toolchains, needs_he
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.sandbox.walls.ladder import choose, rungs
-from agentforge.sandbox.walls.probe import ESSENTIAL, Probe, probe
+from agentforge.sandbox.walls.probe import ESSENTIAL, WallProbe, probe
 from agentforge.store.site import home_path
 from agentforge.system.git.open import OLDEST
 from agentforge.system.installation import install_command
@@ -34,7 +34,7 @@ class TriedWalls:
     name: str
     walls: Sandbox | None
     """None if it does not work here at all."""
-    tried: tuple[Probe, ...]
+    tried: tuple[WallProbe, ...]
 
 
 @dataclass(frozen=True, slots=True)

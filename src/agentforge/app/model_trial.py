@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UserError
-from agentforge.models.base import Answer, Block, Model, ModelTrouble, Request, ToolSpec
-from agentforge.models.known.providers import SCRIPTED, Means
+from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request
+from agentforge.models.known.providers import SCRIPTED, ReplyFormat
 from agentforge.models.known.tiers import split
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.reply.format import POSSIBLE
 from agentforge.models.wrap.retry import Attempt, Retrying, Tries
 
-_READY = ToolSpec(
+_READY = OfferedTool(
     "ready",
     "Say that you are ready.",
     {"type": "object", "properties": {"word": {"type": "string", "enum": ["ready"]}}, "required": ["word"]},
@@ -38,7 +38,7 @@ class ModelTrial:
     ok: bool
     sentence: str
     """What went wrong, and what to do; empty if all went well."""
-    means: Means | None = None
+    means: ReplyFormat | None = None
     """How it replied."""
     milliseconds: int | None = None
     input_tokens: int | None = None
@@ -62,14 +62,14 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
     tried = _attempt(model, say)
     if tried.ok or not tried.means or model.provider.reply is not None:
         return tried
-    for means in POSSIBLE[model.provider.wire]:
-        if means == tried.means:
+    for reply_format in POSSIBLE[model.provider.wire]:
+        if reply_format == tried.means:
             continue
-        other = _attempt(replace(model, provider=replace(model.provider, reply=means)), say)
+        other = _attempt(replace(model, provider=replace(model.provider, reply=reply_format)), say)
         if other.ok:
             way = (
-                f"It can reply by {means}: set `providers: {{{model.provider.name}: {{reply: "
-                f"{means}}}}}` in config.yaml."
+                f"It can reply by {reply_format}: set `providers: {{{model.provider.name}: {{reply: "
+                f"{reply_format}}}}}` in config.yaml."
             )
             return replace(tried, sentence=f"{tried.sentence} {way}")
     return tried
@@ -87,27 +87,27 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
     began = time.monotonic()
     try:
         answer = asked.ask(_REQUEST)
-        means = model.reply_means()
+        reply_format = model.reply_format()
     except UserError as error:
         return ModelTrial(model.name, ok=False, sentence=str(error))
     except ModelTrouble as trouble:
-        means_may_help = trouble.kind == "bad_request"
+        another_format_may_help = trouble.kind == "bad_request"
         return ModelTrial(
             model.name,
             ok=False,
             sentence=trouble.user_sentence,
-            means=model.reply_means() if means_may_help else None,
+            means=model.reply_format() if another_format_may_help else None,
         )
     took = int((time.monotonic() - began) * 1000)
     wrong, otherwise = _wrong(answer)
     if wrong:
-        return ModelTrial(model.name, ok=False, sentence=wrong, means=means if otherwise else None)
+        return ModelTrial(model.name, ok=False, sentence=wrong, means=reply_format if otherwise else None)
     used = answer.usage
     return ModelTrial(
         model.name,
         ok=True,
         sentence="",
-        means=means,
+        means=reply_format,
         milliseconds=took,
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentforge.activities.said import project_of
 from agentforge.catalog.modes import mode_named
-from agentforge.commands.permissions import Call, Decision, Policy, decide
+from agentforge.commands.permissions import ActionCall, Permission, Policy, decide
 from agentforge.commands.programs import RISKS
 from agentforge.commands.risks import assess
 from agentforge.core.errors import UsageError
@@ -26,7 +26,7 @@ from agentforge.store.user.grants import (
     read_grants,
     revoke_grant,
 )
-from agentforge.store.user.wishes import Wishes
+from agentforge.store.user.start_permissions import StartPermissions
 from agentforge.tools.bridge import TOOLS, real_name
 
 _OPERATORS = frozenset({"|", "||", "&&", "&", ";", ">", ">>", "<", "<<"})
@@ -54,7 +54,7 @@ class GrantList:
 class Explanation:
     """What would be decided about a command."""
 
-    decision: Decision
+    decision: Permission
     mode: str
     line: bool
     """Whether the words were read as a line of shell."""
@@ -102,13 +102,25 @@ def revoke(identity: str) -> Grant:
 
 
 def explain(
-    where: Path, command: tuple[str, ...], wishes: Wishes, *, mode: str = "balanced", sandboxed: bool = False
+    where: Path,
+    command: tuple[str, ...],
+    permissions: StartPermissions,
+    *,
+    mode: str = "balanced",
+    sandboxed: bool = False,
 ) -> Explanation:
     """What would be decided about a command, as one that leaves the sandbox or, `sandboxed`, stays in it."""
     chosen = mode_named(mode)
     read = read_grants(grants_file(_home()))
-    policy = Policy(project_at(where), utc_now(), wishes.allow, wishes.strict, wishes.interactive, wishes.yes)
-    call = Call("run_command", "execute", command=meant(command), confined=sandboxed)
+    policy = Policy(
+        project_at(where),
+        utc_now(),
+        permissions.allow,
+        permissions.strict,
+        permissions.interactive,
+        permissions.yes,
+    )
+    call = ActionCall("run_command", "execute", command=meant(command), confined=sandboxed)
     decision = decide(call, policy, read.grants, chosen)
     return Explanation(decision, chosen.name, isinstance(call.command, str), read.problem)
 

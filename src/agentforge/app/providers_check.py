@@ -7,7 +7,7 @@ from typing import Literal
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UsageError
 from agentforge.models.known.providers import Provider
-from agentforge.models.probe import PROBE_S, Probe, probe_all
+from agentforge.models.probe import PROBE_S, ProviderProbe, probe_all
 
 CheckState = Literal["ok", "weak", "missing"]
 
@@ -29,7 +29,7 @@ class Models:
 
     rows: tuple[MachineCheck, ...]
     """One per provider, then one per tier."""
-    probes: tuple[Probe, ...]
+    probes: tuple[ProviderProbe, ...]
     tiers: Mapping[str, tuple[str, ...]]
     can_answer: bool
     """Whether at least one configured model could be asked now."""
@@ -74,7 +74,7 @@ def _keys(config: Answering) -> tuple[dict[str, str | None], list[MachineCheck]]
     return keys, list(trouble.values())
 
 
-def _row(probe: Probe, used: set[str]) -> MachineCheck:
+def _row(probe: ProviderProbe, used: set[str]) -> MachineCheck:
     name = probe.provider.name
     unused = "" if name in used else "; no tier names it"
     return MachineCheck(name, "ok" if probe.ok else "weak", f"{probe.detail}{unused}", probe.next_step)
@@ -90,7 +90,7 @@ def _tier_row(tier: str, specs: Sequence[str], answering: set[str]) -> MachineCh
 
 
 def _nothing(
-    specs: Sequence[str], probes: Sequence[Probe], providers: Mapping[str, Provider]
+    specs: Sequence[str], probes: Sequence[ProviderProbe], providers: Mapping[str, Provider]
 ) -> list[MachineCheck]:
     if specs:
         return [

@@ -21,7 +21,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
 from agentforge.store.task.lock import DriverLock, LockTaken
-from agentforge.store.user.wishes import Wishes
+from agentforge.store.user.start_permissions import StartPermissions
 from agentforge.system.secrets.redact import redact
 
 if TYPE_CHECKING:
@@ -82,25 +82,28 @@ def waits_by_batch(task: OpenTask) -> bool:
 
 
 def hand_over(
-    task: OpenTask, messages: Messages = no_messages, wishes: Wishes | None = None
+    task: OpenTask, messages: Messages = no_messages, permissions: StartPermissions | None = None
 ) -> UserError | None:
     """Gives the task to the workers and returns; what stands in the way if there is no worker now."""
     if read_engine(task.files).engine != "temporal":
         check_engine("local", detach=True)
     with connected() as line:
-        _hand_over(task, line, messages, wishes)
+        _hand_over(task, line, messages, permissions)
         if not line.pollers(line.config.queue):
             return nobody(Case(task.task_id, read_engine(task.files), line.config)).error()
     return None
 
 
 def drive_remotely(
-    task: OpenTask, watcher: Watcher, messages: Messages = no_messages, wishes: Wishes | None = None
+    task: OpenTask,
+    watcher: Watcher,
+    messages: Messages = no_messages,
+    permissions: StartPermissions | None = None,
 ) -> State:
     """Hands the task over and follows it until it is over or waits for a person."""
     with connected() as line, _watched(task, watcher):
         try:
-            _hand_over(task, line, messages, wishes)
+            _hand_over(task, line, messages, permissions)
         except Unusable:
             watcher.notice(
                 f"{task.task_id} is on record; `agentforge continue {task.task_id}` hands it over.", "bad"
@@ -155,10 +158,13 @@ def _follow(task: OpenTask, line: "Connection", watcher: Watcher) -> State:
 
 
 def _hand_over(
-    task: OpenTask, line: "Connection", messages: Messages = no_messages, wishes: Wishes | None = None
+    task: OpenTask,
+    line: "Connection",
+    messages: Messages = no_messages,
+    permissions: StartPermissions | None = None,
 ) -> None:
     """Puts a person's messages on record, then sees to it that a workflow runs and knows of them."""
-    _record(task, messages, wishes)
+    _record(task, messages, permissions)
     _ensure_workflow(task, line)
 
 
@@ -192,18 +198,18 @@ def _hint(line: "Connection", name: str) -> bool:
     return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
 
 
-def _record(task: OpenTask, messages: Messages, wishes: Wishes | None) -> None:
+def _record(task: OpenTask, messages: Messages, permissions: StartPermissions | None) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         state = task.refresh()
-        if wishes is None and not messages(state, task.journal.length):
+        if permissions is None and not messages(state, task.journal.length):
             return
         try:
             with open_driver(task) as driver:
                 for key, message in messages(task.state, task.journal.length):
                     driver.tell(key, message)
-                if wishes is not None:
-                    driver.say(wishes)
+                if permissions is not None:
+                    driver.say(permissions)
         except LockTaken:
             if time.monotonic() > deadline:
                 raise

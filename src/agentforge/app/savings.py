@@ -8,10 +8,10 @@ from agentforge.app.costs import Savings, is_discounted
 from agentforge.app.models_config import models_config
 from agentforge.models.known.prices import Prices, price_list
 from agentforge.store.site import home_path
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 
 
-def savings(calls: Sequence[Call]) -> Savings:
+def savings(calls: Sequence[ModelCall]) -> Savings:
     """What prompt caches and batches saved."""
     config = models_config(home_path())
 

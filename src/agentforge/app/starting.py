@@ -36,7 +36,7 @@ from agentforge.store.task import archive, artifacts
 from agentforge.store.task.engine import EngineName
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
-from agentforge.store.user.wishes import Wishes, wishes_file, write_wishes
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system.files import make_own_directory
 from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
@@ -54,7 +54,7 @@ class StartOptions:
     budget_usd: str | None = None
     pipeline: str | None = None
     mode: str | None = None
-    wishes: Wishes = Wishes()
+    permissions: StartPermissions = StartPermissions()
     """What the person allows before the task asks."""
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
@@ -126,8 +126,9 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
-    wishes = replace(options.wishes, sandbox="none" if sandbox.name == "none" else "", marker=spec.marker)
-    write_wishes(wishes_file(site.home, git.top, task_id), wishes)
+    unwalled = "none" if sandbox.name == "none" else ""
+    permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
+    write_permissions(permissions_file(site.home, git.top, task_id), permissions)
     with Journal.create(files, Create(spec), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
         with closing(ViewWriter(site, journal, lambda _: None)) as views:

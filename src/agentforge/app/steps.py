@@ -21,7 +21,7 @@ from agentforge.core.state import State
 from agentforge.core.values import ActionDigest, OfRun, Usage
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.journal import read_lines
-from agentforge.store.task.lines import Line
+from agentforge.store.task.lines import JournalLine
 from agentforge.store.task.pack import Pack
 
 
@@ -104,7 +104,7 @@ def read_reply(files: TaskFiles, step: Step) -> Json:
         return pack.get_json(step.reply)
 
 
-def collect(lines: Iterable[Line]) -> list[Step]:
+def collect(lines: Iterable[JournalLine]) -> list[Step]:
     """Every step, in order of its opening. Reviewers step side by side: an event belongs to the last step of
     its run.
     """

@@ -7,14 +7,14 @@ from agentforge.app.engine_view import LostTasks, find_lost
 from agentforge.core.errors import UserError
 from agentforge.store.site import Site
 from agentforge.store.task.engine import EngineName, read_engine
-from agentforge.store.user.index import Index, Row
+from agentforge.store.user.index import Index, TaskRow
 
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
     """The tasks of a repository, newest first."""
 
-    rows: list[Row]
+    rows: list[TaskRow]
     lost: LostTasks
     """Those whose hosts are silent."""
     restored: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ def list_tasks(site: Site, notice: Callable[[str], None] = lambda _: None) -> Ta
     return TaskList(rows, find_lost(site, rows), restored)
 
 
-def engine_name(site: Site, row: Row) -> EngineName | None:
+def engine_name(site: Site, row: TaskRow) -> EngineName | None:
     """Who drives a task; None where that cannot be read, as little as the task."""
     try:
         return read_engine(site.project.task(row.task_id)).engine

@@ -54,7 +54,7 @@ def make_world(
         head=lambda: journal.head,
         timeout_s=settings.test_timeout_s,
         progress=progress,
-        rules=rules_of(site, state, heard.wishes),
+        rules=rules_of(site, state, heard.permissions),
         roots=settings.own.roots,
         network=settings.own.network,
         index_passwords=settings.own.index_passwords,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from agentforge.core.errors import UsageError
-from agentforge.system.yaml_places import Path, Place, places, spell
+from agentforge.system.yaml_places import Path, YamlPlace, places, spell
 
 _KEYS = re.compile(r"`?(\+?[A-Za-z_$][\w$-]*(?:\.\+?[\w$-]+|\[\d+\])*)`?(?=[:\s])")
 _LANE = re.compile(r"lane (\w+): ")
@@ -32,7 +32,7 @@ def placed(error: UsageError, files: Mapping[str, str]) -> UsageError:
     return UsageError(f"{source}:{_nearest(files[source], problem)}: {problem}", error.next_step)
 
 
-def _said(place: Place, problem: str) -> str:
+def _said(place: YamlPlace, problem: str) -> str:
     """The key is said once, as the file has it."""
     own = _KEYS.match(problem)
     if own and _keys(problem) == _plain(place.path):
@@ -43,7 +43,7 @@ def _said(place: Place, problem: str) -> str:
     )
 
 
-def _exact(text: str, problem: str) -> Place | None:
+def _exact(text: str, problem: str) -> YamlPlace | None:
     """The key that a problem starts with; else what it names among the values, then among the keys."""
     known, wanted = list(places(text)), _keys(problem)
     if place := next((place for place in known if wanted and _plain(place.path) == wanted), None):

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from agentforge.commands.shell_lines import LineReader, RawCommand
 from agentforge.commands.shell_words import MAX_DEPTH, TOO_DEEP, Piece, Word
-from agentforge.commands.wrappers import Inner, inner_of
+from agentforge.commands.wrappers import InnerCommand, inner_of
 
 MAX_CHARS = 50_000
 """A longer line is a file that should be written as one."""
@@ -111,7 +111,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """The words, for people."""
+        """The part as a person would write it, with its assignments and redirections."""
         shown = [f"{name}={arg.text}" for name, arg in self.assignments]
         shown += [
             arg.text if arg.text and not re.search(r"\s", arg.text) else f"'{arg.text}'" for arg in self.argv
@@ -122,7 +122,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A line in parts."""
+    """A line of shell, taken apart into the programs that it would start."""
 
     parts: tuple[Part, ...]
     problem: str = ""
@@ -331,7 +331,7 @@ def _unwrapped(parts: Sequence[Part], depth: int, values: Mapping[str, Arg] | No
 
 
 def _inner_parts(
-    inner: Inner, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None
+    inner: InnerCommand, part: Part, at: int, depth: int, offset: int, values: Mapping[str, Arg] | None
 ) -> list[Part]:
     via = (*part.via, part.name)
     if isinstance(inner.command, tuple):

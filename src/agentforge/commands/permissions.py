@@ -28,15 +28,15 @@ from agentforge.commands.programs import RISKS, Risk
 from agentforge.commands.risks import Assessment, assess, worst
 from agentforge.store.task.times import Clock, utc_now
 from agentforge.store.user.grants import Grant, moment
-from agentforge.store.user.wishes import Area, Wishes
+from agentforge.store.user.start_permissions import Area, StartPermissions
 from agentforge.system.globs import glob
 
 SideEffect = Literal["pure", "read", "write", "execute", "network"]
-Verdict = Literal["allow", "ask", "deny"]
+PermissionVerdict = Literal["allow", "ask", "deny"]
 Origin = Literal["builtin", "project", "web", "mcp"]
 """Where a tool comes from; `project`: the repository declares it."""
 
-_TABLE: Mapping[SideEffect, Mapping[Risk, Verdict]] = {
+_TABLE: Mapping[SideEffect, Mapping[Risk, PermissionVerdict]] = {
     "pure": {"low": "allow", "medium": "allow", "high": "ask", "critical": "deny"},
     "read": {"low": "allow", "medium": "ask", "high": "ask", "critical": "deny"},
     "write": {"low": "ask", "medium": "ask", "high": "ask", "critical": "deny"},
@@ -51,11 +51,11 @@ _AREAS: Mapping[SideEffect, Area] = {
     "network": "network",
 }
 
-Answer: TypeAlias = tuple[Verdict, str]
+Ruling: TypeAlias = tuple[PermissionVerdict, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ActionCall:
     """What somebody wants to do. The engine fills this in; nothing of it is a model's word."""
 
     tool: str
@@ -104,7 +104,7 @@ class Rules:
 
     project: str = ""
     """The real path of the checkout."""
-    wishes: Wishes = Wishes()
+    permissions: StartPermissions = StartPermissions()
     now: Clock = utc_now
     grants: Callable[[], Sequence[Grant]] = tuple
     """Read when a call would be asked about, so that one that was revoked counts no more."""
@@ -115,40 +115,45 @@ class Rules:
 
     def policy(self) -> Policy:
         """What the person said, at this moment."""
-        said = self.wishes
+        said = self.permissions
         return Policy(self.project, self.now(), said.allow, said.strict, said.interactive, said.yes)
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """The answer, why, and the risk that it is about."""
+class Permission:
+    """Whether a call is allowed, asked about or denied; why; and the risk that this is about."""
 
-    verdict: Verdict
+    verdict: PermissionVerdict
     reason: str
     risk: Risk
     assessment: Assessment | None = None
 
 
-def decide(call: Call, policy: Policy, grants: Sequence[Grant], mode: Mode) -> Decision:
-    """The one place where a call is allowed."""
+def decide(call: ActionCall, policy: Policy, grants: Sequence[Grant], mode: Mode) -> Permission:
+    """Decides about a call. Nothing else in the code allows one."""
     assessment = None if call.command is None else assess(call.command)
     risk = call.risk if assessment is None else worst((call.risk, assessment.risk))
     effect: SideEffect = "network" if assessment is not None and assessment.network else call.effect
-    verdict, reason = _refused(call, risk, effect, mode, assessment) or _judged(call, risk, effect, policy)
+    verdict, reason = _never_allowed(call, risk, effect, mode, assessment) or _by_the_table(
+        call, risk, effect, policy
+    )
     if verdict == "ask":
-        verdict, reason = _answered(call, risk, effect, policy, grants, assessment) or (verdict, reason)
+        verdict, reason = _allowed_beforehand(call, risk, effect, policy, grants, assessment) or (
+            verdict,
+            reason,
+        )
     if verdict == "ask" and not policy.interactive:
         verdict, reason = (
             "deny",
             f"{reason}; this would be asked, and --non-interactive denies what would be asked",
         )
-    return Decision(verdict, reason, risk, assessment)
+    return Permission(verdict, reason, risk, assessment)
 
 
-def _refused(
-    call: Call, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
-) -> Answer | None:
-    """What nothing can allow."""
+def _never_allowed(
+    call: ActionCall, risk: Risk, effect: SideEffect, mode: Mode, assessment: Assessment | None
+) -> Ruling | None:
+    """The denial of a call that no flag, grant or person can allow; None if it is not such a call."""
     if risk == "critical":
         why = (
             assessment.reason
@@ -167,8 +172,8 @@ def _refused(
     return None
 
 
-def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answer:
-    """By decision where it happens, then by the table."""
+def _by_the_table(call: ActionCall, risk: Risk, effect: SideEffect, policy: Policy) -> Ruling:
+    """By who declared the tool and where the call acts; else by the table of effects and risks."""
     if call.origin == "project" and not call.consented:
         return (
             "ask",
@@ -181,27 +186,26 @@ def _judged(call: Call, risk: Risk, effect: SideEffect, policy: Policy) -> Answe
     if call.confined and effect != "network" and not writes_elsewhere and not policy.strict:
         return "allow", "inside of the task's worktree and sandbox, and the role allows it"
     verdict = _TABLE[effect][risk]
-    where = (
-        "strict"
-        if policy.strict
-        else "leaves the task's worktree and sandbox"
-        if effect != "network"
-        else "uses the network"
-    )
+    if policy.strict:
+        where = "strict"
+    elif effect == "network":
+        where = "uses the network"
+    else:
+        where = "leaves the task's worktree and sandbox"
     if writes_elsewhere:
         verdict, where = "ask", "changes something through MCP"
     return verdict, f"{where}; {risk} risk, {effect}"
 
 
-def _answered(
-    call: Call,
+def _allowed_beforehand(
+    call: ActionCall,
     risk: Risk,
     effect: SideEffect,
     policy: Policy,
     grants: Sequence[Grant],
     assessment: Assessment | None,
-) -> Answer | None:
-    """An answer that was given before the question."""
+) -> Ruling | None:
+    """The answer that a person, a flag or a grant gave before the question; None if there is none."""
     if call.permitted:
         return "allow", "a person allowed this very call"
     if policy.strict:
@@ -219,13 +223,13 @@ def _answered(
     return None
 
 
-def _area(call: Call, effect: SideEffect) -> Area:
+def _area(call: ActionCall, effect: SideEffect) -> Area:
     if call.origin == "mcp":
         return "mcp"
     return "web" if call.origin == "web" else _AREAS[effect]
 
 
-def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Assessment | None) -> bool:
+def covers(grant: Grant, call: ActionCall, risk: Risk, policy: Policy, assessment: Assessment | None) -> bool:
     """Whether a grant is about this very call: same project and tool, not ended, not above its risk, and all
     of the words or paths.
     """
@@ -243,7 +247,7 @@ def covers(grant: Grant, call: Call, risk: Risk, policy: Policy, assessment: Ass
     return bool(call.paths) == bool(grant.path) and _paths_covered(grant, call)
 
 
-def _paths_covered(grant: Grant, call: Call) -> bool:
+def _paths_covered(grant: Grant, call: ActionCall) -> bool:
     if not grant.path:
         return True
     pattern = glob(grant.path)

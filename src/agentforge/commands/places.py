@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from agentforge.catalog.policies import read_policy, section
 
-Kind = Literal[
+PlaceKind = Literal[
     "inside",
     "whole",
     "system",
@@ -34,7 +34,7 @@ _LINKED_ROOT = re.compile(r"/proc/[^/]+/(root|cwd)(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What lies where, by name: `command_words` of `catalog/policies/places.yaml`, which says what each is."""
+    """What lies where, by name: `command_words` of `catalog/policies/places.yaml`, which explains each."""
 
     system: frozenset[str]
     top: frozenset[str]
@@ -54,14 +54,14 @@ def _known() -> _Known:
     return section(_Known, "places.yaml: command_words", read_policy("places")["command_words"])
 
 
-class Place(NamedTuple):
+class PathPlace(NamedTuple):
     """A path, normalised as text, and what lies there."""
 
-    kind: Kind
+    kind: PlaceKind
     path: str
 
 
-def places_of(word: str, base: str = "", *, unknown_start: bool = False) -> tuple[Place, ...]:
+def places_of(word: str, base: str = "", *, unknown_start: bool = False) -> tuple[PathPlace, ...]:
     """Every place that a word may name: itself, or what follows `=` or `@` in it."""
     candidates = [word]
     if "=" in word:
@@ -75,30 +75,30 @@ def places_of(word: str, base: str = "", *, unknown_start: bool = False) -> tupl
     return tuple(item for item in found if item.kind != "no_path")
 
 
-def place(word: str, base: str = "", *, unknown_start: bool = False) -> Place:
+def place(word: str, base: str = "", *, unknown_start: bool = False) -> PathPlace:
     """Where one word points when it is taken from the directory `base` (empty: the project)."""
     text = word.removeprefix("file://")
     if not text or "://" in text or (text.startswith("-") and text != "-"):
-        return Place("no_path", text)
+        return PathPlace("no_path", text)
     if unknown_start:
-        return Place("unknown", text)
+        return PathPlace("unknown", text)
     path = normalise(text, base)
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
-        return Place("socket", path)
+        return PathPlace("socket", path)
     if path.startswith("/dev/"):
-        return Place("inside" if _known().harmless.fullmatch(path) else "device", path)
+        return PathPlace("inside" if _known().harmless.fullmatch(path) else "device", path)
     rooted = path.startswith(("/", "~", ".."))
     parts = [part for part in path.split("/") if part]
     if _secret(parts, rooted=rooted):
-        return Place("secret" if rooted else "secret_name", path)
+        return PathPlace("secret" if rooted else "secret_name", path)
     if parts and _known().perhaps_secret.fullmatch(parts[-1]):
-        return Place("secret_name", path)
+        return PathPlace("secret_name", path)
     if not rooted:
-        return Place("unknown" if base == "?" and _whole_of(path) else "inside", path)
-    return Place(_rooted(path, parts), path)
+        return PathPlace("unknown" if base == "?" and _whole_of(path) else "inside", path)
+    return PathPlace(_rooted(path, parts), path)
 
 
-def _rooted(path: str, parts: list[str]) -> Kind:
+def _rooted(path: str, parts: list[str]) -> PlaceKind:
     known = _known()
     if len(parts) >= 2 and parts[0] == "etc" and parts[1] in known.account:
         return "account"

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agentforge.commands.command_line import Arg, Part
-from agentforge.commands.places import Kind, place
-from agentforge.commands.programs import Risk, Row, known
+from agentforge.commands.places import PlaceKind, place
+from agentforge.commands.programs import Risk, RiskRow, known
 from agentforge.commands.wrappers import interpreter
 
 _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
@@ -22,38 +22,38 @@ _SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _VERSION = re.compile(r"(?<=^pip)[0-9.]+$|(?<=^pytest)-[0-9.]+$")
 _SETUID = re.compile(r"[0-7]*[2-7][0-7]{3}|.*[ug]?[+=][rwx]*s.*")
-_NOWHERE: frozenset[Kind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
+_NOWHERE: frozenset[PlaceKind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
 
 
-class Finding(NamedTuple):
-    """A class and its reason."""
+class RiskFinding(NamedTuple):
+    """One risk that a program with its words has, and the reason."""
 
     risk: Risk
     reason: str
 
 
-def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
-    """What the program of a part could do."""
+def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFinding]:  # noqa: FBT001  a fact of the line
+    """Every risk that the program of a part has."""
     name, words = _VERSION.sub("", part.name), part.words
     row = known().row(name)
     if row is not None and row.risk == "critical":
-        yield Finding("critical", f"`{name}` {row.reason}")
+        yield RiskFinding("critical", f"`{name}` {row.reason}")
     elif name in _SPECIAL:
         yield from _SPECIAL[name](part, base)
     elif name in known().verbs:
-        yield from _verbs(name, words, row or Row("medium", "builds, tests or runs"))
+        yield from _verbs(name, words, row or RiskRow("medium", "builds, tests or runs"))
     elif row is not None and row.risk == "high":
-        yield Finding("high", f"`{name}` {row.reason}")
+        yield RiskFinding("high", f"`{name}` {row.reason}")
     elif interpreter(name):
         yield from _interpreter(part, base)
     elif not _STANDARD.fullmatch(part.argv[0].text):
-        yield Finding("medium", f"runs the program {part.argv[0].text}")
+        yield RiskFinding("medium", f"runs the program {part.argv[0].text}")
     elif row is not None:
-        yield Finding(row.risk, f"`{name}` {row.reason}" if row.reason else "")
+        yield RiskFinding(row.risk, f"`{name}` {row.reason}" if row.reason else "")
     else:
-        yield Finding("medium", f"`{name}` is not a program we know")
+        yield RiskFinding("medium", f"`{name}` is not a program we know")
     yield from _flags(name, words)
-    yield from _written(part, base)
+    yield from _write_risks(part, base)
     if name == "rm":
         yield from _rm(part, base, fed_from_inside)
 
@@ -91,25 +91,25 @@ def _operands(part: Part) -> list[Arg]:
     return operands
 
 
-def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[Finding]:  # noqa: FBT001  a fact of the line
+def _rm(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFinding]:  # noqa: FBT001  a fact of the line
     flags, _ = split(part.words)
     recursive = bool(flags & {"-r", "-R"}) or _long(flags, "--recursive", 4)
-    yield Finding(
+    yield RiskFinding(
         "high", "deletes files" if not recursive else "deletes directories with all that is in them"
     )
     if _long(flags, "--no-preserve-root", 6):
-        yield Finding("critical", "deletes the root of the machine")
+        yield RiskFinding("critical", "deletes the root of the machine")
     for arg in _operands(part):
         where = place(arg.text, base, unknown_start=arg.starts_unknown)
         if where.kind in _NOWHERE:
-            yield Finding("critical", f"deletes {where.path}")
+            yield RiskFinding("critical", f"deletes {where.path}")
         elif recursive and where.kind == "unknown":
-            yield Finding("critical", "deletes a directory that nobody knows")
+            yield RiskFinding("critical", "deletes a directory that nobody knows")
     if part.fed and recursive and not fed_from_inside:
-        yield Finding("critical", "deletes directories whose names come from a stream")
+        yield RiskFinding("critical", "deletes directories whose names come from a stream")
 
 
-def _written(part: Part, base: str) -> Iterator[Finding]:
+def _write_risks(part: Part, base: str) -> Iterator[RiskFinding]:
     """Places that a program would write or change."""
     name, traits = part.name, known().traits
     operands = _operands(part)
@@ -130,9 +130,9 @@ def _written(part: Part, base: str) -> Iterator[Finding]:
     for arg in targets:
         where = place(arg.text, base, unknown_start=arg.starts_unknown)
         if where.kind in _NOWHERE:
-            yield Finding("critical", f"changes {where.path}")
+            yield RiskFinding("critical", f"changes {where.path}")
         elif where.kind in ("home", "outside", "startup") and not where.path.startswith("/tmp/"):  # noqa: S108  a place for anyone's files
-            yield Finding("high", f"changes what is outside of the project: {where.path}")
+            yield RiskFinding("high", f"changes what is outside of the project: {where.path}")
 
 
 def _behind(part: Part, options: frozenset[str]) -> list[Arg]:
@@ -140,7 +140,7 @@ def _behind(part: Part, options: frozenset[str]) -> list[Arg]:
     return [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in options]
 
 
-def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
+def _flags(name: str, words: Sequence[str]) -> Iterator[RiskFinding]:
     rows = known().flags.get(name)
     if not rows:
         return
@@ -153,35 +153,35 @@ def _flags(name: str, words: Sequence[str]) -> Iterator[Finding]:
             or (rows.get(word[:2]) if word.startswith(("-", "+")) else None)
         )
         if found:
-            yield Finding(found.risk, f"`{name} {word[:40]}` {found.reason}")
+            yield RiskFinding(found.risk, f"`{name} {word[:40]}` {found.reason}")
 
 
-def _verbs(name: str, words: Sequence[str], usual: Row) -> Iterator[Finding]:
+def _verbs(name: str, words: Sequence[str], usual: RiskRow) -> Iterator[RiskFinding]:
     rows = known().verbs[name]
     operands = split(words)[1][:4]
     first = operands[0] if operands else next(iter(words), "")
     found = {word: rows[word] for word in (*operands, first) if word in rows}
     high = next((word for word, row in found.items() if row.risk == "high"), None)
     if high:
-        yield Finding("high", f"`{name} {high}` {found[high].reason}")
+        yield RiskFinding("high", f"`{name} {high}` {found[high].reason}")
     elif first in found and found[first].risk == "low":
-        yield Finding("low", "")
+        yield RiskFinding("low", "")
     else:
-        yield Finding(usual.risk, f"`{name}` {usual.reason}")
+        yield RiskFinding(usual.risk, f"`{name}` {usual.reason}")
     for word in (*operands, *(word for word in words if word.startswith("-"))):
         if word in rows and rows[word].risk == "critical":
-            yield Finding("critical", rows[word].reason)
+            yield RiskFinding("critical", rows[word].reason)
     if name in ("docker", "podman") and _mounts_root(words):
-        yield Finding("critical", "a container with the rights of the machine")
+        yield RiskFinding("critical", "a container with the rights of the machine")
 
 
 def _mounts_root(words: Sequence[str]) -> bool:
     return any(re.match(r"(?:.*=)?(/|~|/etc|/var/run/docker\.sock|/root|/home):", word) for word in words)
 
 
-def _interpreter(part: Part, base: str) -> Iterator[Finding]:
+def _interpreter(part: Part, base: str) -> Iterator[RiskFinding]:
     if part.words and set(part.words) <= known().about_itself:
-        yield Finding("low", "")
+        yield RiskFinding("low", "")
         return
     scripts = [arg for arg in _operands(part) if arg.text != "-"][:1]
     for script in scripts:
@@ -191,22 +191,22 @@ def _interpreter(part: Part, base: str) -> Iterator[Finding]:
             and "one_liner" not in part.marks
             and "shell_text" not in part.marks
         ):
-            yield Finding("high", f"runs a program from outside of the project: {where.path}")
-    yield Finding("medium", f"`{part.name}` runs a program")
+            yield RiskFinding("high", f"runs a program from outside of the project: {where.path}")
+    yield RiskFinding("medium", f"`{part.name}` runs a program")
 
 
-def _find(part: Part, base: str) -> Iterator[Finding]:
-    yield Finding("low", "")
+def _find(part: Part, base: str) -> Iterator[RiskFinding]:
+    yield RiskFinding("low", "")
     starts = [arg for arg in part.argv[1:] if not arg.text.startswith(("-", "(", "!"))][:1]
     if "-delete" in part.words:
         for arg in starts:
             where = place(arg.text, base, unknown_start=arg.starts_unknown)
             if where.kind in _NOWHERE or where.kind == "unknown":
-                yield Finding("critical", f"deletes what is in {where.path}")
+                yield RiskFinding("critical", f"deletes what is in {where.path}")
 
 
-def _change_mode(part: Part, _base: str) -> Iterator[Finding]:
-    yield Finding("high", "changes permissions")
+def _change_mode(part: Part, _base: str) -> Iterator[RiskFinding]:
+    yield RiskFinding("high", "changes permissions")
     operands = _operands(part)
     if (
         part.name == "chmod"
@@ -216,61 +216,64 @@ def _change_mode(part: Part, _base: str) -> Iterator[Finding]:
     ):
         modes = operands[0].text
         if not modes.isdigit() or len(modes.lstrip("0")) >= 4:
-            yield Finding("critical", "lets a program run with its owner's rights")
+            yield RiskFinding("critical", "lets a program run with its owner's rights")
 
 
-def _install(part: Part, _base: str) -> Iterator[Finding]:
-    yield Finding("medium", "`install` builds, tests or writes")
+def _install(part: Part, _base: str) -> Iterator[RiskFinding]:
+    yield RiskFinding("medium", "`install` builds, tests or writes")
     modes = [word.removeprefix("--mode=").removeprefix("-m") for word in part.words]
     if any(_SETUID.fullmatch(mode) and (not mode.isdigit() or len(mode.lstrip("0")) >= 4) for mode in modes):
-        yield Finding("critical", "lets a program run with its owner's rights")
+        yield RiskFinding("critical", "lets a program run with its owner's rights")
 
 
-def _dd(part: Part, base: str) -> Iterator[Finding]:
-    yield Finding("high", "copies raw data")
+def _dd(part: Part, base: str) -> Iterator[RiskFinding]:
+    yield RiskFinding("high", "copies raw data")
     for word in part.words:
         if word.startswith("of=") and place(word[3:], base).kind in _NOWHERE:
-            yield Finding("critical", f"writes over {word[3:]}")
+            yield RiskFinding("critical", f"writes over {word[3:]}")
 
 
-def _kill(part: Part, _base: str) -> Iterator[Finding]:
-    yield Finding("high", "ends processes")
+def _kill(part: Part, _base: str) -> Iterator[RiskFinding]:
+    yield RiskFinding("high", "ends processes")
     if part.words[-1:] in (("-1",), ("1",)) and (len(part.words) > 1 or part.words == ("1",)):
-        yield Finding("critical", "ends every process")
+        yield RiskFinding("critical", "ends every process")
 
 
-def _awk(part: Part, _base: str) -> Iterator[Finding]:
+def _awk(part: Part, _base: str) -> Iterator[RiskFinding]:
     flags, operands = split(part.words)
     runs = bool(flags & {"-f", "--file", "-i", "--include", "-l", "--load", "-e", "--source", "-E", "--exec"})
     if runs or any(_AWK_RUNS.search(word) for word in operands[:3]):
-        yield Finding("high", "a program of awk that runs others or writes files")
+        yield RiskFinding("high", "a program of awk that runs others or writes files")
     else:
-        yield Finding("low", "")
+        yield RiskFinding("low", "")
 
 
 def _sed_programs(words: Sequence[str]) -> Iterator[str]:
     """The texts that may be programs: those of flags, and whatever is no flag."""
     for word in words:
-        yield word if not word.startswith("-") else _SED_FLAG.sub("", word) if _SED_FLAG.match(word) else ""
+        if not word.startswith("-"):
+            yield word
+        elif _SED_FLAG.match(word):
+            yield _SED_FLAG.sub("", word)
 
 
-def _sed(part: Part, _base: str) -> Iterator[Finding]:
+def _sed(part: Part, _base: str) -> Iterator[RiskFinding]:
     if any(re.fullmatch(r"-[a-zA-Z]*f.*|--file.*", word) for word in part.words):
-        yield Finding("high", "a program of sed from a file")
+        yield RiskFinding("high", "a program of sed from a file")
     if any(_SED_RUNS.search(text) or _SED_BEGINS.match(text) for text in _sed_programs(part.words)):
-        yield Finding("high", "a program of sed that may run others or write files")
+        yield RiskFinding("high", "a program of sed that may run others or write files")
     writes = any(_IN_PLACE.fullmatch(word) for word in part.words)
-    yield Finding("medium" if writes else "low", "writes files" if writes else "")
+    yield RiskFinding("medium" if writes else "low", "writes files" if writes else "")
 
 
-def _git(part: Part, _base: str) -> Iterator[Finding]:
+def _git(part: Part, _base: str) -> Iterator[RiskFinding]:
     words = part.words
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] not in ("--version", "--help"):
         if words[at] in ("-c", "--config-env") or words[at].startswith(
             ("-c", "--exec-path=", "--config-env=")
         ):
-            yield Finding("high", "gives git another configuration")
+            yield RiskFinding("high", "gives git another configuration")
         at += 2 if words[at] in _GIT_VALUED else 1
     verb = words[at] if at < len(words) else "help"
     rest = words[at + 1 :]
@@ -281,27 +284,27 @@ def _git(part: Part, _base: str) -> Iterator[Finding]:
     if verb == "config":
         yield from _git_config(rest)
     elif row is not None and row.risk == "high":
-        yield Finding("high", f"`git {verb}` {row.reason}")
+        yield RiskFinding("high", f"`git {verb}` {row.reason}")
         if verb in known().git_network:
-            yield Finding("high", "uses the network")
+            yield RiskFinding("high", "uses the network")
     elif named & risky or (
         verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)
     ):
-        yield Finding("high", f"`git {verb}` with this flag deletes or rewrites work")
+        yield RiskFinding("high", f"`git {verb}` with this flag deletes or rewrites work")
     elif row is not None:
-        yield Finding("low", "")
+        yield RiskFinding("low", "")
     elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (
         not operands or operands[0] in ("list", "show", "-v")
     ):
-        yield Finding(
-            "low" if verb != "stash" or operands else "medium",
-            "" if verb != "stash" or operands else "`git stash` puts work away",
-        )
+        if verb == "stash" and not operands:
+            yield RiskFinding("medium", "`git stash` puts work away")
+        else:
+            yield RiskFinding("low", "")
     else:
-        yield Finding("medium", f"`git {verb}` changes the repository")
+        yield RiskFinding("medium", f"`git {verb}` changes the repository")
 
 
-def _git_config(rest: Sequence[str]) -> Iterator[Finding]:
+def _git_config(rest: Sequence[str]) -> Iterator[RiskFinding]:
     flags, operands = split(rest)
     reads = (
         bool(flags & {"--get", "--get-all", "--get-regexp", "--list", "-l"})
@@ -309,27 +312,27 @@ def _git_config(rest: Sequence[str]) -> Iterator[Finding]:
         or len(operands) == 1
     )
     if reads and not flags & {"--unset", "--unset-all", "--edit", "-e", "--remove-section"}:
-        yield Finding("low", "")
+        yield RiskFinding("low", "")
     else:
-        yield Finding("high", "changes the configuration of git, which can run programs")
+        yield RiskFinding("high", "changes the configuration of git, which can run programs")
 
 
-def _alone(_part: Part, _base: str) -> Iterator[Finding]:
+def _alone(_part: Part, _base: str) -> Iterator[RiskFinding]:
     """`env` and `printenv` without a program show every secret of the environment."""
-    yield Finding("medium", "shows or sets the environment")
+    yield RiskFinding("medium", "shows or sets the environment")
 
 
-def _hostname(part: Part, _base: str) -> Iterator[Finding]:
+def _hostname(part: Part, _base: str) -> Iterator[RiskFinding]:
     named = any(not word.startswith("-") for word in part.words)
-    yield Finding("high" if named else "low", "names the machine" if named else "")
+    yield RiskFinding("high" if named else "low", "names the machine" if named else "")
 
 
-def _remove(_part: Part, _base: str) -> Iterator[Finding]:
+def _remove(_part: Part, _base: str) -> Iterator[RiskFinding]:
     """Judged by `_rm`, which must also know where its words come from."""
     yield from ()
 
 
-_SPECIAL: Mapping[str, Callable[[Part, str], Iterator[Finding]]] = {
+_SPECIAL: Mapping[str, Callable[[Part, str], Iterator[RiskFinding]]] = {
     "rm": _remove,
     "find": _find,
     "chmod": _change_mode,

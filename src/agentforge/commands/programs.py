@@ -24,14 +24,14 @@ Risk = Literal["low", "medium", "high", "critical"]
 RISKS: tuple[Risk, ...] = get_args(Risk)
 
 
-class Row(NamedTuple):
+class RiskRow(NamedTuple):
     """How much harm a program, a verb or a flag can do, and which."""
 
     risk: Risk
     reason: str
 
 
-Rows: TypeAlias = Mapping[str, Row]
+RiskRows: TypeAlias = Mapping[str, RiskRow]
 Names: TypeAlias = frozenset[str]
 
 
@@ -73,11 +73,11 @@ class Wrapper:
 class Programs:
     """Everything that is known. The fields are the keys of the file, which says what each is for."""
 
-    programs: Rows
-    beginnings: Rows
+    programs: RiskRows
+    beginnings: RiskRows
     """Of `programs`, those that stand for every name that begins so."""
-    verbs: Mapping[str, Rows]
-    flags: Mapping[str, Rows]
+    verbs: Mapping[str, RiskRows]
+    flags: Mapping[str, RiskRows]
     git_flags: Mapping[str, Names]
     traits: Traits
     writes_after: Mapping[str, Names]
@@ -92,7 +92,7 @@ class Programs:
     wrappers: Mapping[str, Wrapper]
     run_verbs: Mapping[str, Names]
 
-    def row(self, name: str) -> Row | None:
+    def row(self, name: str) -> RiskRow | None:
         """What is known about a program as such."""
         begins = (row for start, row in self.beginnings.items() if name.startswith(start))
         return self.programs.get(name) or next(begins, None)
@@ -139,7 +139,7 @@ def programs_from(document: Mapping[str, Any]) -> Programs:
     return found
 
 
-def _rows(where: str, table: Mapping[str, Any], found: dict[str, Row]) -> dict[str, Row]:
+def _rows(where: str, table: Mapping[str, Any], found: dict[str, RiskRow]) -> dict[str, RiskRow]:
     """Adds a table from risk to reason to words."""
     check_keys(where, table, RISKS)
     for risk in RISKS:
@@ -148,19 +148,19 @@ def _rows(where: str, table: Mapping[str, Any], found: dict[str, Row]) -> dict[s
             for word in text.split():
                 if word in found:
                     raise refusal(where, f"`{word}` is {found[word].risk} and {risk}; leave it in one row")
-                found[word] = Row(risk, reason)
+                found[word] = RiskRow(risk, reason)
     return found
 
 
-def _rows_by_name(key: str, document: Mapping[str, Any]) -> dict[str, Rows]:
+def _rows_by_name(key: str, document: Mapping[str, Any]) -> dict[str, RiskRows]:
     """Tables by program; those of one program add up."""
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, RiskRow]] = {}
     for name, table in each_name(document[key]):
         _rows(f"commands.yaml: {key}.{name}", table, found.setdefault(name, {}))
     return {**found}
 
 
-def _network(said: Mapping[str, Any], rows: Rows) -> Names:
+def _network(said: Mapping[str, Any], rows: RiskRows) -> Names:
     where = "commands.yaml: network"
     check_keys(where, said, ("reasons", "more", "fewer"))
     if strange := sorted(set(said["reasons"]) - {row.reason for row in rows.values()}):

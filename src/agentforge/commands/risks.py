@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from agentforge.commands import program_risks
 from agentforge.commands.command_line import CommandLine, Mark, Part, parse
-from agentforge.commands.places import Place, normalise, place, places_of
-from agentforge.commands.program_risks import Finding
+from agentforge.commands.places import PathPlace, normalise, place, places_of
+from agentforge.commands.program_risks import RiskFinding
 from agentforge.commands.programs import RISKS, Risk, known
 from agentforge.commands.wrappers import interpreter
 
@@ -54,7 +54,7 @@ _REDIRECTED: dict[str, tuple[Risk, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PartRisk:
-    """One part and what is wrong with it."""
+    """The risk of one part of a line, and the reasons for it."""
 
     part: Part
     risk: Risk
@@ -64,7 +64,7 @@ class PartRisk:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A whole line."""
+    """The risk of a whole line, part by part and together."""
 
     line: CommandLine
     parts: tuple[PartRisk, ...]
@@ -94,9 +94,9 @@ def assess(command: str | Sequence[str]) -> Assessment:
     line = parse(command)
     bases = _bases(line)
     own = [list(_own_findings(line, at, bases[at])) for at in range(len(line.parts))]
-    for at, finding in _between(line, bases):
+    for at, finding in _pipeline_risks(line, bases):
         own[at].append(finding)
-    judged = tuple(_judged(part, found) for part, found in zip(line.parts, own, strict=True))
+    judged = tuple(_part_risk(part, found) for part, found in zip(line.parts, own, strict=True))
     risk = worst([each.risk for each in judged] + (["high"] if line.problem else []))
     reason = next((each.reasons[0] for each in judged if each.risk == risk and each.reasons), "")
     if not reason and line.problem:
@@ -104,7 +104,7 @@ def assess(command: str | Sequence[str]) -> Assessment:
     return Assessment(line, judged, risk, reason, any(each.network for each in judged))
 
 
-def _judged(part: Part, found: Sequence[Finding]) -> PartRisk:
+def _part_risk(part: Part, found: Sequence[RiskFinding]) -> PartRisk:
     ordered = sorted(found, key=lambda item: -RISKS.index(item.risk))
     reasons = dict.fromkeys(item.reason for item in ordered if item.reason)
     network = part.name in known().network or any(
@@ -113,25 +113,25 @@ def _judged(part: Part, found: Sequence[Finding]) -> PartRisk:
     return PartRisk(part, worst(item.risk for item in found), tuple(reasons), network)
 
 
-def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[Finding]:
+def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[RiskFinding]:
     part = line.parts[at]
     for mark in sorted(part.marks):
-        yield Finding(*_MARK_REASONS[mark])
+        yield RiskFinding(*_MARK_REASONS[mark])
     if "computed_name" in part.marks and "substitution" in part.marks:
-        yield Finding("critical", "the name of the program is the output of another")
+        yield RiskFinding("critical", "the name of the program is the output of another")
     for name in _variables(part):
         if name in known().variables:
-            yield Finding("high", f"sets {name}, which changes what programs do")
+            yield RiskFinding("high", f"sets {name}, which changes what programs do")
     yield from _redirections(part, base)
     if part.argv:
         if part.name in line.functions:
-            yield Finding("medium", "calls a function of the line")
+            yield RiskFinding("medium", "calls a function of the line")
         # The program all the same: a definition further on, or in a branch that is not taken, hides nothing.
         yield from program_risks.program(part, base, _source(line, at, base))
         if (
             part.name not in known().traits.prints_words and part.relation != "wrapped"
         ):  # the words of what is wrapped are among its host's
-            yield from _touched(part, base)
+            yield from _path_risks(part, base)
 
 
 def _variables(part: Part) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _variables(part: Part) -> Iterator[str]:
         yield from (word.partition("=")[0].removesuffix("+") for word in part.words if "=" in word)
 
 
-def _redirections(part: Part, base: str) -> Iterator[Finding]:
+def _redirections(part: Part, base: str) -> Iterator[RiskFinding]:
     for item in part.redirections:
         if item.operator in ("<<", "<<-", "<<<"):
             continue
@@ -154,10 +154,10 @@ def _redirections(part: Part, base: str) -> Iterator[Finding]:
             "/dev/stdin",
         ):
             risk, reason = table[target.kind]
-            yield Finding(risk, reason.format(target.path))
+            yield RiskFinding(risk, reason.format(target.path))
 
 
-def _touched(part: Part, base: str) -> Iterator[Finding]:
+def _path_risks(part: Part, base: str) -> Iterator[RiskFinding]:
     for arg in part.argv[1:]:
         text = arg.text.strip()
         if any(char.isspace() for char in text):
@@ -167,7 +167,7 @@ def _touched(part: Part, base: str) -> Iterator[Finding]:
         for each in places_of(text, base, unknown_start=arg.starts_unknown):
             if each.kind in _TOUCHED:
                 risk, reason = _TOUCHED[each.kind]
-                yield Finding(risk, reason.format(each.path))
+                yield RiskFinding(risk, reason.format(each.path))
 
 
 def _source(line: CommandLine, at: int, base: str) -> bool:
@@ -218,23 +218,23 @@ def _bases(line: CommandLine) -> list[str]:
 # What only shows between parts.
 
 
-def _between(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, Finding]]:
+def _pipeline_risks(line: CommandLine, bases: Sequence[str]) -> Iterator[tuple[int, RiskFinding]]:
     stages = _stages(line, bases)
     for at, part in enumerate(line.parts):
         reads = _reads_program(part)
         for number, place_in in part.stages:
             before = stages[number]
             if reads and before.any < place_in:
-                yield at, Finding("high", "a pipe into an interpreter")
+                yield at, RiskFinding("high", "a pipe into an interpreter")
             if reads and before.downloads < place_in:
-                yield at, Finding("critical", "runs what was downloaded")
+                yield at, RiskFinding("critical", "runs what was downloaded")
             if reads and before.decodes < place_in:
-                yield at, Finding("critical", "runs what was hidden by an encoding")
+                yield at, RiskFinding("critical", "runs what was hidden by an encoding")
             if part.name in known().network and before.private < place_in:
-                yield at, Finding("critical", "sends private files over the network")
-    yield from _hosted(line)
+                yield at, RiskFinding("critical", "sends private files over the network")
+    yield from _runs_output_of_downloads(line)
     yield from _recursive(line)
-    yield from _downloaded(line)
+    yield from _runs_downloads(line)
 
 
 def _stages(line: CommandLine, bases: Sequence[str]) -> dict[int, _Stage]:
@@ -256,7 +256,7 @@ def _stages(line: CommandLine, bases: Sequence[str]) -> dict[int, _Stage]:
     return found
 
 
-def _places(part: Part, base: str) -> Iterator[Place]:
+def _places(part: Part, base: str) -> Iterator[PathPlace]:
     for arg in part.argv[1:]:
         yield from places_of(arg.text, base)
 
@@ -272,16 +272,16 @@ def _reads_program(part: Part) -> bool:
     return not operands and ("shell_text" in part.marks or "one_liner" in part.marks)
 
 
-def _hosted(line: CommandLine) -> Iterator[tuple[int, Finding]]:
+def _runs_output_of_downloads(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
     """Downloads whose output becomes the program: `sh -c "$(curl …)"`, `bash <(curl …)`, `$(curl …)`."""
     runs: list[bool] = []
     for at, part in enumerate(line.parts):
         host = part.host
         above = runs[host] if host is not None and host < at else False
         if above and part.relation == "substitution" and part.name in known().traits.downloads:
-            yield at, Finding("critical", "runs what was downloaded")
+            yield at, RiskFinding("critical", "runs what was downloaded")
         if above and part.relation == "substitution" and part.name in known().traits.decodes:
-            yield at, Finding("critical", "runs what was hidden by an encoding")
+            yield at, RiskFinding("critical", "runs what was hidden by an encoding")
         itself = (
             bool(interpreter(part.name))
             or part.name in ("eval", "source", ".", "xargs")
@@ -290,13 +290,13 @@ def _hosted(line: CommandLine) -> Iterator[tuple[int, Finding]]:
         runs.append(itself or above)
 
 
-def _recursive(line: CommandLine) -> Iterator[tuple[int, Finding]]:
+def _recursive(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
     for at, part in enumerate(line.parts):
         if part.function and part.name == part.function:
-            yield at, Finding("critical", "a function that calls itself: a fork bomb")
+            yield at, RiskFinding("critical", "a function that calls itself: a fork bomb")
 
 
-def _downloaded(line: CommandLine) -> Iterator[tuple[int, Finding]]:
+def _runs_downloads(line: CommandLine) -> Iterator[tuple[int, RiskFinding]]:
     """A file that the line downloads and then runs."""
     names: set[str] = set()
     for at, part in enumerate(line.parts):
@@ -310,4 +310,4 @@ def _downloaded(line: CommandLine) -> Iterator[tuple[int, Finding]]:
         if interpreter(part.name) or part.name in ("source", "."):
             ran |= {word.rpartition("/")[2] for word in part.words if not word.startswith("-")}
         if names & ran:
-            yield at, Finding("critical", "runs what was downloaded")
+            yield at, RiskFinding("critical", "runs what was downloaded")

@@ -111,7 +111,7 @@ class LineReader(WordReader):
         self.deeper(-1)
 
     def substituted(self) -> None:
-        """The commands of a substitution."""
+        """Reads the commands inside of a substitution, such as `$(...)`."""
         self._list((), frozenset())
 
     def _command(self, operator: str, stages: tuple[tuple[int, int], ...]) -> None:

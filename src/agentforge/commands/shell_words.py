@@ -271,7 +271,7 @@ class WordReader(ABC):
         return len(self.text) if found < 0 else found
 
     def deeper(self, step: int) -> None:
-        """Count the nesting."""
+        """Counts one level of nesting more or less; raises `TooDeep` beyond the limit."""
         self.depth += step
         if self.depth > MAX_DEPTH:
             raise TooDeep

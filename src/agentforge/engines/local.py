@@ -18,8 +18,8 @@ IN_FLIGHT = 4
 POLL_SECONDS = 0.5
 
 
-class Journal(Protocol):
-    """The truth, as an engine sees it."""
+class DrivenJournal(Protocol):
+    """The journal of a task, as far as an engine needs it."""
 
     state: State
     length: int
@@ -33,7 +33,7 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What the loop is given."""
+    """What the loop needs of the outside world."""
 
     perform: Callable[[Effect, State], Outcome]
     """Makes an effect real; what is `Parked` is not tried again by this driver.
@@ -48,7 +48,7 @@ class Ports:
     """Ends what still flies for a task that is over; its outcomes are discarded."""
 
 
-def drive(journal: Journal, ports: Ports) -> State:
+def drive(journal: DrivenJournal, ports: Ports) -> State:
     """Runs a task until it is over, waits for a person or a batch, or the world fails. Returns where it
     stands.
     """
@@ -84,8 +84,8 @@ def drive(journal: Journal, ports: Ports) -> State:
             raise outcome
 
 
-def _hear(journal: Journal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Effect, ...]:
-    """Takes in what people said."""
+def _hear(journal: DrivenJournal, ports: Ports, owed: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """Puts on record what people said since the last look, and returns what is owed then."""
     for key, message in ports.messages():
         if not journal.known(key):
             try:

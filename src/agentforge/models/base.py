@@ -22,11 +22,11 @@ __all__ = [
     "Delivery",
     "Model",
     "ModelTrouble",
+    "OfferedTool",
     "Parsed",
     "Request",
     "Reservation",
     "Stop",
-    "ToolSpec",
     "TroubleKind",
     "Usage",
     "parse_reply_text",
@@ -63,8 +63,8 @@ Delivery = Literal["live", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """One action the model may take, as a wire with native tool calls declares it."""
+class OfferedTool:
+    """A tool that the model may call, as a wire with native tool calls declares it."""
 
     name: str
     description: str
@@ -91,7 +91,7 @@ class Request:
     """The stage, or `<stage>/<seat>` for a reviewer of its panel."""
     system: str
     blocks: tuple[Block, ...]
-    tools: tuple[ToolSpec, ...]
+    tools: tuple[OfferedTool, ...]
     max_output_tokens: int
     ordinal: int = 0
     """How many answers of this stage the journal held before this call. A call that is sent again after a
@@ -112,7 +112,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call brought back."""
+    """The reply of one call, what it used and what it cost."""
 
     text: str
     """The reply as it goes on record: the text as it came, or the canonical JSON of a native one."""
@@ -131,7 +131,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name that journals and reports use: `provider:model`."""
         ...
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
@@ -179,7 +179,7 @@ def rough_tokens(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-def tool_tokens(tools: Sequence[ToolSpec]) -> int:
+def tool_tokens(tools: Sequence[OfferedTool]) -> int:
     """The most that the tools add to the input of a call, on the high side. They are sent beside the context,
     which counts itself.
     """

@@ -44,7 +44,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BatchOutcome:
     """What became of one request of a batch."""
 
     custom_id: str
@@ -54,7 +54,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class LostBatch:
     """A batch that may have been submitted: its ticket was lost with the process that had it."""
 
     custom_ids: frozenset[str]
@@ -66,8 +66,8 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search brought."""
+class BatchSearch:
+    """What a search for a batch found: its ticket, or whether it is worth to look again."""
 
     ticket: Ticket | None = None
     wait: bool = False
@@ -82,10 +82,10 @@ class Carrier(Protocol):
         ...
 
     def status(self, ticket: Ticket) -> Ticket:
-        """The batch as it stands."""
+        """The ticket of the batch with its present state."""
         ...
 
-    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[Item]:
+    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[BatchOutcome]:
         """What became of each request of a batch that has ended; the first result of each counts."""
         ...
 
@@ -93,7 +93,7 @@ class Carrier(Protocol):
         """Ask the provider to stop it."""
         ...
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: LostBatch) -> BatchSearch:
         """Look a batch up that may have been submitted."""
         ...
 
@@ -105,14 +105,14 @@ class Codec(Protocol):
         """The request, with all that it would have if it were sent alone."""
         ...
 
-    def decode(self, item: Item, request: Request) -> Answer:
+    def decode(self, item: BatchOutcome, request: Request) -> Answer:
         """The answer, at the price of a batch. Raises `ModelTrouble` where there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Batcher:
-    """One model's way into batches."""
+    """All that is needed to send requests of one model in batches."""
 
     model: ProviderModel
     carrier: Carrier
@@ -153,7 +153,7 @@ def custom_id(task: str, marker: str, key: str) -> str:
     return hashlib.sha256(f"{task}\0{marker}\0{key}".encode("utf-8", "replace")).hexdigest()[:40]
 
 
-def unrun(item: Item, model: str) -> ModelTrouble:
+def unrun(item: BatchOutcome, model: str) -> ModelTrouble:
     """The trouble with a request that the provider did not run."""
     words = {
         "expired": "expired before it was run",

@@ -25,14 +25,14 @@ _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
 
 
 class Spec(NamedTuple):
-    """`provider:model`, taken apart."""
+    """The two parts of `provider:model`."""
 
     provider: str
     model: str
 
 
 def no_prices(_provider: Provider, _model: str) -> None:
-    """Nobody knows."""
+    """A price list that knows no price."""
 
 
 def read_spec(text: str) -> Spec:
@@ -88,5 +88,7 @@ def open_spec(
         raise UsageError(f"{provider.key_env} is not set.", ways)
     # A name says something about an open model wherever it runs; a hosted one is known to the library.
     family = classify(model) if provider.wire == "openai" and not provider.needs_key else None
-    means = family.means if family is not None else None
-    return ProviderModel(provider, model, key or None, prices(provider, model), means, local_only, wrap)
+    reply_format = family.reply_format if family is not None else None
+    return ProviderModel(
+        provider, model, key or None, prices(provider, model), reply_format, local_only, wrap
+    )

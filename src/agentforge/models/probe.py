@@ -29,8 +29,8 @@ ProbeState = Literal["ok", "no_key", "wrong_key", "not_installed", "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """What one look brought."""
+class ProviderProbe:
+    """Whether a provider can be asked, and what to do if not."""
 
     provider: Provider
     state: ProbeState
@@ -45,10 +45,10 @@ class Probe:
 
 def probe_all(
     providers: Iterable[Provider], keys: Callable[[Provider], str | None], within_s: float = PROBE_S
-) -> tuple[Probe, ...]:
+) -> tuple[ProviderProbe, ...]:
     """Looks at all of them at once, and waits for nobody longer than that."""
     wanted = list(providers)
-    found: dict[str, Probe] = {}
+    found: dict[str, ProviderProbe] = {}
     until = REAL.now() + within_s
     threads = []
     for provider in wanted:
@@ -64,17 +64,17 @@ def probe_all(
     return tuple(found.get(provider.name) or _late(provider, within_s) for provider in wanted)
 
 
-def _before(provider: Provider, key: str | None) -> Probe | None:
+def _before(provider: Provider, key: str | None) -> ProviderProbe | None:
     """What is known without asking anybody."""
     if not installed(provider.extra):
-        return Probe(
+        return ProviderProbe(
             provider,
             "not_installed",
             "its library is not installed",
             f"Run: {install_command(provider.extra)}",
         )
     if provider.needs_key and not key:
-        return Probe(
+        return ProviderProbe(
             provider,
             "no_key",
             "there is no key for it",
@@ -83,16 +83,16 @@ def _before(provider: Provider, key: str | None) -> Probe | None:
     return None
 
 
-def _put(found: dict[str, Probe], provider: Provider, key: str | None, within_s: float) -> None:
+def _put(found: dict[str, ProviderProbe], provider: Provider, key: str | None, within_s: float) -> None:
     found[provider.name] = _look(provider, key, within_s)
 
 
-def _look(provider: Provider, key: str | None, within_s: float) -> Probe:
+def _look(provider: Provider, key: str | None, within_s: float) -> ProviderProbe:
     request = urllib.request.Request(_listing(provider), headers=_headers(provider, key))  # noqa: S310 - providers have http addresses only
     proxies = urllib.request.ProxyHandler({}) if provider.local else urllib.request.ProxyHandler()
     try:
         if astray(provider):
-            return Probe(
+            return ProviderProbe(
                 provider,
                 "unreachable",
                 f"{provider.host} is not on this machine",
@@ -134,13 +134,13 @@ def _headers(provider: Provider, key: str | None) -> dict[str, str]:
     return headers
 
 
-def _read(provider: Provider, kind: str, body: bytes) -> Probe:
+def _read(provider: Provider, kind: str, body: bytes) -> ProviderProbe:
     if kind == "text/html" or body.lstrip()[:1] == b"<":
         return _html(provider)
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return Probe(
+        return ProviderProbe(
             provider,
             "failing",
             f"what answers at {provider.host} is no model server",
@@ -148,64 +148,68 @@ def _read(provider: Provider, kind: str, body: bytes) -> Probe:
         )
     rows = (value.get("data") or value.get("models") or []) if isinstance(value, dict) else []
     count = len(rows) if isinstance(rows, list) else 0
-    return Probe(provider, "ok", f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers")
+    return ProviderProbe(
+        provider, "ok", f"answers; {count} model{'' if count == 1 else 's'}" if count else "answers"
+    )
 
 
-def _refused(provider: Provider, code: int, kind: str) -> Probe:
+def _refused(provider: Provider, code: int, kind: str) -> ProviderProbe:
     if code in (401, 403):
         step = f"Renew it: `agentforge auth login {provider.name}`" + (
             f", or set {provider.key_env}." if provider.key_env else "."
         )
-        return Probe(provider, "wrong_key", f"{provider.host} does not take the key ({code})", step)
+        return ProviderProbe(provider, "wrong_key", f"{provider.host} does not take the key ({code})", step)
     if kind == "text/html" and code != 404:
         return _html(provider)
     if code in (404, 405, 429):
-        return Probe(provider, "ok", f"answers, without a list of its models ({code})")
+        return ProviderProbe(provider, "ok", f"answers, without a list of its models ({code})")
     if 300 <= code < 400:
-        return Probe(
+        return ProviderProbe(
             provider,
             "failing",
             f"{provider.host} sends us to another address ({code})",
             _address_step(provider),
         )
-    return Probe(provider, "failing", f"{provider.host} answers {code}")
+    return ProviderProbe(provider, "failing", f"{provider.host} answers {code}")
 
 
-def _html(provider: Provider) -> Probe:
-    return Probe(provider, "html", f"{provider.host} answers with a web page", _address_step(provider))
+def _html(provider: Provider) -> ProviderProbe:
+    return ProviderProbe(
+        provider, "html", f"{provider.host} answers with a web page", _address_step(provider)
+    )
 
 
-def _unreached(provider: Provider, error: Exception, within_s: float) -> Probe:
+def _unreached(provider: Provider, error: Exception, within_s: float) -> ProviderProbe:
     reason = getattr(error, "reason", error)
     if isinstance(reason, TimeoutError):
         return _late(provider, within_s)
     if isinstance(reason, socket.gaierror):
-        return Probe(
+        return ProviderProbe(
             provider,
             "unreachable",
             f"{provider.host} cannot be found",
             "Is there a network? Is the address right?",
         )
     if isinstance(reason, ssl.SSLError):
-        return Probe(
+        return ProviderProbe(
             provider,
             "unreachable",
             f"no safe connection to {provider.host} can be made",
             _address_step(provider),
         )
     if isinstance(error, HTTPException | ValueError):
-        return Probe(
+        return ProviderProbe(
             provider,
             "failing",
             f"what answers at {provider.host} is no model server",
             _address_step(provider),
         )
     step = "Is the server running?" if provider.local else "Is there a network?"
-    return Probe(provider, "unreachable", f"nothing answers at {provider.host}", step)
+    return ProviderProbe(provider, "unreachable", f"nothing answers at {provider.host}", step)
 
 
-def _late(provider: Provider, within_s: float) -> Probe:
-    return Probe(provider, "late", f"{provider.host} did not answer within {within_s:g} s")
+def _late(provider: Provider, within_s: float) -> ProviderProbe:
+    return ProviderProbe(provider, "late", f"{provider.host} did not answer within {within_s:g} s")
 
 
 def _address_step(provider: Provider) -> str:

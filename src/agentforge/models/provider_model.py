@@ -20,8 +20,8 @@ from agentforge.models.base import (
     tool_tokens,
 )
 from agentforge.models.known.prices import Prices
-from agentforge.models.known.providers import Extra, Means, Provider
-from agentforge.models.reply import format as means
+from agentforge.models.known.providers import Extra, Provider, ReplyFormat
+from agentforge.models.reply import format as formats
 from agentforge.models.reply.native_calls import REPORT, recorded_calls
 from agentforge.models.reply.text import MAX_REPLY_BYTES
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, Wrap
@@ -37,7 +37,7 @@ _MODULES: dict[Extra, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderModel:
-    """One model of one server."""
+    """The `Model` that asks one model of one provider or server."""
 
     provider: Provider
     model: str
@@ -45,7 +45,7 @@ class ProviderModel:
     api_key: str | None = field(repr=False)
     """Servers of one's own often need none."""
     prices: Prices | None
-    family: Means | None = None
+    family: ReplyFormat | None = None
     """How models of its family reply, where that is known."""
     local_only: bool = False
     """Connect to nothing but this machine."""
@@ -65,8 +65,8 @@ class ProviderModel:
                 f"The key of {self.provider.name} holds a character that no key has.",
                 "Was it copied whole, and alone?",
             )
-        if self.provider.reply not in (None, *means.POSSIBLE[self.provider.wire]):
-            possible = ", ".join(means.POSSIBLE[self.provider.wire])
+        if self.provider.reply not in (None, *formats.POSSIBLE[self.provider.wire]):
+            possible = ", ".join(formats.POSSIBLE[self.provider.wire])
             raise UsageError(
                 f"providers.{self.provider.name}.reply is {self.provider.reply!r}; this wire has {possible}."
             )
@@ -86,51 +86,53 @@ class ProviderModel:
         return Reservation(read + written, self.prices.worst(read, written) if self.prices else None)
 
     def ask(self, request: Request) -> Answer:
-        """Send the request once."""
+        """Sends the request once; raises `ModelTrouble` if no reply came back."""
         from agentforge.models.wire.send import send  # noqa: PLC0415 - a second of imports
 
-        way = self.reply_means()
-        outgoing = self.outgoing(request, way)
+        reply_format = self.reply_format()
+        outgoing = self.outgoing(request, reply_format)
         came = send(self.endpoint, outgoing)
         if not isinstance(came, Incoming):
             return self._too_long(outgoing)
-        return self.answer(outgoing, came, way)
+        return self.answer(outgoing, came, reply_format)
 
     @property
     def endpoint(self) -> Endpoint:
-        """Whom the wire asks."""
+        """Server, model and key, as the wire needs them."""
         return Endpoint(self.provider, self.model, self.api_key, self.local_only, self.wrap)
 
-    def reply_means(self) -> Means:
+    def reply_format(self) -> ReplyFormat:
         """How this model replies. Loads the wire where its library knows more than we do."""
         if self.provider.reply is not None or self.provider.local:
-            return means.choose(self.provider, family=self.family)
+            return formats.choose(self.provider, family=self.family)
         from agentforge.models.wire.send import maker  # noqa: PLC0415 - a second of imports
 
         profile = maker(self.endpoint).profile(self.endpoint) or {}
-        return means.choose(
+        return formats.choose(
             self.provider, tools=bool(profile.get("supports_tools", True)), family=self.family
         )
 
-    def outgoing(self, request: Request, way: Means) -> Outgoing:
+    def outgoing(self, request: Request, reply_format: ReplyFormat) -> Outgoing:
         """What is sent for a request."""
-        calls = way == "calls" and bool(request.tools)
+        calls = reply_format == "calls" and bool(request.tools)
         return Outgoing(
-            system=request.system + means.guide(way, request.tools),
+            system=request.system + formats.guide(reply_format, request.tools),
             pieces=pieces(request.blocks),
             tools=(*request.tools, REPORT) if calls else (),
-            schema=means.reply_schema(request.tools) if way == "schema" and request.tools else None,
+            schema=formats.reply_schema(request.tools)
+            if reply_format == "schema" and request.tools
+            else None,
             max_output_tokens=request.max_output_tokens,
         )
 
-    def answer(self, outgoing: Outgoing, came: Incoming, way: Means) -> Answer:
+    def answer(self, outgoing: Outgoing, came: Incoming, reply_format: ReplyFormat) -> Answer:
         """What came back, as a value."""
         usage = came.usage or _estimate(outgoing, came)
         refused = came.stop == "refused"
         reply, mistake = (
             (None, REFUSED)
             if refused
-            else means.parse(way, came.text, came.calls, cut_off=came.stop == "length")
+            else formats.parse(reply_format, came.text, came.calls, cut_off=came.stop == "length")
         )
         text = recorded_calls(came.text, came.calls, reply, mistake)
         return Answer(text, reply, mistake, usage, self._cost(usage), came.model or self.model, came.stop)

@@ -38,7 +38,7 @@ CONFIGURE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """The model to ask."""
+    """The model that the router chose, and why."""
 
     model: Model
     spec: str
@@ -72,12 +72,12 @@ class Candidate:
 
     @property
     def ready(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether it can be asked, and has not failed too often lately."""
         return not self.skipped and self.failures < REPEATED
 
 
 @dataclass(slots=True)
-class _Failing:
+class _FailureRecord:
     count: int = 0
     at: float = 0.0
     until: float = 0.0
@@ -88,7 +88,7 @@ class _Failing:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a router stands on."""
+    """All that a router needs beside the list of models."""
 
     open: Callable[[str], Model]
     """From `provider:model` to the bare model; raises `UserError`."""
@@ -110,11 +110,11 @@ class Router:
         self.tiers = tiers.only(self._is_local) if local_only else tiers
         self._lock = threading.Lock()
         self._models: dict[str, Model] = {}
-        self._failing: dict[str, _Failing] = {}
+        self._failing: dict[str, _FailureRecord] = {}
 
     @classmethod
     def single(cls, model: Model, spec: str = "") -> "Router":
-        """One model for every tier."""
+        """A router that has one model for every tier."""
         name = spec or model.name
         return cls(single(name), Parts(lambda _: model, {}))
 
@@ -193,7 +193,7 @@ class Router:
             for spec in self.tiers.models[level]:
                 if spec not in seen:
                     seen.add(spec)
-                    yield self._judged(Candidate(spec, level, spec), self._provider(spec), need)
+                    yield self._examined(Candidate(spec, level, spec), self._provider(spec), need)
 
     def _provider(self, spec: str) -> Provider | None:
         return self._parts.providers.get(split(spec)[0])
@@ -202,22 +202,23 @@ class Router:
         provider = self._provider(spec)
         return split(spec)[0] == SCRIPTED if provider is None else provider.local
 
-    def _judged(self, candidate: Candidate, provider: Provider | None, need: int) -> Candidate:
+    def _examined(self, candidate: Candidate, provider: Provider | None, need: int) -> Candidate:
+        """The candidate, with why it is not asked now if anything speaks against it."""
         window = None
         if provider is not None and lists(provider):
-            stand = self._parts.local.stand(provider, split(candidate.spec)[1], candidate.tier)
-            if stand.model is None:
-                kind: TroubleKind = "unreachable" if stand.down else "no_model"
+            choice = self._parts.local.choice(provider, split(candidate.spec)[1], candidate.tier)
+            if choice.model is None:
+                kind: TroubleKind = "unreachable" if choice.down else "no_model"
                 failures = self._failures(candidate.spec).count
                 return replace(
                     candidate,
-                    skipped=stand.why,
+                    skipped=choice.why,
                     kind=kind,
-                    temporary=stand.down and failures < REPEATED,
+                    temporary=choice.down and failures < REPEATED,
                     failures=failures,
                 )
-            candidate = replace(candidate, asks=f"{provider.name}:{stand.model}", note=stand.why)
-            window = stand.window
+            candidate = replace(candidate, asks=f"{provider.name}:{choice.model}", note=choice.why)
+            window = choice.window
         failing = self._failures(candidate.asks)
         candidate = replace(candidate, failures=failing.count, away=failing.away)
         if failing.final is not None:
@@ -238,13 +239,13 @@ class Router:
                 kind="unreachable",
                 wait_s=wait,
             )
-        if (held := self._held(failing, provider)) > 0:
+        if (held := self._pause_asked_s(failing, provider)) > 0:
             return replace(
                 candidate, skipped=f"it asks to wait another {held} s", kind="rate_limit", wait_s=held
             )
         return candidate
 
-    def _held(self, failing: _Failing, provider: Provider | None) -> int:
+    def _pause_asked_s(self, failing: _FailureRecord, provider: Provider | None) -> int:
         """How long it asked to be left alone, itself or with its whole account; a short pause is waited for
         and does not count.
         """
@@ -286,14 +287,14 @@ class Router:
                 )
             return self._models[spec]
 
-    def _failures(self, spec: str) -> _Failing:
+    def _failures(self, spec: str) -> _FailureRecord:
         with self._lock:
             failing = self._failing.get(spec)
             if failing is None or (
                 failing.final is None
                 and self._parts.clock.now() > max(failing.at + _FORGIVEN_S, failing.until)
             ):
-                return _Failing()
+                return _FailureRecord()
             return failing
 
     def _note(self, spec: str, trouble: ModelTrouble) -> None:
@@ -302,7 +303,7 @@ class Router:
         if provider is not None and moved:
             self._parts.local.forget(provider)
         with self._lock:
-            failing = self._failing.setdefault(spec, _Failing())
+            failing = self._failing.setdefault(spec, _FailureRecord())
             failing.count += 1
             failing.at = self._parts.clock.now()
             failing.away = trouble.kind == "unreachable" and not trouble.maybe_billed
@@ -343,7 +344,7 @@ class Router:
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A model whose calls the router hears of."""
+    """A model that reports the end of each call to the router."""
 
     inner: Model
     router: Router
@@ -354,7 +355,7 @@ class _Watched:
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
@@ -362,7 +363,7 @@ class _Watched:
         return self.inner.worst_case(request, input_tokens)
 
     def ask(self, request: Request) -> Answer:
-        """Send it, and tell."""
+        """Sends the request, and reports to the router how that ended."""
         try:
             answer = self.inner.ask(request)
         except ModelTrouble as trouble:

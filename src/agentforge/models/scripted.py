@@ -54,7 +54,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """One entry of a script."""
+    """One entry of a script: a reply, when it is due and what it expects."""
 
     number: int
     """Its place in the file, from 1."""
@@ -75,7 +75,7 @@ class ScriptedModel:
     name: str = "scripted"
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
-        """It is free."""
+        """The tokens that could be used; a script costs no money."""
         return Reservation(input_tokens + request.max_output_tokens, 0)
 
     def ask(self, request: Request) -> Answer:
@@ -132,13 +132,15 @@ def read_script(text: str, source: str) -> ScriptedModel:
         raise UsageError(f"{source}: a script is a mapping with one key, `replies`, which is a list.")
     return ScriptedModel(
         source,
-        tuple(_entry(item, number, _Place(source, text, number)) for number, item in enumerate(entries, 1)),
+        tuple(
+            _entry(item, number, _EntryPlace(source, text, number)) for number, item in enumerate(entries, 1)
+        ),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an entry stands, for errors."""
+class _EntryPlace:
+    """The entry that is being read, so that an error can name its file and line."""
 
     source: str
     text: str
@@ -155,7 +157,7 @@ class _Place:
         return UsageError(f"{self.source}{line}: reply {self.number}: {sentence}")
 
 
-def _entry(item: object, number: int, place: _Place) -> ScriptedReply:
+def _entry(item: object, number: int, place: _EntryPlace) -> ScriptedReply:
     if not _is_object(item):
         raise place.fault("it is not a mapping")
     if unknown := sorted(set(item) - _KEYS):
@@ -178,7 +180,7 @@ def _entry(item: object, number: int, place: _Place) -> ScriptedReply:
     )
 
 
-def _expectations(value: object, place: _Place) -> tuple[Expectation, ...]:
+def _expectations(value: object, place: _EntryPlace) -> tuple[Expectation, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -186,7 +188,7 @@ def _expectations(value: object, place: _Place) -> tuple[Expectation, ...]:
     return tuple(_expectation(item, place) for item in value)
 
 
-def _expectation(item: object, place: _Place) -> Expectation:
+def _expectation(item: object, place: _EntryPlace) -> Expectation:
     present = not _is_object(item)
     if _is_object(item) and set(item) == {"not"}:
         item = item["not"]
@@ -198,7 +200,7 @@ def _expectation(item: object, place: _Place) -> Expectation:
         raise place.fault(f"the pattern {item!r} is not a regular expression: {error}") from error
 
 
-def _usage(value: object, place: _Place) -> Usage | None:
+def _usage(value: object, place: _EntryPlace) -> Usage | None:
     if value is None:
         return None
     if not _is_object(value) or set(value) - _USAGE_KEYS:

@@ -78,7 +78,7 @@ class Confinement:
 
 
 class Sandbox(Protocol):
-    """Runs a program inside walls."""
+    """A way to run programs so that they reach only the files and hosts that are named for the run."""
 
     @property
     def name(self) -> SandboxName:

@@ -37,8 +37,8 @@ _CONFIG_SHA256 = _CONFIG.replace("= 0", "= 1") + "[extensions]\n\tobjectformat =
 
 
 @dataclass(frozen=True, slots=True)
-class Stood:
-    """A worktree that stands at a tree."""
+class WorktreeReset:
+    """What came of making the worktree equal to a tree."""
 
     tree: str
     salvage: str = ""
@@ -67,7 +67,7 @@ class Workspace:
         self.ref = f"refs/agentforge/{task_id}"
         self.branch = f"agentforge/{task_id}"
         """The name that its branch gets, if nobody else has it."""
-        self._stands_at: str | None = None
+        self._current_tree: str | None = None
         # What nobody but the driver of a task changes, so that it is looked up once.
         self._indexes: dict[str, str] = {}
         self._kept: tuple[str, str] | None = None
@@ -77,32 +77,32 @@ class Workspace:
 
     # -------------------------------------------------------------- the worktree
 
-    def stand(self, tree: str, base_commit: str, *, keep_difference: bool = False) -> Stood:
+    def reset_to(self, tree: str, base_commit: str, *, keep_difference: bool = False) -> WorktreeReset:
         """Makes the worktree equal to `tree`. What differs is saved first, or kept where it is a person's."""
-        if self._stands_at == tree and self.worktree.is_dir():
-            return Stood(tree)
+        if self._current_tree == tree and self.worktree.is_dir():
+            return WorktreeReset(tree)
         salvage, left = "", self._left_at()
         if left is not None and self.worktree.is_dir():
             found = self._write(left or tree)
             recorded = found == left and (
-                keep_difference or found == self._stands_at
+                keep_difference or found == self._current_tree
             )  # the work of an attempt that failed
             if found != tree and not recorded:
                 if keep_difference and left:
                     # Not marked as ours: until it is on record, a driver that starts again must find it as a
                     # person's.
-                    self._stands_at = found
-                    return Stood(found, human=True)
+                    self._current_tree = found
+                    return WorktreeReset(found, human=True)
                 salvage = self._salvage(found)
             self._mark("")
         self._check_out(self.worktree, tree, base_commit)
         self._mark(tree)
-        return Stood(tree, salvage)
+        return WorktreeReset(tree, salvage)
 
     def snapshot(self) -> str:
         """Records the worktree as a tree that garbage collection cannot take."""
-        tree = self._write(self._stands_at)
-        if tree != self._stands_at:
+        tree = self._write(self._current_tree)
+        if tree != self._current_tree:
             self.keep(tree)
             self._mark(tree)
         return tree
@@ -186,7 +186,7 @@ class Workspace:
             kept.append(found)
         raise AssertionError
 
-    def _made(self, tip: str) -> bool:
+    def _made_by_this_task(self, tip: str) -> bool:
         """Whether all that a commit has beyond the base was committed by this task, and by nobody else: work
         of ours that a journal of an earlier day does not know. An amended commit has another committer.
         """
@@ -205,7 +205,7 @@ class Workspace:
         if tip == commit:
             return ""
         alone = there.keys() <= {ref}
-        if not alone or (tip and tip != left_at and not self._made(tip)):
+        if not alone or (tip and tip != left_at and not self._made_by_this_task(tip)):
             taken, at = next(iter(there.items()))
             return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
         try:
@@ -238,7 +238,7 @@ class Workspace:
 
     def remove(self) -> None:
         """Takes the checkouts away; refs and journal stay."""
-        self._stands_at = None
+        self._current_tree = None
         self._indexes.clear()
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -255,7 +255,7 @@ class Workspace:
         return place.read_text() if place.exists() else None
 
     def _mark(self, tree: str) -> None:
-        self._stands_at = tree or None
+        self._current_tree = tree or None
         with disk_errors():
             self.root.mkdir(parents=True, exist_ok=True)
             (self.root / "stands-at").write_text(tree)

@@ -31,7 +31,7 @@ class TaskFiles:
 
     @property
     def task_id(self) -> str:
-        """The task's name."""
+        """The name of the task, which is the name of its directory."""
         return self.root.name
 
     @property
@@ -41,22 +41,26 @@ class TaskFiles:
 
     @property
     def journal(self) -> Path:
-        """The truth."""
+        """The journal: every decision of the task. All other files can be made from it, or
+        are named in it.
+        """
         return self.root / "actions.yaml"
 
     @property
     def state(self) -> Path:
-        """A view."""
+        """The state of the task for people and other programs; written from the journal and
+        never read back.
+        """
         return self.root / "state.yaml"
 
     @property
     def working_memory(self) -> Path:
-        """A view."""
+        """What the roles know, for people; written from the journal and never read back."""
         return self.root / "working_memory.yaml"
 
     @property
     def pack(self) -> Path:
-        """Contexts, replies and results."""
+        """Contexts, replies and tool results, each stored once under its hash."""
         return self.root / "steps.pack"
 
     @property
@@ -86,7 +90,7 @@ class TaskFiles:
 
     @property
     def lock(self) -> Path:
-        """Held by the one driver."""
+        """The lock file, held by the one process that drives the task."""
         return self.root / "lock"
 
     @property
@@ -95,7 +99,7 @@ class TaskFiles:
         return self.root.parent.parent / "escalations"
 
     def version(self, phase: str, contract: str, version: int) -> Path:
-        """One version of an artifact."""
+        """The file of one version of an artifact."""
         return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_v{version}.yaml"
 
     def final(self, phase: str, contract: str) -> Path:
@@ -103,11 +107,11 @@ class TaskFiles:
         return self.artifacts / "phases" / plain_name(phase) / f"{plain_name(contract)}_final.yaml"
 
     def patch(self, step: int) -> Path:
-        """What a step changed."""
+        """The patch of all that a step changed."""
         return self.snapshots / f"step_{step:03d}.patch"
 
     def escalation(self, identity: str) -> Path:
-        """The page of one question."""
+        """The page of one question of this task."""
         return self.escalations / f"{self.task_id}-{plain_name(identity)}.yaml"
 
 
@@ -116,24 +120,24 @@ RUN_STATE = ("tasks", "escalations", "violations", "audit")
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    """The `.agentforge` of a checkout."""
+class ProjectFiles:
+    """The files that AgentForge keeps in a checkout, below `.agentforge`."""
 
     top: Path
     """The root of the checkout."""
 
     @property
     def root(self) -> Path:
-        """The directory itself."""
+        """The directory `.agentforge` itself."""
         return self.top / ".agentforge"
 
     @property
     def tasks(self) -> Path:
-        """One directory per task."""
+        """The directory that holds one directory per task."""
         return self.root / "tasks"
 
     def task(self, task_id: str) -> TaskFiles:
-        """The files of a task."""
+        """The files of the task with this id."""
         return TaskFiles(self.tasks / plain_name(task_id))
 
 
@@ -145,7 +149,7 @@ class Trees:
 
     @property
     def worktree(self) -> Path:
-        """Where the roles work."""
+        """The checkout that the roles change."""
         return self.root / "worktree"
 
     @property
@@ -161,7 +165,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A user's directory."""
+    """The user's own directory, `~/.agentforge`: what belongs to no single repository."""
 
     path: Path
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.errors import PolicyError, UsageError
-from agentforge.store.layout import RUN_STATE, Home, Project, TaskFiles, find_task
+from agentforge.store.layout import RUN_STATE, Home, ProjectFiles, TaskFiles, find_task
 from agentforge.store.task import archive
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Clock, utc_now
@@ -21,7 +21,7 @@ _RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
 
 
 def home_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's directory."""
+    """The user's own directory: `AGENTFORGE_HOME`, or `~/.agentforge`."""
     given = environ.get("AGENTFORGE_HOME")
     # The directory may itself be a link; nothing below it is followed.
     return (Path(given).expanduser() if given else Path.home() / ".agentforge").resolve()
@@ -32,7 +32,7 @@ class Site:
     """A repository as AgentForge sees it."""
 
     git: Git
-    project: Project
+    project: ProjectFiles
     home: Home
     clock: Clock = utc_now
 
@@ -40,7 +40,7 @@ class Site:
     def open(cls, cwd: Path) -> "Site":
         """The repository that `cwd` is in, or a sentence on why it cannot be used."""
         git = Git.open(cwd)
-        project = Project(git.top.resolve())
+        project = ProjectFiles(git.top.resolve())
         _refuse_planted(git, project)
         return cls(git, project, Home(home_path()))
 
@@ -81,11 +81,11 @@ class Site:
         return (path.stat().st_mtime_ns if path.exists() else 0, task_id)
 
     def read(self, files: TaskFiles) -> Journal:
-        """A task's journal, for reading."""
+        """Opens a task's journal for reading."""
         return Journal.open(files, self.clock, write=False)
 
 
-def _refuse_planted(git: Git, project: Project) -> None:
+def _refuse_planted(git: Git, project: ProjectFiles) -> None:
     """Files of a repository are not ours: a link in our directory, and tasks that somebody committed, are
     refused before anything of them is read.
     """
@@ -98,7 +98,7 @@ def _refuse_planted(git: Git, project: Project) -> None:
     if (path := next(planted, None)) is not None:
         place = "/".join(path.split("/")[:2])
         raise PolicyError(
-            f"`{one_line(path)}` is committed in this repository, but `{place}` is where AgentForge keeps what "
-            "it did.",
+            f"`{one_line(path)}` is committed in this repository, but `{place}` is where AgentForge keeps "
+            "what it did.",
             f"Run `git rm -r {place}` and commit; tasks of your own come back from their refs.",
         )

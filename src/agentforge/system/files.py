@@ -81,9 +81,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def create_exclusive(path: Path, data: bytes) -> bool:
-    """Create `path` with all of `data`; False, and nothing changed, if somebody was first. A link on the way is
-    refused.
-    """
+    """Create `path` with all of `data`; False if it exists already. A link on the way is refused."""
     with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
         if path.is_symlink() or path.exists():
             return False

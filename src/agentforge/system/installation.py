@@ -1,5 +1,6 @@
-"""How this copy of AgentForge was installed, and the command that installs it again with more: by uv as a tool,
-by pipx, into an environment, or from a checkout. Every hint to install a part of AgentForge is made here.
+"""How this copy of AgentForge was installed, and the command that installs it again with more: by uv as a
+tool, by pipx, into an environment, or from a checkout. Every hint to install a part of AgentForge is made
+here.
 """
 
 import json
@@ -22,8 +23,8 @@ _EXTRAS = re.compile(r"^[\w.-]+\s*\[([^\]]*)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where the copy came from."""
+class InstallationSource:
+    """What this copy was installed from: a package index, a URL or a checkout."""
 
     url: str = ""
     """What follows `@` in a requirement; empty: a package index."""
@@ -44,7 +45,7 @@ def install_command(*extras: str) -> str:
     return _command(Path(sys.prefix), Path(sys.executable), _source(), extras)
 
 
-def _command(prefix: Path, python: Path, source: Source, extras: Iterable[str]) -> str:
+def _command(prefix: Path, python: Path, source: InstallationSource, extras: Iterable[str]) -> str:
     if (receipt := prefix / "uv-receipt.toml").is_file():
         had, others = _uv_tool(receipt)
         beside = [word for name in others for word in ("--with", name)]
@@ -58,7 +59,7 @@ def _command(prefix: Path, python: Path, source: Source, extras: Iterable[str]) 
     return shlex.join(words)
 
 
-def _source() -> Source:
+def _source() -> InstallationSource:
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - few runs need a hint
 
     try:
@@ -66,28 +67,30 @@ def _source() -> Source:
     except PackageNotFoundError:  # only on the path
         return _checkout_around(Path(__file__))
     except ValueError:
-        return Source()
+        return InstallationSource()
     return _source_of(noted)
 
 
-def _source_of(noted: Mapping[str, Any]) -> Source:
+def _source_of(noted: Mapping[str, Any]) -> InstallationSource:
     """What the installer noted (PEP 610); nothing for a copy from an index."""
     url = str(noted.get("url") or "")
     parts = urlsplit(url)
     place = Path(unquote(parts.path)) if parts.scheme == "file" else None
     if place is not None and not place.exists():
-        return Source()  # the file or directory is gone: only an index can have it
+        return InstallationSource()  # the file or directory is gone: only an index can have it
     if place is not None and dict(noted.get("dir_info") or {}).get("editable"):
-        return Source(checkout=str(place))
+        return InstallationSource(checkout=str(place))
     if version := dict(noted.get("vcs_info") or {}):
         at = version.get("requested_revision") or version.get("commit_id")
-        return Source(f"{version.get('vcs')}+{url}" + (f"@{at}" if at else ""))
-    return Source(url)
+        return InstallationSource(f"{version.get('vcs')}+{url}" + (f"@{at}" if at else ""))
+    return InstallationSource(url)
 
 
-def _checkout_around(module: Path) -> Source:
+def _checkout_around(module: Path) -> InstallationSource:
     top = module.resolve().parents[3]
-    return Source(checkout=str(top)) if (top / "pyproject.toml").is_file() else Source()
+    return (
+        InstallationSource(checkout=str(top)) if (top / "pyproject.toml").is_file() else InstallationSource()
+    )
 
 
 def _uv_tool(receipt: Path) -> tuple[list[str], list[str]]:

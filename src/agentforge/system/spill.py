@@ -40,7 +40,7 @@ class Spill:
             self._file.close()
 
     def __call__(self, _stream: int, data: bytes) -> None:
-        """One more piece."""
+        """Appends a piece of output; what goes beyond the limit is counted and not kept."""
         room = self._limit - self.total
         self.total += len(data)
         if room <= 0:

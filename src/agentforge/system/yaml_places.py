@@ -9,8 +9,8 @@ Path: TypeAlias = tuple[str | int, ...]
 """Keys of mappings and positions in lists, from the root."""
 
 
-class Place(NamedTuple):
-    """One key of a mapping, or one entry of a list."""
+class YamlPlace(NamedTuple):
+    """Where one key of a mapping, or one entry of a list, is in its document."""
 
     path: Path
     line: int
@@ -18,7 +18,7 @@ class Place(NamedTuple):
     """A scalar as it is written, without its quotes; empty for a list or a mapping."""
 
 
-def places(text: str) -> Iterator[Place]:
+def places(text: str) -> Iterator[YamlPlace]:
     """Every place of a document in the order of the file. Only for text that `strict_yaml.load` has read."""
     path: list[str | int | None] = []  # None: a key comes next
     lines: list[int] = []
@@ -51,13 +51,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
 
 
 def spell(path: Sequence[str | int]) -> str:
-    """`a.b[0].c`."""
+    """A path as people write it, such as `a.b[0].c`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
-def _place(path: list[str | int | None], lines: list[int], line: int, text: str) -> Place:
+def _place(path: list[str | int | None], lines: list[int], line: int, text: str) -> YamlPlace:
     """A key's place is its own line; an entry of a list stands where its value starts."""
-    return Place(
+    return YamlPlace(
         tuple(part for part in path if part is not None),
         lines[-1] if isinstance(path[-1], str) else line,
         text,

@@ -6,7 +6,7 @@ world.
 
 Each is a real HTTP server on the loopback that speaks one provider's wire: `OpenAIServer` (chat completions),
 `ResponsesServer`, `AnthropicServer`, `MistralServer`, `GoogleServer`. It is told what to answer by a list of
-replies (in the JSON shape of our own replies) or by a function of the request, answers by the means that the
+replies (in the JSON shape of our own replies) or by a function of the request, answers in the format that the
 request asks for, and keeps what it was sent.
 """
 
@@ -19,11 +19,11 @@ from agentforge.testing.server import (
     GoogleServer,
     MistralServer,
     OpenAIServer,
+    ReceivedRequest,
     Response,
     ResponsesServer,
     Route,
     Scripted,
-    Seen,
     WireServer,
 )
 
@@ -35,11 +35,11 @@ __all__ = [
     "GoogleServer",
     "MistralServer",
     "OpenAIServer",
+    "ReceivedRequest",
     "Response",
     "ResponsesServer",
     "Route",
     "Scripted",
-    "Seen",
     "WireServer",
     "completion",
 ]

@@ -27,12 +27,12 @@ from agentforge.testing.server import Exchange, Fault, Response, Scripted
 
 Fate = Literal["run", "expired", "canceled", "missing", "twice"]
 """What becomes of a request: `missing` has no result; `twice` has a second one, which is another."""
-State = Literal["running", "ended", "canceled", "expired", "failed"]
+JobState = Literal["running", "ended", "canceled", "expired", "failed"]
 
 
 @dataclass(slots=True)
 class Job:
-    """One batch."""
+    """One batch as the server keeps it."""
 
     id: str
     items: dict[str, Mapping[str, Any]]
@@ -41,13 +41,13 @@ class Job:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     created: float = field(default_factory=time.time)
     looks: int = 0
-    state: State = "running"
+    state: JobState = "running"
     results: list[tuple[str, int | str, Any]] = field(default_factory=list)
     """Each with its status, or how it was not run."""
 
     @property
     def made(self) -> str:
-        """When, in words."""
+        """The time of its submission, in ISO 8601."""
         return datetime.fromtimestamp(self.created, tz=UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -83,7 +83,7 @@ class Batches(ABC):
         self.jobs: dict[str, Job] = {}
         self.files: dict[str, bytes] = {}
         self.hold = False
-        self.ends_as: State = "ended"
+        self.ends_as: JobState = "ended"
         self.cancels: list[str] = []
 
     @property
@@ -102,9 +102,9 @@ class Batches(ABC):
 
     @abstractmethod
     def _serve(self, exchange: Exchange, path: str) -> Response | None:
-        """The wire's own paths."""
+        """The response to a request of this wire's batch API; None if it is for something else."""
 
-    def _made(self, job: Job) -> Response:
+    def _submission(self, job: Job) -> Response:
         """A submission, as far as it goes well."""
         if self._refusals:
             status = self._refusals.pop(0)
@@ -113,23 +113,23 @@ class Batches(ABC):
         if self._lost:
             self._lost -= 1
             return _json(self.dialect.error(500, "the answer was lost"), 500)
-        return _json(self._shown(job))
+        return _json(self._job_body(job))
 
     @abstractmethod
-    def _shown(self, job: Job) -> dict[str, Json]:
+    def _job_body(self, job: Job) -> dict[str, Json]:
         """A job as the wire shows it."""
 
-    def _looked(self, job: Job) -> Response:
+    def _status(self, job: Job) -> Response:
         job.looks += 1
         if job.state == "running" and not self.hold and job.looks >= self._looks:
             self._run(job)
-        return _json(self._shown(job))
+        return _json(self._job_body(job))
 
-    def _canceled(self, job: Job) -> Response:
+    def _cancellation(self, job: Job) -> Response:
         self.cancels.append(job.id)
         if job.state == "running":
             job.state = "canceled"
-        return _json(self._shown(job))
+        return _json(self._job_body(job))
 
     def _run(self, job: Job) -> None:
         job.state = self.ends_as
@@ -160,7 +160,7 @@ class Batches(ABC):
                 fault.status, fault.message or f"a scripted {fault.status}"
             )
         body = {"model": job.model, **body}
-        what = said(fault.reply, self.dialect.means(body), cut_off=fault.cut_off)
+        what = said(fault.reply, self.dialect.reply_format(body), cut_off=fault.cut_off)
         return 200, self.dialect.reply(what, body, f"/models/{job.model}:generateContent")
 
     def _name(self, prefix: str) -> str:
@@ -173,7 +173,7 @@ class Batches(ABC):
 
 
 class AnthropicBatches(Batches):
-    """Message batches."""
+    """The API of Anthropic's message batches."""
 
     wire = "anthropic"
     dialect = Messages()
@@ -186,10 +186,10 @@ class AnthropicBatches(Batches):
         if not parts[0]:
             if exchange.method == "GET":
                 return _json(
-                    {"data": [self._shown(job) for job in reversed(self.jobs.values())], "has_more": False}
+                    {"data": [self._job_body(job) for job in reversed(self.jobs.values())], "has_more": False}
                 )
             items = {item["custom_id"]: item["params"] for item in json.loads(exchange.raw)["requests"]}
-            return self._made(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
+            return self._submission(Job(self._name("msgbatch_"), items, next(iter(items.values()))["model"]))
         job = self.jobs.get(parts[0])
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
@@ -199,7 +199,7 @@ class AnthropicBatches(Batches):
                 _lines([self._line(*result) for result in job.results]),
                 {"content-type": "application/x-jsonl"},
             )
-        return self._canceled(job) if parts[1:] == ["cancel"] else self._looked(job)
+        return self._cancellation(job) if parts[1:] == ["cancel"] else self._status(job)
 
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - a body of the wire
         if isinstance(status, str):
@@ -209,7 +209,7 @@ class AnthropicBatches(Batches):
         )
         return {"custom_id": name, "result": result}
 
-    def _shown(self, job: Job) -> dict[str, Json]:
+    def _job_body(self, job: Job) -> dict[str, Json]:
         over = job.state != "running"
         if job.state in ("canceled", "expired") and not job.results:
             job.results = [(name, job.state, None) for name in job.items]
@@ -230,7 +230,7 @@ class AnthropicBatches(Batches):
 
 
 class _FileBatches(Batches):
-    """Those that read a file and write two."""
+    """Batches whose requests come in one file and whose results go into two."""
 
     _jobs: str
 
@@ -255,17 +255,17 @@ class _FileBatches(Batches):
         job = self.jobs.get(parts[0])
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
-        return self._canceled(job) if parts[1:] == ["cancel"] else self._looked(job)
+        return self._cancellation(job) if parts[1:] == ["cancel"] else self._status(job)
 
     def _create(self, value: Mapping[str, Any]) -> Response:
         file = str(value.get("input_file_id") or value["input_files"][0])
         lines = [json.loads(line) for line in self.files[file].splitlines()]
         items = {str(line["custom_id"]): line["body"] for line in lines}
         model = str(value.get("model") or next(iter(items.values())).get("model"))
-        return self._made(Job(self._name("batch_"), items, model, file, value.get("metadata") or {}))
+        return self._submission(Job(self._name("batch_"), items, model, file, value.get("metadata") or {}))
 
     def _list(self) -> Response:
-        shown: list[Json] = [self._shown(job) for job in reversed(self.jobs.values())]
+        shown: list[Json] = [self._job_body(job) for job in reversed(self.jobs.values())]
         return _json({"object": "list", "data": shown, "has_more": False, "total": len(shown)})
 
     def _file(self, name: str) -> dict[str, Json]:
@@ -283,7 +283,7 @@ class _FileBatches(Batches):
             "source": "upload",
         }
 
-    def _written(self, job: Job) -> tuple[str | None, str | None]:
+    def _result_files(self, job: Job) -> tuple[str | None, str | None]:
         """The two files of a job that has run."""
         good = [result for result in job.results if result[1] == 200]
         bad = [result for result in job.results if result[1] != 200]
@@ -297,11 +297,11 @@ class _FileBatches(Batches):
 
     @abstractmethod
     def _line(self, name: str, status: int | str, body: Any) -> dict[str, Json]:  # noqa: ANN401 - a body of the wire
-        """One line of them."""
+        """One line of a file of results."""
 
 
 class ResponsesBatches(_FileBatches):
-    """OpenAI's batches of responses."""
+    """The API of OpenAI's batches, for responses."""
 
     wire = "openai-responses"
     dialect = Responses()
@@ -323,11 +323,11 @@ class ResponsesBatches(_FileBatches):
             "error": None,
         }
 
-    def _shown(self, job: Job) -> dict[str, Json]:
+    def _job_body(self, job: Job) -> dict[str, Json]:
         status = {"running": "in_progress", "ended": "completed", "canceled": "cancelled"}.get(
             job.state, job.state
         )
-        out, err = self._written(job)
+        out, err = self._result_files(job)
         return {
             "id": job.id,
             "object": "batch",
@@ -347,7 +347,7 @@ class ResponsesBatches(_FileBatches):
 
 
 class MistralBatches(_FileBatches):
-    """Mistral's batch jobs."""
+    """The API of Mistral's batch jobs."""
 
     wire = "mistral"
     dialect = MistralChat()
@@ -368,7 +368,7 @@ class MistralBatches(_FileBatches):
             "error": None,
         }
 
-    def _shown(self, job: Job) -> dict[str, Json]:
+    def _job_body(self, job: Job) -> dict[str, Json]:
         words = {
             "running": "RUNNING",
             "ended": "SUCCESS",
@@ -376,7 +376,7 @@ class MistralBatches(_FileBatches):
             "expired": "TIMEOUT_EXCEEDED",
             "failed": "FAILED",
         }
-        out, err = self._written(job)
+        out, err = self._result_files(job)
         return {
             "id": job.id,
             "object": "batch",
@@ -419,25 +419,26 @@ class GoogleBatches(Batches):
             source = json.loads(exchange.raw)["batch"]["inputConfig"]["fileName"]
             lines = [json.loads(line) for line in self.files[source].splitlines()]
             model = path.rpartition("/")[2].partition(":")[0]
-            return self._made(
+            return self._submission(
                 Job(self._name("batches/b"), {line["key"]: line["request"] for line in lines}, model, source)
             )
         if not path.startswith("/v1/batches"):
             return None
         name, _, verb = path.removeprefix("/v1/").partition(":")
         if name == "batches":
-            return _json({"operations": [self._shown(job) for job in reversed(self.jobs.values())]})
+            return _json({"operations": [self._job_body(job) for job in reversed(self.jobs.values())]})
         job = self.jobs.get(name)
         if job is None:
             return _json(self.dialect.error(404, "no such batch"), 404)
         if verb == "cancel":
-            self._canceled(job)
+            self._cancellation(job)
             return _json({})
-        return self._looked(job)
+        return self._status(job)
 
     def _upload(self, exchange: Exchange, path: str) -> Response:
         if "upload_id" not in exchange.path:
-            url = f"http://{exchange.headers['host'].replace('127.0.0.1', self._uploads or '127.0.0.1')}{path}?upload_id=1"
+            host = exchange.headers["host"].replace("127.0.0.1", self._uploads or "127.0.0.1")
+            url = f"http://{host}{path}?upload_id=1"
             return Response(200, b"{}", {"x-goog-upload-url": url, "x-goog-upload-status": "active"})
         name = self._keep("files/f", exchange.raw)
         body = json.dumps(
@@ -445,7 +446,7 @@ class GoogleBatches(Batches):
         )
         return Response(200, body.encode(), {"x-goog-upload-status": "final"})
 
-    def _shown(self, job: Job) -> dict[str, Json]:
+    def _job_body(self, job: Job) -> dict[str, Json]:
         words = {"running": "RUNNING", "ended": "SUCCEEDED", "canceled": "CANCELLED"}
         meta: dict[str, Json] = {
             "state": f"BATCH_STATE_{words.get(job.state, job.state.upper())}",
@@ -484,7 +485,7 @@ def _lines(values: Sequence[Mapping[str, Json]]) -> bytes:
 
 
 def _uploaded(exchange: Exchange) -> bytes:
-    """The file in a form."""
+    """The content of the file in a form that was sent."""
     head = f"Content-Type: {exchange.headers['content-type']}\r\n\r\n".encode()
     for part in email.message_from_bytes(head + exchange.raw, policy=email.policy.HTTP).iter_parts():
         if part.get_filename() is not None:

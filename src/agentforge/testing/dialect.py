@@ -1,5 +1,5 @@
-"""What every provider's wire has in common, for servers that speak it: a reply by one of the means, and what
-a request holds.
+"""What every provider's wire has in common, for servers that speak it: a reply in one of the formats, and
+what a request holds.
 """
 
 import json
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.core.reply import Json, reply_from_json, reply_to_json
-from agentforge.models.known.providers import Means, Wire
+from agentforge.models.known.providers import ReplyFormat, Wire
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelOutput:
     """What a model says: a text beside calls, or a text alone."""
 
     text: str
@@ -37,18 +37,18 @@ class Said:
         return self.text[: len(self.text) // 2] if self.cut_off and not self.calls else self.text
 
 
-def said(reply: Mapping[str, Json], means: Means, *, cut_off: bool = False) -> Said:
-    """A reply by one of the means."""
+def said(reply: Mapping[str, Json], reply_format: ReplyFormat, *, cut_off: bool = False) -> ModelOutput:
+    """What a model says to send `reply` in this format."""
     value = reply_from_json(dict(reply))
-    if means != "calls":
+    if reply_format != "calls":
         text = json.dumps(
             {key: part for key, part in reply_to_json(value).items() if part is not None}, ensure_ascii=False
         )
-        return Said(text if means == "schema" else f"```json\n{text}\n```", cut_off=cut_off)
+        return ModelOutput(text if reply_format == "schema" else f"```json\n{text}\n```", cut_off=cut_off)
     calls = [(action.name, dict(action.args)) for action in value.actions]
     report: dict[str, Json] = {} if value.notes is None else {"notes": value.notes}
     report |= {key: part for key, part in (("signal", value.signal), ("summary", value.summary)) if part}
-    return Said(value.thought, (*calls, *([("report", report)] if report else [])), cut_off)
+    return ModelOutput(value.thought, (*calls, *([("report", report)] if report else [])), cut_off)
 
 
 class Dialect(ABC):
@@ -62,8 +62,8 @@ class Dialect(ABC):
     key_header = "authorization"
 
     @abstractmethod
-    def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:
-        """The body that says it."""
+    def reply(self, what: ModelOutput, request: Mapping[str, Any], path: str) -> dict[str, Json]:
+        """The body of the response that holds what the model says."""
 
     @abstractmethod
     def error(self, status: int, message: str) -> dict[str, Json]:
@@ -94,8 +94,8 @@ class Dialect(ABC):
             ],
         }
 
-    def means(self, request: Mapping[str, Any]) -> Means:
-        """What the request asks for."""
+    def reply_format(self, request: Mapping[str, Any]) -> ReplyFormat:
+        """The format that the request asks for."""
         return "calls" if self.tools(request) else "schema" if self.schema(request) is not None else "text"
 
     def key(self, headers: Mapping[str, str]) -> str | None:

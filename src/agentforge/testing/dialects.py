@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.core.reply import Json
 from agentforge.models.base import rough_tokens
 from agentforge.models.known.providers import Wire
-from agentforge.testing.dialect import Dialect, Said, content_of, said, text_of
+from agentforge.testing.dialect import Dialect, ModelOutput, content_of, said, text_of
 
 __all__ = [
     "Chat",
@@ -17,22 +17,22 @@ __all__ = [
     "GenerateContent",
     "Messages",
     "MistralChat",
+    "ModelOutput",
     "Responses",
-    "Said",
     "completion",
     "said",
 ]
 
 
 class Chat(Dialect):
-    """OpenAI's chat completions."""
+    """The wire of OpenAI's chat completions."""
 
     wire: Wire = "openai"
     prefix = "/v1"
     path = "/chat/completions"
 
-    def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
-        """A chat completion."""
+    def reply(self, what: ModelOutput, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
+        """The body of a chat completion that holds what the model says."""
         tool_calls: list[Json] = [
             {"id": f"call_{at:09}", "type": "function", "function": {"name": name, "arguments": text}}
             for at, (name, text) in enumerate(what.arguments())
@@ -72,7 +72,7 @@ class Chat(Dialect):
         }
 
     def system(self, request: Mapping[str, Any]) -> str:
-        """The first system message."""
+        """The content of the first system message."""
         return content_of(request, "system")
 
     def user(self, request: Mapping[str, Any]) -> str:
@@ -80,13 +80,13 @@ class Chat(Dialect):
         return content_of(request, "user")
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Functions."""
+        """The functions of a request: the schema of each by its name."""
         return {
             tool["function"]["name"]: tool["function"]["parameters"] for tool in request.get("tools") or []
         }
 
     def schema(self, request: Mapping[str, Any]) -> object:
-        """Of the response format."""
+        """The schema in the response format, if the request has one."""
         return ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
 
 
@@ -117,14 +117,14 @@ class MistralChat(Chat):
 
 
 class Responses(Dialect):
-    """OpenAI's responses."""
+    """The wire of OpenAI's responses."""
 
     wire: Wire = "openai-responses"
     prefix = "/v1"
     path = "/responses"
 
-    def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
-        """A response with its items."""
+    def reply(self, what: ModelOutput, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
+        """The body of a response, with an item for the text and for each call."""
         output: list[Json] = []
         status = "incomplete" if what.cut_off else "completed"
         if what.words:
@@ -168,7 +168,7 @@ class Responses(Dialect):
         }
 
     def error(self, status: int, message: str) -> dict[str, Json]:
-        """As chat completions."""
+        """The body of an error, the same as for chat completions."""
         return Chat().error(status, message)
 
     def system(self, request: Mapping[str, Any]) -> str:
@@ -180,23 +180,23 @@ class Responses(Dialect):
         return content_of({"messages": request.get("input")}, "user")
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Functions, flat."""
+        """The functions of a request: the schema of each by its name."""
         return {tool["name"]: tool["parameters"] for tool in request.get("tools") or []}
 
     def schema(self, request: Mapping[str, Any]) -> object:
-        """Of the text's format."""
+        """The schema in the format of the text, if the request has one."""
         return ((request.get("text") or {}).get("format") or {}).get("schema")
 
 
 class Messages(Dialect):
-    """Anthropic's messages."""
+    """The wire of Anthropic's messages."""
 
     wire: Wire = "anthropic"
     prefix = ""
     path = "/v1/messages"
     key_header = "x-api-key"
 
-    def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
+    def reply(self, what: ModelOutput, request: Mapping[str, Any], path: str) -> dict[str, Json]:  # noqa: ARG002 - the shape of all
         """A message with its blocks. Its count of input leaves out what came from the cache or went into
         it.
         """
@@ -236,23 +236,23 @@ class Messages(Dialect):
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_loopback"}
 
     def system(self, request: Mapping[str, Any]) -> str:
-        """A field of its own."""
+        """The content of the field `system`."""
         return text_of(request.get("system"))
 
     def user(self, request: Mapping[str, Any]) -> str:
-        """The first message."""
+        """The text of the first message."""
         return content_of(request, "user")
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """With their input schemas."""
+        """The tools of a request: the input schema of each by its name."""
         return {tool["name"]: tool["input_schema"] for tool in request.get("tools") or []}
 
     def schema(self, request: Mapping[str, Any]) -> object:
-        """Of the output format."""
+        """The schema in the output format, if the request has one."""
         return ((request.get("output_config") or {}).get("format") or {}).get("schema")
 
     def listing(self, models: tuple[str, ...]) -> dict[str, Json]:
-        """A page of models."""
+        """The body of a page of models, the only one there is."""
         data: list[Json] = [
             {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"}
             for name in models
@@ -261,14 +261,14 @@ class Messages(Dialect):
 
 
 class GenerateContent(Dialect):
-    """Google's `generateContent`."""
+    """The wire of Google's `generateContent`."""
 
     wire: Wire = "google"
     prefix = ""
     path = ":generateContent"
     key_header = "x-goog-api-key"
 
-    def reply(self, what: Said, request: Mapping[str, Any], path: str) -> dict[str, Json]:
+    def reply(self, what: ModelOutput, request: Mapping[str, Any], path: str) -> dict[str, Json]:
         """One candidate. Its thoughts are counted beside it."""
         parts: list[Json] = [{"text": what.words}] if what.words else []
         parts += [{"functionCall": {"name": name, "args": value}} for name, value in what.objects()]
@@ -302,15 +302,15 @@ class GenerateContent(Dialect):
         return {"error": {"code": status, "message": message, "status": words.get(status, "UNKNOWN")}}
 
     def system(self, request: Mapping[str, Any]) -> str:
-        """The system instruction."""
+        """The text of the system instruction."""
         return text_of((request.get("systemInstruction") or {}).get("parts"))
 
     def user(self, request: Mapping[str, Any]) -> str:
-        """The first content."""
+        """The text of the first content."""
         return text_of((request.get("contents") or [{}])[0].get("parts"))
 
     def tools(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Function declarations."""
+        """The function declarations of a request: the schema of each by its name."""
         found = [
             function
             for tool in request.get("tools") or []
@@ -322,12 +322,12 @@ class GenerateContent(Dialect):
         }
 
     def schema(self, request: Mapping[str, Any]) -> object:
-        """Of the generation's configuration."""
+        """The schema in the generation configuration, if the request has one."""
         config = request.get("generationConfig") or {}
         return config.get("responseJsonSchema", config.get("responseSchema"))
 
     def listing(self, models: tuple[str, ...]) -> dict[str, Json]:
-        """Names with their folder."""
+        """The body that lists the models, each below `models/` as Google names them."""
         return {
             "models": [
                 {"name": f"models/{name}", "supportedGenerationMethods": ["generateContent"]}

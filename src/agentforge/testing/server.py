@@ -46,8 +46,8 @@ Scripted: TypeAlias = Mapping[str, Json] | tuple[int, Mapping[str, Json]] | Faul
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One request as it arrived."""
+class ReceivedRequest:
+    """One request for a reply, as it arrived."""
 
     path: str
     headers: Mapping[str, str]
@@ -67,7 +67,7 @@ class Seen:
 
     @property
     def tools(self) -> dict[str, Any]:
-        """The schema of each tool."""
+        """The schema of each tool by its name."""
         return self.dialect.tools(self.body)
 
     @property
@@ -96,7 +96,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What goes back."""
+    """The status, body and headers that the server sends."""
 
     status: int
     body: bytes
@@ -129,7 +129,7 @@ class WireServer:
         self._script, self._models, self._key = script, tuple(models), key
         self._routes, self._listing = routes, listing
         self._lock = threading.Lock()
-        self.requests: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         self.others: list[Exchange] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -153,7 +153,7 @@ class WireServer:
         self._server.server_close()
         self._thread.join()
 
-    def answer(self, seen: Seen) -> Scripted:
+    def answer(self, seen: ReceivedRequest) -> Scripted:
         """Note the request and choose what it gets; a list is consumed in order."""
         with self._lock:
             self.requests.append(seen)
@@ -167,7 +167,7 @@ class WireServer:
         )
 
     def serve(self, exchange: Exchange) -> tuple[Fault, bytes]:
-        """What to send, and how."""
+        """The fault to send the response with, and its body."""
         for route in self._routes:
             if (found := route(exchange)) is not None:
                 return Fault(status=found.status, headers=found.headers), found.body
@@ -183,7 +183,7 @@ class WireServer:
             return self._encoded(Fault(status=404, message="there is nothing here"), {}, "")
         body = json.loads(exchange.raw)
         return self._encoded(
-            self.answer(Seen(exchange.path, exchange.headers, body, self.dialect)), body, path
+            self.answer(ReceivedRequest(exchange.path, exchange.headers, body, self.dialect)), body, path
         )
 
     def _note(self, exchange: Exchange) -> None:
@@ -214,7 +214,7 @@ class WireServer:
         if not set(fault.reply) <= _REPLY_KEYS:
             return dict(fault.reply)
         return self.dialect.reply(
-            said(fault.reply, self.dialect.means(request), cut_off=fault.cut_off), request, path
+            said(fault.reply, self.dialect.reply_format(request), cut_off=fault.cut_off), request, path
         )
 
 
@@ -223,25 +223,25 @@ class OpenAIServer(WireServer):
 
 
 class ResponsesServer(WireServer):
-    """OpenAI's responses."""
+    """A server that speaks OpenAI's responses."""
 
     dialect = Responses()
 
 
 class AnthropicServer(WireServer):
-    """Anthropic's messages."""
+    """A server that speaks Anthropic's messages."""
 
     dialect = Messages()
 
 
 class MistralServer(WireServer):
-    """Mistral's chat completions."""
+    """A server that speaks Mistral's chat completions."""
 
     dialect = MistralChat()
 
 
 class GoogleServer(WireServer):
-    """Google's `generateContent`."""
+    """A server that speaks Google's `generateContent`."""
 
     dialect = GenerateContent()
 
@@ -284,7 +284,7 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
                     _write(self, fault, body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """A test reads `requests` instead."""
+            """Logs nothing: a test reads `requests` instead."""
 
     return Handler
 

@@ -1,7 +1,7 @@
 """Effects as activities: each takes its lease, is performed once, and is on record before it answers.
 
-A worker has one desk. On it lie the tasks that are open here, each with its lock, its journal and what flies
-for it. A second attempt at an effect joins the first if that still runs here; waits, with a pulse, while
+A worker keeps the tasks that are open here (`OpenTasks`), each with its lock, its journal and what flies for
+it. A second attempt at an effect joins the first if that still runs here; waits, with a pulse, while
 another process has the task; and finds the effect known, or no longer owed, if it came too late.
 """
 
@@ -23,7 +23,7 @@ from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.answers import answer_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
-from agentforge.engines.temporal.workflow import Answer, Order
+from agentforge.engines.temporal.workflow import ActivityReport, Order
 from agentforge.store.task.lock import LockTaken
 
 FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
@@ -38,7 +38,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Who works here."""
+    """The worker on whose queue a task's activities run."""
 
     queue: str
     """Where what belongs to this host is found."""
@@ -48,16 +48,16 @@ class Host:
 
 
 @dataclass(slots=True)
-class _Flight:
-    """One effect under way."""
+class _RunningEffect:
+    """One effect that is being performed in this process."""
 
-    task: "asyncio.Task[Answer]"
+    task: "asyncio.Task[ActivityReport]"
     called_off: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(slots=True)
-class _Held:
-    """One task that lies on the desk."""
+class _OpenTask:
+    """One task that is open here."""
 
     ref: Ref
     gate: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -65,45 +65,45 @@ class _Held:
     session: Session | None = None
     turn: threading.Lock = field(default_factory=threading.Lock)
     """Held from a decision until what is owed then is read: an answer never mixes two moments."""
-    flying: dict[str, _Flight] = field(default_factory=dict)
+    flying: dict[str, _RunningEffect] = field(default_factory=dict)
     guests: int = 0
     """Who else reads or writes here."""
     idle: asyncio.TimerHandle | None = None
     progress: str = ""
 
 
-class Desk:
+class OpenTasks:
     """The tasks that are open in this process."""
 
     def __init__(self, tasks: Tasks, host: Host, say: Callable[[str], None] = lambda _: None) -> None:
         self._tasks, self._host, self._say = tasks, host, say
-        self._held: dict[Ref, _Held] = {}
+        self._held: dict[Ref, _OpenTask] = {}
         self._named: set[Ref] = set()
         """Of these it was said that they are worked on."""
         self._later: set[asyncio.Task[None]] = set()
 
     def begin(self) -> Callable[..., Any]:
-        """What both queues offer: where is the task, and what is owed?"""
+        """The activity that both queues offer: where is the task, and what is owed?"""
 
         @activity.defn(name="begin")
-        async def begin(order: Order) -> Answer:
-            with _told():
+        async def begin(order: Order) -> ActivityReport:
+            with _user_errors_as_failures():
                 return await self._begin(order)
 
         return begin
 
     def all(self) -> list[Callable[..., Any]]:
-        """What the queue of this host offers."""
+        """The activities that the queue of this host offers."""
 
         @activity.defn(name="hear")
-        async def hear(order: Order) -> Answer:
-            with _told():
+        async def hear(order: Order) -> ActivityReport:
+            with _user_errors_as_failures():
                 return await self._hear(order)
 
         return [self.begin(), hear, *map(self._family, FAMILIES)]
 
     async def clear(self) -> None:
-        """Calls off what flies and lets every task go."""
+        """Calls off what is being performed, and closes every task."""
         for held in self._held.values():
             self._call_off(held)
         flights = [flight.task for held in self._held.values() for flight in held.flying.values()]
@@ -114,12 +114,12 @@ class Desk:
 
     def _family(self, name: str) -> Callable[..., Any]:
         @activity.defn(name=name)
-        async def effect(order: Order) -> Answer:
+        async def effect(order: Order) -> ActivityReport:
             return await self._effect(order)
 
         return effect
 
-    async def _begin(self, order: Order) -> Answer:
+    async def _begin(self, order: Order) -> ActivityReport:
         if _numbers(order.version) > _numbers(self._host.version):
             raise ApplicationError(
                 f"The task was handed out by AgentForge {order.version}, and the worker "
@@ -134,11 +134,11 @@ class Desk:
             next_step = "Start `agentforge worker` on the machine, and as the user, that has this repository."
             raise ApplicationError(sentence, next_step, type="NotHere", next_retry_delay=ELSEWHERE)
         if queue != self._host.queue:
-            return Answer(-1, queue=queue, attributes=self._host.attributes)
+            return ActivityReport(-1, queue=queue, attributes=self._host.attributes)
         answer = await self._visit(ref, None)
         return replace(answer, queue=queue, attributes=self._host.attributes)
 
-    async def _hear(self, order: Order) -> Answer:
+    async def _hear(self, order: Order) -> ActivityReport:
         said = order.said or {}
         ref = Ref(order.task_id, order.repository)
         refused = ""
@@ -148,12 +148,12 @@ class Desk:
             )
         return await self._visit(ref, refused)
 
-    async def _visit(self, ref: Ref, refused: str | None) -> Answer:
+    async def _visit(self, ref: Ref, refused: str | None) -> ActivityReport:
         """Takes in what people said, and tells what is owed."""
         held = self._here(ref)
         held.guests += 1
 
-        async def look() -> Answer:
+        async def look() -> ActivityReport:
             try:
                 session = await self._opened(held)
                 answer, told = await in_thread(lambda: _listen(held, session))
@@ -164,11 +164,11 @@ class Desk:
 
         return await self._watched(held, asyncio.create_task(look()))
 
-    async def _effect(self, order: Order) -> Answer:
+    async def _effect(self, order: Order) -> ActivityReport:
         held = self._here(Ref(order.task_id, order.repository))
         flight = held.flying.get(order.key)
         if flight is None:
-            flight = _Flight(asyncio.create_task(self._fly(held, order.key)))
+            flight = _RunningEffect(asyncio.create_task(self._fly(held, order.key)))
             flight.task.add_done_callback(_look_at)
             held.flying[order.key] = flight
         try:
@@ -183,7 +183,7 @@ class Desk:
                 raise ApplicationError("The worker was stopped.", type="Stopped") from None
             raise
 
-    async def _fly(self, held: _Held, key: str) -> Answer:
+    async def _fly(self, held: _OpenTask, key: str) -> ActivityReport:
         flight, failed = held.flying[key], True
         if len(held.flying) == 1:
             held.progress = ""  # what the last effect did is no news
@@ -197,7 +197,7 @@ class Desk:
             await self._leave(held, at_once=failed or flight.called_off.is_set())
         return answer
 
-    async def _watched(self, held: _Held, task: "asyncio.Task[Answer]") -> Answer:
+    async def _watched(self, held: _OpenTask, task: "asyncio.Task[ActivityReport]") -> ActivityReport:
         """Waits with a pulse that carries progress; takes in what people said meanwhile."""
         silence = activity.info().heartbeat_timeout
         pulse = min(PULSE_S, silence.total_seconds() / 3) if silence else PULSE_S
@@ -221,7 +221,7 @@ class Desk:
             return task.result()
         raise _failure(error)
 
-    async def _opened(self, held: _Held) -> Session:
+    async def _opened(self, held: _OpenTask) -> Session:
         """The open task; waits while another process has it. Who asks is counted among its guests or flights
         already.
         """
@@ -246,7 +246,7 @@ class Desk:
                 self._say(f"{held.ref.task_id}: at work, in {held.ref.repository}")
             return held.session
 
-    async def _leave(self, held: _Held, *, at_once: bool = False) -> None:
+    async def _leave(self, held: _OpenTask, *, at_once: bool = False) -> None:
         """Nothing in flight: a task that rests is closed at once, any other one if nothing comes for a
         while.
         """
@@ -257,13 +257,13 @@ class Desk:
         elif held.idle is None:
             held.idle = asyncio.get_running_loop().call_later(IDLE_S, self._close_later, held)
 
-    def _close_later(self, held: _Held) -> None:
+    def _close_later(self, held: _OpenTask) -> None:
         held.idle = None
         task = asyncio.create_task(self._close(held))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
-    async def _close(self, held: _Held) -> None:
+    async def _close(self, held: _OpenTask) -> None:
         async with held.gate:
             session = held.session
             if not held.flying and not held.guests and session is not None:
@@ -275,15 +275,15 @@ class Desk:
             if not held.flying and not held.guests and self._held.get(held.ref) is held:
                 del self._held[held.ref]
 
-    def _call_off(self, held: _Held) -> None:
+    def _call_off(self, held: _OpenTask) -> None:
         with held.turn:
             for flight in held.flying.values():
                 flight.called_off.set()
         if held.session is not None:
             held.session.ports.withdraw()
 
-    def _here(self, ref: Ref) -> _Held:
-        return self._held.setdefault(ref, _Held(ref))
+    def _here(self, ref: Ref) -> _OpenTask:
+        return self._held.setdefault(ref, _OpenTask(ref))
 
 
 def _open(tasks: Tasks, ref: Ref, mine: str, progress: Callable[[str], None]) -> Session:
@@ -297,7 +297,7 @@ def _open(tasks: Tasks, ref: Ref, mine: str, progress: Callable[[str], None]) ->
     return session
 
 
-def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer:
+def _perform(held: _OpenTask, session: Session, flight: _RunningEffect, key: str) -> ActivityReport:
     """One effect, in a thread. If it is not owed, it was done or withdrawn, and only what is owed is told."""
     with held.turn:
         effect = next((each for each in session.owed() if each.key == key), None)
@@ -321,7 +321,7 @@ def _perform(held: _Held, session: Session, flight: _Flight, key: str) -> Answer
         return answer_of(session)
 
 
-def _listen(held: _Held, session: Session) -> tuple[Answer, str]:
+def _listen(held: _OpenTask, session: Session) -> tuple[ActivityReport, str]:
     """Takes in the inbox. The answer to the one who spoke is the last refusal, if there was one."""
     told = ""
     with held.turn:
@@ -379,15 +379,15 @@ def _failure(error: BaseException) -> BaseException:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What goes wrong before an effect begins, as the workflow is told of it."""
+def _user_errors_as_failures() -> Iterator[None]:
+    """Turns a `UserError` before an effect begins into the failure that the workflow is told of."""
     try:
         yield
     except UserError as error:
         raise _failure(error) from error
 
 
-def _look_at(flight: "asyncio.Task[Answer]") -> None:
+def _look_at(flight: "asyncio.Task[ActivityReport]") -> None:
     """Its failure was seen, even if every attempt that waited for it is gone."""
     if not flight.cancelled():
         flight.exception()

@@ -18,17 +18,17 @@ from agentforge.core.effects import (
 )
 from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.port import Session
-from agentforge.engines.temporal.workflow import Answer, Owed
+from agentforge.engines.temporal.workflow import ActivityReport, Owed
 
 BATCH_LOOK_S = 60
 """Until a call that waits in a batch is looked after again."""
 
 
-def answer_of(session: Session, parked: str = "") -> Answer:
+def answer_of(session: Session, parked: str = "") -> ActivityReport:
     """What is owed now, and in short where the task stands. `parked` is a call that waits in a batch."""
     state = session.journal.state
     waiting = state.open_escalation
-    return Answer(
+    return ActivityReport(
         length=session.journal.length,
         owed=[_spell(effect, wait=BATCH_LOOK_S if effect.key == parked else 0) for effect in session.owed()],
         status=state.status,

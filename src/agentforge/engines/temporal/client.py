@@ -28,7 +28,7 @@ from agentforge.core.errors import PolicyError, StateInvalid, Unusable, UsageErr
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect, runtime_for, sentences
 from agentforge.engines.temporal.look import SHORT_S, Look, look_at
-from agentforge.engines.temporal.workflow import NAME, Task, Told
+from agentforge.engines.temporal.workflow import NAME, MessageReply, Task
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def workflow_id(task_id: str, marker: str) -> str:
 
 
 class Connection:
-    """The server, for one command."""
+    """A connection to the Temporal server for the time of one command."""
 
     def __init__(self, config: Config, *, quiet: bool = True) -> None:
         self.config = config
@@ -76,7 +76,7 @@ class Connection:
         """Starts the workflow, unless it runs."""
         self._ask(self._begin(name, task, memo))
 
-    def tell(self, name: str, said: Mapping[str, str]) -> Told | None:
+    def tell(self, name: str, said: Mapping[str, str]) -> MessageReply | None:
         """An answer, or None if no worker gave one in time; the message stays in the inbox."""
         return self._ask(self._tell(name, dict(said)))
 
@@ -89,7 +89,7 @@ class Connection:
         return self._ask(asyncio.wait_for(self._pollers(queue), seconds))
 
     def failure(self, name: str) -> UserError:
-        """Why the workflow failed."""
+        """The error that made the workflow fail, with its sentence and next step."""
         return self._ask(self._failure(name))
 
     def terminate(self, name: str, reason: str) -> bool:
@@ -120,14 +120,16 @@ class Connection:
         except WorkflowAlreadyStartedError:
             return  # between our two looks somebody else did
 
-    async def _tell(self, name: str, said: dict[str, str]) -> Told | None:
+    async def _tell(self, name: str, said: dict[str, str]) -> MessageReply | None:
         handle = self._server.get_workflow_handle(name)
         try:
-            return await asyncio.wait_for(handle.execute_update("tell", said, result_type=Told), TELL_S)
+            return await asyncio.wait_for(
+                handle.execute_update("tell", said, result_type=MessageReply), TELL_S
+            )
         except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
             return None  # the library's word for our own patience that ended
         except WorkflowUpdateFailedError as error:
-            return Told(accepted=False, sentence=str(error.cause))
+            return MessageReply(accepted=False, sentence=str(error.cause))
         except RPCError as error:
             if error.status in (
                 RPCStatusCode.NOT_FOUND,

@@ -19,7 +19,7 @@ _ONE_WORD = re.compile(r"[!-~]*")
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Certificates, by path."""
+    """The paths of the certificates for TLS, and the name that the server's must have."""
 
     cert: str = ""
     key: str = ""

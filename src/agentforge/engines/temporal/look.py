@@ -31,12 +31,12 @@ NOWHERE = 8
 """Workers that did not see a task, in a row, until we say that it is nowhere to be seen."""
 NEXT_STEP = "next step"
 """What a workflow that nobody works on waits for, where others have an activity."""
-Found: TypeAlias = Literal["none", "running", "ended", "failed"]
+WorkflowState: TypeAlias = Literal["none", "running", "ended", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
-    """One thing that the workflow waits for."""
+class PendingActivity:
+    """An activity, or the next step of the workflow itself, that has not ended yet."""
 
     family: str
     taken: bool
@@ -60,13 +60,13 @@ class Flight:
 class Look:
     """What the server says of a task."""
 
-    found: Found
+    found: WorkflowState
     host_lost: bool = False
     troubles: tuple[str, ...] = ()
     """Why activities have to be tried again."""
-    flights: tuple[Flight, ...] = ()
+    flights: tuple[PendingActivity, ...] = ()
 
-    def untaken(self, seconds: float) -> Flight | None:
+    def untaken(self, seconds: float) -> PendingActivity | None:
         """What has waited longest for a worker, if that is longer than this."""
         waiting = [each for each in self.flights if not each.taken and each.seconds > seconds]
         return max(waiting, key=lambda each: each.seconds, default=None)
@@ -88,27 +88,27 @@ class Look:
         found = self.untaken(seconds) or self.silent(seconds)
         return self.host_lost or (found is not None and not found.is_step)
 
-    def silent(self, seconds: float) -> Flight | None:
+    def silent(self, seconds: float) -> PendingActivity | None:
         """What a worker has that gave no sign of life for longer than this."""
         return next((each for each in self.flights if each.taken and each.heard > seconds), None)
 
 
 class _Moment(Protocol):
-    """As the server spells it."""
+    """A point in time as the server's messages hold it."""
 
     seconds: int
     nanos: int
 
 
 async def look_at(client: Client, name: str) -> Look:
-    """At the workflow of this name."""
+    """Asks the server about the workflow of this name."""
     try:
         found = await client.get_workflow_handle(name).describe(rpc_timeout=timedelta(seconds=SHORT_S))
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
             return Look("none")
         raise
-    status: Found = "ended"
+    status: WorkflowState = "ended"
     if found.status == WorkflowExecutionStatus.RUNNING:
         status = "running"
     elif found.status == WorkflowExecutionStatus.FAILED:
@@ -130,7 +130,7 @@ async def _asked(client: Client, name: str) -> str:
     return str(found.get("status")) if isinstance(found, dict) else ""
 
 
-def _flights(found: DescribeWorkflowExecutionResponse, now: float) -> tuple[Flight, ...]:
+def _flights(found: DescribeWorkflowExecutionResponse, now: float) -> tuple[PendingActivity, ...]:
     shared = found.execution_config.task_queue.name
     flights = [_flight(each, shared, now) for each in found.pending_activities]
     step = found.pending_workflow_task
@@ -141,11 +141,11 @@ def _flights(found: DescribeWorkflowExecutionResponse, now: float) -> tuple[Flig
         since = (
             step.original_scheduled_time if step.HasField("original_scheduled_time") else step.scheduled_time
         )
-        flights.append(Flight(NEXT_STEP, taken=False, seconds=_ago(since, now), queue=shared))
+        flights.append(PendingActivity(NEXT_STEP, taken=False, seconds=_ago(since, now), queue=shared))
     return tuple(flights)
 
 
-def _flight(pending: PendingActivityInfo, shared: str, now: float) -> Flight:
+def _flight(pending: PendingActivityInfo, shared: str, now: float) -> PendingActivity:
     """The clock of the server and ours are taken for the same."""
     family, queue = pending.activity_type.name, pending.activity_options.task_queue.name or shared
     if pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED:
@@ -154,7 +154,9 @@ def _flight(pending: PendingActivityInfo, shared: str, now: float) -> Flight:
             "last_heartbeat_time"
         )
         since = pending.last_heartbeat_time if died else pending.scheduled_time
-        return Flight(family, taken=False, seconds=_ago(since, now), queue=queue, attempt=pending.attempt)
+        return PendingActivity(
+            family, taken=False, seconds=_ago(since, now), queue=queue, attempt=pending.attempt
+        )
     started = _ago(pending.last_started_time, now)
     # The beat of an earlier attempt is no sign of life.
     heard = (
@@ -162,8 +164,16 @@ def _flight(pending: PendingActivityInfo, shared: str, now: float) -> Flight:
         if pending.HasField("last_heartbeat_time")
         else started
     )
-    # taken
-    return Flight(family, True, started, queue, pending.attempt, heard, _progress(pending.heartbeat_details))  # noqa: FBT003
+    progress = _progress(pending.heartbeat_details)
+    return PendingActivity(
+        family,
+        taken=True,
+        seconds=started,
+        queue=queue,
+        attempt=pending.attempt,
+        heard=heard,
+        progress=progress,
+    )
 
 
 def _progress(details: Payloads) -> str:

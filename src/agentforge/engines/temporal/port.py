@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentforge.core.effects import Effect
-from agentforge.engines.local import Journal, Ports
+from agentforge.engines.local import DrivenJournal, Ports
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A task, by reference."""
+    """The id of a task and the checkout that it belongs to."""
 
     task_id: str
     repository: str
@@ -20,8 +20,8 @@ class Session(Protocol):
     """A task whose driver's lock this process holds."""
 
     @property
-    def journal(self) -> Journal:
-        """The truth, open for writing."""
+    def journal(self) -> DrivenJournal:
+        """The journal, open for writing."""
 
     @property
     def ports(self) -> Ports:
@@ -34,7 +34,7 @@ class Session(Protocol):
         """Nothing runs and the task rests: what a person finds is what is on record."""
 
     def close(self) -> None:
-        """Lets the lock go."""
+        """Closes the task's files and releases its lock."""
 
 
 class Tasks(Protocol):

@@ -32,7 +32,7 @@ _TUNED = (
 
 @dataclass(frozen=True, slots=True)
 class DevServer:
-    """How it is started."""
+    """The options that a development server is started with."""
 
     program: Path
     port: int
@@ -46,7 +46,7 @@ class DevServer:
 
     @property
     def address(self) -> str:
-        """Where clients find it."""
+        """The address that clients connect to, `host:port`."""
         return f"{self.host}:{self.port}"
 
     def words(self) -> list[str]:

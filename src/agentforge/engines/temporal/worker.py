@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from agentforge.engines.temporal.activities import Desk, Host
+from agentforge.engines.temporal.activities import Host, OpenTasks
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import ailment, connect, runtime_for, sentences
 from agentforge.engines.temporal.port import Tasks
@@ -34,14 +34,14 @@ _PULSE = timedelta(milliseconds=200)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Who this worker is."""
+class WorkerSettings:
+    """How a worker runs: its directory, its version and how much it does at once."""
 
     home: Path
     """The user's directory, where what belongs to this host lies."""
     version: str
     at_once: int = AT_ONCE
-    """Effects."""
+    """How many effects it performs at the same time."""
     quiet: bool = False
     """Whether the library keeps its own log to itself."""
     sticky_s: float = 3.0
@@ -63,7 +63,7 @@ class Seats:
         self.mine: list[int] = []
 
     def sit(self) -> str:
-        """The first free seat."""
+        """Takes the first free seat, and returns the name of its queue."""
         number = 0
         while not self._take(number):
             number += 1
@@ -72,7 +72,9 @@ class Seats:
     def orphans(self) -> list[str]:
         """Seats whose workers are gone: taken now, so that their tasks go on here."""
         return [
-            self.name(number) for number in self._known() if number not in self.mine and self._take(number)
+            self.name(number)
+            for number in self._seat_numbers()
+            if number not in self.mine and self._take(number)
         ]
 
     def name(self, number: int) -> str:
@@ -80,10 +82,10 @@ class Seats:
         return f"{self._queue}@{socket.gethostname()}-{digest(str(self._folder))[:8]}-{number}"
 
     def leave(self) -> None:
-        """Frees them all."""
+        """Frees every seat that this worker took."""
         self._stack.close()
 
-    def _known(self) -> list[int]:
+    def _seat_numbers(self) -> list[int]:
         prefix = f"{digest(self._queue)[:8]}-"
         return sorted(int(path.name.removeprefix(prefix)) for path in self._folder.glob(f"{prefix}*"))
 
@@ -102,38 +104,38 @@ class Seats:
 
 
 async def serve(
-    config: Config, tasks: Tasks, place: Place, stop: asyncio.Event, say: Callable[[str], None]
+    config: Config, tasks: Tasks, settings: WorkerSettings, stop: asyncio.Event, say: Callable[[str], None]
 ) -> None:
     """Works until it is told to stop."""
-    client = await connect(config, runtime_for(config, quiet=place.quiet))
+    client = await connect(config, runtime_for(config, quiet=settings.quiet))
     attributes = await _register(client, config, say)
-    seats = Seats(place.home, config.queue)
+    seats = Seats(settings.home, config.queue)
     try:
         first = seats.sit()
-        desk = Desk(tasks, Host(first, place.version, attributes), say)
+        open_tasks = OpenTasks(tasks, Host(first, settings.version, attributes), say)
         with sentences(config):
             async with AsyncExitStack() as stack:
-                stack.push_async_callback(desk.clear)
-                await stack.enter_async_context(_host_worker(client, first, desk, place))
-                await stack.enter_async_context(_shared_worker(client, config, desk, place))
+                stack.push_async_callback(open_tasks.clear)
+                await stack.enter_async_context(_host_worker(client, first, open_tasks, settings))
+                await stack.enter_async_context(_shared_worker(client, config, open_tasks, settings))
                 say(
                     f"works on queue {config.queue} of {config.address}, as {first}; at most "
-                    f"{place.at_once} effects at once"
+                    f"{settings.at_once} effects at once"
                 )
                 ails = ""
-                while not await _told(stop):
+                while not await _is_stopped(stop):
                     ails = await _watch(client, config, say, ails)
                     for name in seats.orphans():
                         say(f"takes the place of a worker that is gone: {name}")
-                        other = Desk(tasks, Host(name, place.version, attributes), say)
+                        other = OpenTasks(tasks, Host(name, settings.version, attributes), say)
                         stack.push_async_callback(other.clear)
-                        await stack.enter_async_context(_host_worker(client, name, other, place))
+                        await stack.enter_async_context(_host_worker(client, name, other, settings))
                 say(f"stops; what runs has {GRACE_S} s to finish")
     finally:
         seats.leave()
 
 
-async def _told(stop: asyncio.Event) -> bool:
+async def _is_stopped(stop: asyncio.Event) -> bool:
     try:
         await asyncio.wait_for(stop.wait(), _LOOK_S)
     except TimeoutError:
@@ -151,19 +153,19 @@ async def _watch(client: Client, config: Config, say: Callable[[str], None], bef
     return now
 
 
-def _host_worker(client: Client, queue: str, desk: Desk, place: Place) -> Worker:
+def _host_worker(client: Client, queue: str, open_tasks: OpenTasks, settings: WorkerSettings) -> Worker:
     return Worker(
         client,
         task_queue=queue,
-        activities=desk.all(),
-        max_concurrent_activities=place.at_once,
+        activities=open_tasks.all(),
+        max_concurrent_activities=settings.at_once,
         max_heartbeat_throttle_interval=_PULSE,
         default_heartbeat_throttle_interval=_PULSE,
         graceful_shutdown_timeout=timedelta(seconds=GRACE_S),
     )
 
 
-def _shared_worker(client: Client, config: Config, desk: Desk, place: Place) -> Worker:
+def _shared_worker(client: Client, config: Config, open_tasks: OpenTasks, settings: WorkerSettings) -> Worker:
     """Workflows, and the first word of each. The workflow is ours and imports nothing: it needs no
     sandbox.
     """
@@ -172,9 +174,9 @@ def _shared_worker(client: Client, config: Config, desk: Desk, place: Place) -> 
         task_queue=config.queue,
         workflows=[TaskWorkflow],
         workflow_runner=UnsandboxedWorkflowRunner(),
-        activities=[desk.begin()],
-        sticky_queue_schedule_to_start_timeout=timedelta(seconds=place.sticky_s),
-        max_concurrent_activities=place.at_once,
+        activities=[open_tasks.begin()],
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=settings.sticky_s),
+        max_concurrent_activities=settings.at_once,
         max_heartbeat_throttle_interval=_PULSE,
         default_heartbeat_throttle_interval=_PULSE,
     )

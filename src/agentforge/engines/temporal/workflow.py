@@ -127,8 +127,8 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an activity says: what is owed now, and in short where the task stands."""
+class ActivityReport:
+    """What an activity returns: what is owed now, and in short the state of the task."""
 
     length: int
     """Of the journal that this was read from. The longest is the newest."""
@@ -150,8 +150,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a person is answered."""
+class MessageReply:
+    """What a person is told about the message that they sent."""
 
     accepted: bool
     sentence: str = ""
@@ -167,7 +167,7 @@ class TaskWorkflow:
         self._task = task
         self._queue = task.queue
         self._attributes = False
-        self._newest = Answer(-1)
+        self._newest = ActivityReport(-1)
         self._flying: dict[str, asyncio.Task[None]] = {}
         self._uses: dict[str, str] = {}
         self._pausing: set[str] = set()
@@ -210,7 +210,7 @@ class TaskWorkflow:
         }
 
     @workflow.update
-    async def tell(self, said: dict[str, Json]) -> Told:
+    async def tell(self, said: dict[str, Json]) -> MessageReply:
         """A person's message, put on record by the host; or only `look`: something lies in the inbox."""
         await workflow.wait_condition(lambda: bool(self._newest.status))
         try:
@@ -218,9 +218,9 @@ class TaskWorkflow:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return Told(accepted=False, sentence=_sentence(error), status=self._newest.status)
+            return MessageReply(accepted=False, sentence=_sentence(error), status=self._newest.status)
         self._take(answer)
-        return Told(accepted=not answer.refused, sentence=answer.refused, status=answer.status)
+        return MessageReply(accepted=not answer.refused, sentence=answer.refused, status=answer.status)
 
     @tell.validator
     def check_tell(self, said: dict[str, Json]) -> None:
@@ -307,7 +307,7 @@ class TaskWorkflow:
 
     async def _do(
         self, family: str, key: str, *, said: dict[str, Json] | None = None, patience: timedelta | None = None
-    ) -> Answer:
+    ) -> ActivityReport:
         """One activity on the host's queue. If the host is silent, the answer is that of its first sign of
         life.
         """
@@ -323,7 +323,7 @@ class TaskWorkflow:
         self._lose()
         return await self._begin()
 
-    async def _begin(self) -> Answer:
+    async def _begin(self) -> ActivityReport:
         """Where the task is, and what is owed there. Waits for its host as long as it takes."""
         order = Order(self._task.task_id, self._task.repository, self._task.version)
         while True:
@@ -338,12 +338,12 @@ class TaskWorkflow:
             if answer.length >= 0:
                 return answer
 
-    async def _activity(self, family: str, order: Order, patience: timedelta | None) -> Answer:
+    async def _activity(self, family: str, order: Order, patience: timedelta | None) -> ActivityReport:
         timing = TIMINGS.get(family, USUAL).hurried(self._task.heartbeat_s)
-        answer: Answer = await workflow.execute_activity(
+        answer: ActivityReport = await workflow.execute_activity(
             family,
             order,
-            result_type=Answer,
+            result_type=ActivityReport,
             task_queue=self._queue or workflow.info().task_queue,
             start_to_close_timeout=timedelta(seconds=timing.limit),
             heartbeat_timeout=timedelta(seconds=timing.heartbeat),
@@ -357,7 +357,7 @@ class TaskWorkflow:
         )
         return answer
 
-    def _take(self, answer: Answer, key: str = "") -> None:
+    def _take(self, answer: ActivityReport, key: str = "") -> None:
         """The longest journal speaks. A shorter one does only if nobody else could know better: the task was
         restored from its ref.
         """

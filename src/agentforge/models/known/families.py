@@ -1,4 +1,5 @@
-"""The families of open models (`families.yaml`): what a name tells about a model that runs on a machine of one's own.
+"""The families of open models (`families.yaml`): what a name tells about a model that runs on a machine of
+one's own.
 
 `classify` knows a family by the model's name, `size_of` reads the size from it, `best` chooses a stand-in.
 What is no chat model (embeddings, rerankers, speech, pictures, raw base models) has no family, so it never
@@ -16,7 +17,7 @@ from typing import Any, Final, Literal, get_args
 
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
-from agentforge.models.known.providers import Means
+from agentforge.models.known.providers import ReplyFormat
 from agentforge.system import strict_yaml
 
 FamilyClass = Literal["general", "code", "reasoning"]
@@ -32,7 +33,7 @@ class Family:
     kind: FamilyClass
     roles: tuple[Tier, ...]
     context_tokens: int
-    means: Means
+    reply_format: ReplyFormat
     """The best way of replying that its members share."""
     millions: int
     """Parameters of the usual member, for names that do not tell."""
@@ -65,7 +66,7 @@ def families_from(document: Any) -> Families:  # noqa: ANN401  a document is any
     roles = document["roles"]
     for where, tiers in {**roles, "usual": document["usual"], "least": document["least"]}.items():
         _only(where, tiers, TIERS)
-    words = {"kind": get_args(FamilyClass), "means": get_args(Means), "roles": roles}
+    words = {"kind": get_args(FamilyClass), "means": get_args(ReplyFormat), "roles": roles}
     rows = []
     for name, row in document["families"].items():
         _only(name, row, ("pattern", "kind", "roles", "context_k", "means", "millions"))

@@ -34,7 +34,7 @@ Keys = Callable[[Provider], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledModel:
     """One model that a server has."""
 
     name: str
@@ -43,11 +43,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
-    """What a server has."""
+class InstalledModels:
+    """The models that a server listed, or why it listed none."""
 
     provider: str
-    models: tuple[Found, ...] = ()
+    models: tuple[InstalledModel, ...] = ()
     trouble: str = ""
     """Why nothing is known; empty if it answered."""
     down: bool = False
@@ -55,12 +55,12 @@ class Installed:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models by name."""
+        """The names of the models."""
         return tuple(found.name for found in self.models)
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class LocalChoice:
     """What to ask for when a model is wanted of a local server."""
 
     model: str | None
@@ -90,26 +90,28 @@ def astray(provider: Provider) -> bool:
     )
 
 
-def installed(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> Installed:
-    """Asks one server."""
+def installed(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> InstalledModels:
+    """Asks one server for its models."""
     return installed_all([provider], lambda _: key, timeout_s)[provider.name]
 
 
-def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> Installed:  # noqa: ARG001 - as `installed`
+def unlisted(provider: Provider, key: str | None = None, timeout_s: float = LOOK_S) -> InstalledModels:  # noqa: ARG001 - as `installed`
     """Asks nobody: the wanted model is taken to be there."""
-    return Installed(provider.name, trouble="nobody was asked")
+    return InstalledModels(provider.name, trouble="nobody was asked")
 
 
 def installed_all(
     providers: Iterable[Provider], keys: Keys = lambda _: None, timeout_s: float = LOOK_S
-) -> dict[str, Installed]:
+) -> dict[str, InstalledModels]:
     """Asks them all at once, and waits for nobody longer than that."""
     wanted = list(providers)
-    found: dict[str, Installed] = {}
+    found: dict[str, InstalledModels] = {}
     threads = []
     for provider in wanted:
         if not provider.local:
-            found[provider.name] = Installed(provider.name, trouble=f"{provider.host} is not this machine")
+            found[provider.name] = InstalledModels(
+                provider.name, trouble=f"{provider.host} is not this machine"
+            )
             continue
         threads.append(
             threading.Thread(target=_put, args=(found, provider, keys(provider), timeout_s), daemon=True)
@@ -119,7 +121,8 @@ def installed_all(
     for thread in threads:
         thread.join(max(0.0, until - REAL.now()))
     return {
-        item.name: found.get(item.name) or Installed(item.name, trouble=f"{item.host} {_late(timeout_s)}")
+        item.name: found.get(item.name)
+        or InstalledModels(item.name, trouble=f"{item.host} {_late(timeout_s)}")
         for item in wanted
     }
 
@@ -135,7 +138,7 @@ class LocalModels:
         keys: Keys = lambda _: None,
         clock: Clock = REAL,
         timeout_s: float = LOOK_S,
-        ask: Callable[[Provider, str | None, float], Installed] = installed,
+        ask: Callable[[Provider, str | None, float], InstalledModels] = installed,
     ) -> None:
         self._ask = ask
         self._say = say
@@ -143,10 +146,10 @@ class LocalModels:
         self._clock = clock
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[float, Installed]] = {}
+        self._known: dict[str, tuple[float, InstalledModels]] = {}
         self._said: set[str] = set()
 
-    def look(self, provider: Provider) -> Installed:
+    def look(self, provider: Provider) -> InstalledModels:
         """What it has, from memory if that is fresh."""
         with self._lock:
             until, known = self._known.get(provider.name, (0.0, None))
@@ -165,12 +168,12 @@ class LocalModels:
         with self._lock:
             self._known.pop(provider.name, None)
 
-    def stand(self, provider: Provider, wanted: str, tier: Tier) -> Stand:
+    def choice(self, provider: Provider, wanted: str, tier: Tier) -> LocalChoice:
         """The wanted model, or the installed one that comes nearest."""
-        stand = choose(provider, self.look(provider), wanted, tier)
-        if stand.model is not None and stand.why:
-            self._once(stand.why)
-        return stand
+        choice = choose(provider, self.look(provider), wanted, tier)
+        if choice.model is not None and choice.why:
+            self._once(choice.why)
+        return choice
 
     def _once(self, sentence: str) -> None:
         with self._lock:
@@ -180,26 +183,26 @@ class LocalModels:
         self._say(sentence)
 
 
-def choose(provider: Provider, seen: Installed, wanted: str, tier: Tier) -> Stand:
+def choose(provider: Provider, seen: InstalledModels, wanted: str, tier: Tier) -> LocalChoice:
     """Which of the installed models to ask for."""
     if seen.down:
-        return Stand(None, seen.trouble, down=True)
+        return LocalChoice(None, seen.trouble, down=True)
     if seen.trouble:
-        return Stand(wanted)
+        return LocalChoice(wanted)
     windows = {found.name: found.window for found in seen.models}
     there = installed_as(windows, wanted)
     if there is None and provider.name == "llamacpp" and len(windows) == 1:
-        return Stand(
+        return LocalChoice(
             wanted, "", next(iter(windows.values()))
         )  # it has one model, whatever name it is asked for
     if there is not None:
-        return Stand(there, "", windows[there])
+        return LocalChoice(there, "", windows[there])
     other = best(windows, wanted, tier)
     if other is None:
         what = "no chat model" if not windows else "no chat model that we know"
         pull = f"; `ollama pull {wanted}` gets it" if provider.name == "ollama" else ""
-        return Stand(None, f"{provider.name} has {what} installed, and not {wanted}{pull}")
-    return Stand(other, f"{provider.name} does not have {wanted}; {other} stands in.", windows[other])
+        return LocalChoice(None, f"{provider.name} has {what} installed, and not {wanted}{pull}")
+    return LocalChoice(other, f"{provider.name} does not have {wanted}; {other} stands in.", windows[other])
 
 
 def propose(providers: Iterable[Provider]) -> str:
@@ -215,11 +218,11 @@ def _late(timeout_s: float) -> str:
     return f"did not list its models within {timeout_s:g} s"
 
 
-def _put(found: dict[str, Installed], provider: Provider, key: str | None, timeout_s: float) -> None:
+def _put(found: dict[str, InstalledModels], provider: Provider, key: str | None, timeout_s: float) -> None:
     found[provider.name] = _ask(provider, key, timeout_s)
 
 
-def _ask(provider: Provider, key: str | None, timeout_s: float) -> Installed:
+def _ask(provider: Provider, key: str | None, timeout_s: float) -> InstalledModels:
     parts = urlsplit(provider.base_url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     root = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
@@ -229,7 +232,9 @@ def _ask(provider: Provider, key: str | None, timeout_s: float) -> Installed:
     for path in (*paths, f"{base}/models"):
         try:
             if astray(provider):
-                return Installed(provider.name, trouble=f"{provider.host} is not on this machine", down=True)
+                return InstalledModels(
+                    provider.name, trouble=f"{provider.host} is not on this machine", down=True
+                )
             models = _listed(_get(root + path, key, timeout_s))
         except urllib.error.HTTPError as error:
             trouble = f"{provider.host} answers {error.code} when asked for its models"
@@ -238,11 +243,13 @@ def _ask(provider: Provider, key: str | None, timeout_s: float) -> Installed:
             trouble = f"what answers at {provider.host} is no model server"
         except OSError as error:
             if not isinstance(getattr(error, "reason", error), TimeoutError):
-                return Installed(provider.name, trouble=f"nothing answers at {provider.host}", down=True)
+                return InstalledModels(
+                    provider.name, trouble=f"nothing answers at {provider.host}", down=True
+                )
             trouble = f"{provider.host} {_late(timeout_s)}"
         else:
-            return Installed(provider.name, models)
-    return Installed(provider.name, trouble=trouble)
+            return InstalledModels(provider.name, models)
+    return InstalledModels(provider.name, trouble=trouble)
 
 
 def _get(url: str, key: str | None, timeout_s: float) -> Json:
@@ -274,7 +281,7 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
         return
 
 
-def _listed(value: Json) -> tuple[Found, ...]:
+def _listed(value: Json) -> tuple[InstalledModel, ...]:
     """Ollama says `models`, the others `data`. Names are data of a stranger."""
     rows = (value.get("models") or value.get("data") or []) if isinstance(value, Mapping) else None
     if not isinstance(rows, list):
@@ -290,7 +297,7 @@ def _listed(value: Json) -> tuple[Found, ...]:
             and not _embeds(row)
         ):
             window = row.get("max_model_len")
-            found[name] = Found(name, window if isinstance(window, int) and window > 0 else None)
+            found[name] = InstalledModel(name, window if isinstance(window, int) and window > 0 else None)
     return tuple(found.values())
 
 

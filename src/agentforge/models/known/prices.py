@@ -27,7 +27,7 @@ price.
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Micro-dollars per million tokens."""
+    """The prices of a model, in micro-dollars per million tokens."""
 
     input: int
     output: int
@@ -103,12 +103,12 @@ def price_list(environment: Mapping[str, str]) -> PriceList:
 
     def look_up(provider: Provider, model: str) -> Prices | None:
         free = provider.local and provider.name not in _HOSTED
-        return _given(environment) or (FREE if free else _published(model, provider.base_url))
+        return _from_environment(environment) or (FREE if free else _published(model, provider.base_url))
 
     return look_up
 
 
-def _given(environment: Mapping[str, str]) -> Prices | None:
+def _from_environment(environment: Mapping[str, str]) -> Prices | None:
     found = {name: environment[name] for name in _VARIABLES if environment.get(name)}
     if not found:
         return None

@@ -14,7 +14,7 @@ from agentforge.core.errors import UsageError
 
 Wire = Literal["openai", "openai-responses", "anthropic", "mistral", "google"]
 """The protocol a server speaks. `openai` is chat completions, which most servers of one's own speak too."""
-Means = Literal["calls", "schema", "text"]
+ReplyFormat = Literal["calls", "schema", "text"]
 """How a model says its reply: native tool calls, JSON held to a schema by the server, or JSON in plain text.
 """
 Extra = Literal["openai", "anthropic", "mistral", "google"]
@@ -44,7 +44,7 @@ _KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One place where models live."""
+    """A server of models, or a provider's service: how it is reached and what it needs."""
 
     name: str
     wire: Wire
@@ -56,7 +56,7 @@ class Provider:
     """Whether it is sure to refuse without one."""
     address_env: str | None = None
     """The environment variable that may hold the address."""
-    reply: Means | None = None
+    reply: ReplyFormat | None = None
     """How its models reply, if a person said so; else it is found out."""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -206,7 +206,7 @@ def _field(place: str, key: str, value: object) -> str | int:
         case "wire":
             return _one_of(place, value, get_args(Wire))
         case "reply":
-            return _one_of(place, value, get_args(Means))
+            return _one_of(place, value, get_args(ReplyFormat))
         case "base_url" if isinstance(value, str):
             return _address(value, place)
         case "key_env" if isinstance(value, str) and _VARIABLE.fullmatch(value):

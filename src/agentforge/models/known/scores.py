@@ -9,7 +9,7 @@ class Scores(Protocol):
     """Keeps how often the models of a tier gave a usable reply."""
 
     def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - a port's plain value
-        """One more call."""
+        """Counts one call of a model, and whether its reply could be used."""
         ...
 
     def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
@@ -19,11 +19,11 @@ class Scores(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoScores:
-    """Nobody counts."""
+    """Counts nothing: for tests, and where nobody reads the counts."""
 
     def record(self, tier: str, spec: str, ok: bool) -> None:  # noqa: FBT001 - as above
-        """Nothing."""
+        """Does nothing."""
 
     def rates(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """Nothing."""
+        """An empty mapping."""
         return {}

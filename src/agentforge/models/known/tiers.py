@@ -18,9 +18,9 @@ from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
 from agentforge.models.known.providers import SCRIPTED
 
-Wish = Literal["live", "batch", "auto"]
+DeliveryMode = Literal["live", "batch", "auto"]
 """How replies are wanted: now, later at a lower price, or as it fits."""
-WISHES: Final[tuple[Wish, ...]] = get_args(Wish)
+DELIVERY_MODES: Final[tuple[DeliveryMode, ...]] = get_args(DeliveryMode)
 _MOST_MODELS: Final = 20
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -33,23 +33,23 @@ class Tiers:
     models: Mapping[Tier, tuple[str, ...]]
     source: Mapping[Tier, str]
     """Where each list is from, in words."""
-    delivery: Mapping[Tier, Wish]
+    delivery: Mapping[Tier, DeliveryMode]
     lender: Mapping[Tier, Tier] = field(default_factory=dict)
     """For tiers without a list of their own: whose they take."""
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """Every model once."""
+        """Every model of every tier, each once, the highest tier first."""
         return tuple(dict.fromkeys(spec for tier in reversed(TIERS) for spec in self.models[tier]))
 
     def only(self, allowed: Callable[[str], bool]) -> "Tiers":
         """The tiers as if the other models did not exist; one that loses all takes those of another."""
         left = {tier: tuple(spec for spec in specs if allowed(spec)) for tier, specs in self.models.items()}
-        return _lent(left, self.source, self.delivery)
+        return _with_borrowed(left, self.source, self.delivery)
 
 
 def single(spec: str, source: str = "--model") -> Tiers:
-    """One model for everything."""
+    """Tiers that use one model for everything."""
     return Tiers(
         _frozen(dict.fromkeys(TIERS, (spec,))),
         _frozen(dict.fromkeys(TIERS, source)),
@@ -70,12 +70,12 @@ def read_tiers(
     A project may only name providers that the user knows. Tiers without any model are empty.
     """
     delivery = {**_delivery(project, "the project's settings"), **_delivery(user, "config.yaml")}
-    wishes: Mapping[Tier, Wish] = _frozen({tier: delivery.get(tier, _live()) for tier in TIERS})
+    modes: Mapping[Tier, DeliveryMode] = _frozen({tier: delivery.get(tier, _live()) for tier in TIERS})
     if model is not None:
         spec, source = model
         _check(spec, source, providers)
         given = single(spec, source)
-        return Tiers(given.models, given.source, wishes)
+        return Tiers(given.models, given.source, modes)
     found: dict[Tier, tuple[str, ...]] = {}
     source_of: dict[Tier, str] = {}
     for document, source in ((user, "config.yaml"), (project, "the project's settings")):
@@ -83,7 +83,7 @@ def read_tiers(
         for tier in TIERS:
             if tier in lists and tier not in found:
                 found[tier], source_of[tier] = lists[tier], source
-    return _lent(found, source_of, wishes)
+    return _with_borrowed(found, source_of, modes)
 
 
 def split(spec: str) -> tuple[str, str]:
@@ -102,8 +102,8 @@ def is_tier(value: object) -> TypeGuard[Tier]:
     return isinstance(value, str) and value in TIERS
 
 
-def _lent(
-    found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, Wish]
+def _with_borrowed(
+    found: Mapping[Tier, tuple[str, ...]], source: Mapping[Tier, str], delivery: Mapping[Tier, DeliveryMode]
 ) -> Tiers:
     """Every tier with models, if there are any at all."""
     models: dict[Tier, tuple[str, ...]] = {}
@@ -170,32 +170,36 @@ def _check(spec: str, source: str, providers: Collection[str]) -> None:
         )
 
 
-def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, Wish]:
+def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, DeliveryMode]:
     given = document.get("delivery")
     if given is None:
         return {}
     if isinstance(given, str):
         given = dict.fromkeys(TIERS, given)
     if not isinstance(given, Mapping):
-        raise UsageError(f"{source}: `delivery` is one of {', '.join(WISHES)}, or such a word for each tier.")
-    wishes: dict[Tier, Wish] = {}
-    for name, wish in given.items():
+        raise UsageError(
+            f"{source}: `delivery` is one of {', '.join(DELIVERY_MODES)}, or such a word for each tier."
+        )
+    modes: dict[Tier, DeliveryMode] = {}
+    for name, mode in given.items():
         if not is_tier(name):
             raise UsageError(
                 f"{source}: there is no tier {str(name)[:40]!r}.",
                 f"The tiers are {', '.join(reversed(TIERS))}.",
             )
-        if not _is_wish(wish):
-            raise UsageError(f"{source}: delivery.{name} is {str(wish)[:40]!r}; one of {', '.join(WISHES)}.")
-        wishes[name] = wish
-    return wishes
+        if not _is_delivery_mode(mode):
+            raise UsageError(
+                f"{source}: delivery.{name} is {str(mode)[:40]!r}; one of {', '.join(DELIVERY_MODES)}."
+            )
+        modes[name] = mode
+    return modes
 
 
-def _is_wish(value: object) -> TypeGuard[Wish]:
-    return isinstance(value, str) and value in WISHES
+def _is_delivery_mode(value: object) -> TypeGuard[DeliveryMode]:
+    return isinstance(value, str) and value in DELIVERY_MODES
 
 
-def _live() -> Wish:
+def _live() -> DeliveryMode:
     return "live"
 
 

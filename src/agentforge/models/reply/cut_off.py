@@ -27,7 +27,7 @@ class Kept:
     lost: tuple[str, ...]
 
     def sentence(self) -> str:
-        """What to tell the model."""
+        """The sentence that tells the model what of its reply was lost."""
         lost = (
             f"Lost: {', '.join(self.lost[:MAX_ACTIONS]) or 'what came next'}, and everything after; "
             "send that again, in a shorter reply."

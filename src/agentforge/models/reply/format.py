@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from agentforge.core.reply import SIGNALS, Json
-from agentforge.models.base import Parsed, ToolSpec, parse_reply_text
-from agentforge.models.known.providers import Means, Provider, Wire
-from agentforge.models.reply.native_calls import Call, parse_calls
+from agentforge.models.base import OfferedTool, Parsed, parse_reply_text
+from agentforge.models.known.providers import Provider, ReplyFormat, Wire
+from agentforge.models.reply.native_calls import ToolCall, parse_calls
 
-_ALL: tuple[Means, ...] = ("calls", "schema", "text")
-POSSIBLE: Mapping[Wire, tuple[Means, ...]] = MappingProxyType(
+_ALL: tuple[ReplyFormat, ...] = ("calls", "schema", "text")
+POSSIBLE: Mapping[Wire, tuple[ReplyFormat, ...]] = MappingProxyType(
     {
         "openai": _ALL,
         "openai-responses": _ALL,
@@ -40,7 +40,8 @@ _FIELDS = """\
 _TEXT = """\
 Answer with one JSON object in a ```json fence, and no other object. Its keys, all optional:
 FIELDS
-A long text (a file's content, a patch) goes outside of the JSON: put {"$block": "NAME"} where it belongs, and after the JSON a fence
+A long text (a file's content, a patch) goes outside of the JSON: put {"$block": "NAME"} where it \
+belongs, and after the JSON a fence
 that opens with ```NAME and holds the text as it is; use four backticks if it holds three."""
 
 _SCHEMA = """\
@@ -48,7 +49,9 @@ Answer with one JSON object and nothing else. Its keys:
 FIELDS"""
 
 
-def choose(provider: Provider, *, tools: bool | None = None, family: Means | None = None) -> Means:
+def choose(
+    provider: Provider, *, tools: bool | None = None, family: ReplyFormat | None = None
+) -> ReplyFormat:
     """What a person said; else native calls, unless the library (`tools`) or the table of families knows
     better.
     """
@@ -60,14 +63,14 @@ def choose(provider: Provider, *, tools: bool | None = None, family: Means | Non
     return family if family in possible else "calls"
 
 
-def guide(means: Means, tools: Sequence[ToolSpec]) -> str:
+def guide(reply_format: ReplyFormat, tools: Sequence[OfferedTool]) -> str:
     """What the system text must say besides, where the wire declares no tools. The same bytes for the same
     tools.
     """
-    if means == "calls" or not tools:
+    if reply_format == "calls" or not tools:
         return ""
     fields = _FIELDS.replace("SIGNALS", ", ".join(SIGNALS))
-    shape = (_TEXT if means == "text" else _SCHEMA).replace("FIELDS", fields)
+    shape = (_TEXT if reply_format == "text" else _SCHEMA).replace("FIELDS", fields)
     actions = "\n".join(
         f"- {tool.name}: {tool.description} args: {json.dumps(dict(tool.schema), ensure_ascii=False)}"
         for tool in tools
@@ -77,7 +80,7 @@ def guide(means: Means, tools: Sequence[ToolSpec]) -> str:
     )
 
 
-def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Json]:
+def reply_schema(tools: Sequence[OfferedTool]) -> dict[str, Json]:
     """The shape of a whole reply: each action's arguments are held to its own schema."""
     kinds: list[Json] = [
         {
@@ -119,10 +122,10 @@ def _opened(schema: Json) -> Json:
     )
 
 
-def parse(means: Means, text: str, calls: Sequence[Call], *, cut_off: bool) -> Parsed:
-    """The reply, by whatever means it came: a model may call though it was asked for text, and write though
+def parse(reply_format: ReplyFormat, text: str, calls: Sequence[ToolCall], *, cut_off: bool) -> Parsed:
+    """The reply, in whatever format it came: a model may call though it was asked for text, and write though
     it may call.
     """
-    if means == "calls" or calls:
+    if reply_format == "calls" or calls:
         return parse_calls(text, calls, cut_off=cut_off)
     return parse_reply_text(text, cut_off)

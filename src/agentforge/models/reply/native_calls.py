@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import SIGNALS, Json, Reply, reply_from_json, reply_to_json
-from agentforge.models.base import MAX_REPLY_BYTES, Parsed, ToolSpec, parse_reply_text
+from agentforge.models.base import MAX_REPLY_BYTES, OfferedTool, Parsed, parse_reply_text
 from agentforge.models.reply.cut_off import Kept
 from agentforge.models.reply.json_text import BadJson, read_whole
 from agentforge.models.reply.text import holds_json, recorded, too_long, utf8_size
@@ -19,7 +19,7 @@ from agentforge.system.canon import canonical
 
 NO_ACTION = "The reply holds no action: call at least one tool, or end the step with a signal in `report`."
 
-REPORT = ToolSpec(
+REPORT = OfferedTool(
     "report",
     "What this step says besides its actions: notes to keep (they replace the old ones), and a signal "
     "when the stage is done or stuck.",
@@ -41,7 +41,7 @@ _REPORT_KEYS = frozenset({"thought", "notes", "signal", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """One tool call as it came over the wire: the arguments are text that should be a JSON object."""
 
     name: str
@@ -58,7 +58,7 @@ class _Read(NamedTuple):
     lost: tuple[str, ...]
 
 
-def parse_calls(text: str, calls: Sequence[Call], *, cut_off: bool) -> Parsed:
+def parse_calls(text: str, calls: Sequence[ToolCall], *, cut_off: bool) -> Parsed:
     """The reply that text and calls are together, and what to tell the model if a part of it cannot be
     used.
     """
@@ -83,7 +83,7 @@ def parse_calls(text: str, calls: Sequence[Call], *, cut_off: bool) -> Parsed:
     return Parsed(reply, " ".join(faults) or None)
 
 
-def recorded_calls(text: str, calls: Sequence[Call], reply: Reply | None, mistake: str | None) -> str:
+def recorded_calls(text: str, calls: Sequence[ToolCall], reply: Reply | None, mistake: str | None) -> str:
     """What goes on record: the reply itself if all of it was used, else what came over the wire."""
     if not calls:
         return recorded(text)
@@ -93,7 +93,7 @@ def recorded_calls(text: str, calls: Sequence[Call], reply: Reply | None, mistak
     return recorded(canonical({"content": text, "tool_calls": wire}).decode())
 
 
-def _read(calls: Sequence[Call], *, cut_off: bool) -> _Read:
+def _read(calls: Sequence[ToolCall], *, cut_off: bool) -> _Read:
     actions: list[Json] = []
     report: dict[str, Json] = {}
     for at, call in enumerate(calls):
@@ -109,7 +109,7 @@ def _read(calls: Sequence[Call], *, cut_off: bool) -> _Read:
     return _Read(actions, report, "", ())
 
 
-def _arguments(call: Call, *, may_be_empty: bool) -> dict[str, Json]:
+def _arguments(call: ToolCall, *, may_be_empty: bool) -> dict[str, Json]:
     # Several servers send no text at all for a call without arguments; after a cut it means that none
     # arrived.
     if may_be_empty and not call.arguments.strip():

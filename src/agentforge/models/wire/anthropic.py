@@ -13,7 +13,7 @@ MARKS = True
 
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> AnthropicModel:
-    """The model behind messages."""
+    """The library's model for Anthropic's messages."""
     client = AsyncAnthropic(
         base_url=endpoint.provider.base_url,
         api_key=PLACEHOLDER,
@@ -32,5 +32,5 @@ def settings(endpoint: Endpoint, outgoing: Outgoing) -> AnthropicModelSettings: 
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:
-    """By name."""
+    """What the library knows about a model of this name."""
     return AnthropicProvider.model_profile(endpoint.model)

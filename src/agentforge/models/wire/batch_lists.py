@@ -14,7 +14,7 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One batch of a list."""
+    """One batch in a provider's list of batches."""
 
     id: str
     created_at: datetime

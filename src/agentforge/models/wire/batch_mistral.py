@@ -42,7 +42,7 @@ _UNRUN: dict[str, BatchResultStatus] = {"TIMEOUT_EXCEEDED": "expired", "CANCELLE
 
 
 class BatchMistralModel(MistralModel):
-    """Mistral's model, with batches."""
+    """The library's Mistral model with the batch methods that it lacks."""
 
     @property
     def batch_max_requests(self) -> int:
@@ -51,7 +51,7 @@ class BatchMistralModel(MistralModel):
 
     @property
     def batch_max_bytes(self) -> int:
-        """Of the file."""
+        """How large the uploaded file may be."""
         return MOST_BYTES
 
     async def batch_encode(self, request: BatchRequest) -> EncodedBatchRequest:
@@ -102,7 +102,7 @@ class BatchMistralModel(MistralModel):
         return self._batch(job, requests[0].group, len(requests))
 
     async def batch_status(self, batch: Batch) -> Batch:
-        """The job as it stands."""
+        """Asks Mistral for the present state of the job."""
         with _map_api_errors(self.model_name):
             job = await self.client.batch.jobs.get_async(job_id=batch.id)
         return self._batch(job, batch.group, batch.request_count)

@@ -14,7 +14,16 @@ from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBa
 from pydantic_ai.settings import ModelSettings
 
 from agentforge.models.base import Answer, ModelTrouble, Request
-from agentforge.models.batch import AGAIN, Encoded, Found, Item, Sought, Ticket, at_batch_price, unrun
+from agentforge.models.batch import (
+    AGAIN,
+    BatchOutcome,
+    BatchSearch,
+    Encoded,
+    LostBatch,
+    Ticket,
+    at_batch_price,
+    unrun,
+)
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.wire.batch_lists import Listed, custom_ids, listed, sdk_errors
 from agentforge.models.wire.endpoint import Incoming, Outgoing
@@ -63,10 +72,10 @@ class WireBatches:
         return _ticket(self._run(lambda model: model.batch_create(requests)))
 
     def status(self, ticket: Ticket) -> Ticket:
-        """Ask how far it is."""
+        """Asks the provider for the present state of the batch."""
         return _ticket(self._run(lambda model: model.batch_status(_HANDLE.validate_json(ticket.handle))))
 
-    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterator[Item]:
+    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterator[BatchOutcome]:
         """Each request's result once; those without one by what is said of the batch."""
         batch = _HANDLE.validate_json(ticket.handle)
         wanted = dict.fromkeys(custom_ids)
@@ -83,26 +92,26 @@ class WireBatches:
             else "missing"
         )
         for name in wanted:
-            yield Item(name, left)  # type: ignore[arg-type]  # one of three of its values
+            yield BatchOutcome(name, left)  # type: ignore[arg-type]  # one of three of its values
 
     def cancel(self, ticket: Ticket) -> None:
-        """Ask to stop it."""
+        """Asks the provider to stop the batch."""
         self._run(lambda model: model.batch_cancel(_HANDLE.validate_json(ticket.handle)))
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: LostBatch) -> BatchSearch:
         """The batch that holds exactly these requests, among those that the provider has had since then."""
         return self._run(lambda model: _find(model, sought))
 
-    def decode(self, item: Item, request: Request) -> Answer:
-        """The reply as a value."""
+    def decode(self, item: BatchOutcome, request: Request) -> Answer:
+        """The answer that the outcome of a request holds."""
         if item.status in AGAIN:
             raise unrun(item, self.model.name)
-        way = self.model.reply_means()
-        outgoing = self.model.outgoing(request, way)
+        reply_format = self.model.reply_format()
+        outgoing = self.model.outgoing(request, reply_format)
         came = self._incoming(item, request, outgoing)
-        return at_batch_price(self.model.answer(outgoing, came, way), self.model)
+        return at_batch_price(self.model.answer(outgoing, came, reply_format), self.model)
 
-    def _incoming(self, item: Item, request: Request, outgoing: Outgoing) -> Incoming:
+    def _incoming(self, item: BatchOutcome, request: Request, outgoing: Outgoing) -> Incoming:
         result = BatchResult(
             custom_id=item.custom_id,
             status="succeeded" if item.status == "succeeded" else "errored",
@@ -127,7 +136,7 @@ class WireBatches:
         raise failure
 
     def _request(self, custom_id: str, request: Request) -> BatchRequest:
-        outgoing = self.model.outgoing(request, self.model.reply_means())
+        outgoing = self.model.outgoing(request, self.model.reply_format())
         endpoint = self.model.endpoint
         settings = ModelSettings(
             **{key: value for key, value in request_settings(endpoint, outgoing).items() if key != "timeout"}  # type: ignore[typeddict-item]  # what it was, less one key
@@ -161,21 +170,25 @@ def _ticket(batch: Batch) -> Ticket:
     return Ticket(batch.id, _HANDLE.dump_json(batch).decode(), batch.status == "ended")
 
 
-async def _results(model: Model, batch: Batch, ids: tuple[str, ...]) -> list[Item]:
+async def _results(model: Model, batch: Batch, ids: tuple[str, ...]) -> list[BatchOutcome]:
     try:
         return [
-            Item(result.custom_id, result.status, result.body) for result in await model.batch_results(batch)
+            BatchOutcome(result.custom_id, result.status, result.body)
+            for result in await model.batch_results(batch)
         ]
     except ModelHTTPError as error:
         if not _of_job(error):
             raise
         body = error.body.get("error") if isinstance(error.body, dict) else None
         if error.status_code in (_CANCELLED, _EXPIRED):
-            return [Item(name, "canceled" if error.status_code == _CANCELLED else "expired") for name in ids]
-        return [Item(name, "errored", json.dumps(body)) for name in ids]
+            return [
+                BatchOutcome(name, "canceled" if error.status_code == _CANCELLED else "expired")
+                for name in ids
+            ]
+        return [BatchOutcome(name, "errored", json.dumps(body)) for name in ids]
 
 
-async def _find(model: Model, sought: Sought) -> Found:
+async def _find(model: Model, sought: LostBatch) -> BatchSearch:
     try:
         return await _look(model, sought)
     except sdk_errors(model) as error:
@@ -183,22 +196,22 @@ async def _find(model: Model, sought: Sought) -> Found:
     raise failure
 
 
-async def _look(model: Model, sought: Sought) -> Found:
+async def _look(model: Model, sought: LostBatch) -> BatchSearch:
     wait = False
     since = datetime.fromtimestamp((sought.since_ms - _SKEW_MS) / 1000, tz=UTC)
     async for candidate in listed(model, since):
         if candidate.id in sought.known or candidate.count not in (None, len(sought.custom_ids)):
             continue
         batch = await model.batch_status(_handle(model, candidate, sought))
-        held = await _held(model, candidate, batch)
+        held = await _held_ids(model, candidate, batch)
         if held is None:
             wait = wait or batch.status != "ended"
         elif held == sought.custom_ids:
-            return Found(_ticket(batch))
-    return Found(wait=wait)
+            return BatchSearch(_ticket(batch))
+    return BatchSearch(wait=wait)
 
 
-async def _held(model: Model, candidate: Listed, batch: Batch) -> frozenset[str] | None:
+async def _held_ids(model: Model, candidate: Listed, batch: Batch) -> frozenset[str] | None:
     try:
         return await custom_ids(model, candidate, batch)
     except ModelHTTPError as error:
@@ -212,7 +225,7 @@ def _of_job(error: ModelHTTPError) -> bool:
     return type(error).__name__ == "BatchJobError"
 
 
-def _handle(model: Model, candidate: Listed, sought: Sought) -> Batch:
+def _handle(model: Model, candidate: Listed, sought: LostBatch) -> Batch:
     return Batch(
         id=candidate.id,
         model_name=model.model_name,

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from agentforge.core.reply import Json
-from agentforge.models.base import Stop, ToolSpec, Usage
+from agentforge.models.base import OfferedTool, Stop, Usage
 from agentforge.models.known.providers import Provider
-from agentforge.models.reply.native_calls import Call
+from agentforge.models.reply.native_calls import ToolCall
 
 Wrap: TypeAlias = Callable[[Any], Any]
 """From one transport of the HTTP library to another around it: a place for recording and replay."""
@@ -16,7 +16,7 @@ Wrap: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Whom to ask."""
+    """The server, model and key that a wire asks."""
 
     provider: Provider
     model: str
@@ -32,7 +32,7 @@ class Endpoint:
 
     @property
     def timeout_s(self) -> int:
-        """For the whole call."""
+        """How many seconds the whole call may take."""
         return self.provider.timeout_s
 
     @property
@@ -55,23 +55,23 @@ class Outgoing:
     system: str
     pieces: tuple[str, ...]
     """The user's text; between two pieces is a place where a prompt cache should be marked."""
-    tools: tuple[ToolSpec, ...]
+    tools: tuple[OfferedTool, ...]
     schema: Mapping[str, Json] | None
     """Holds the whole reply to this shape, if the model replies so."""
     max_output_tokens: int
 
     @property
     def user(self) -> str:
-        """The user's text in one."""
+        """All pieces of the user's text, joined."""
         return "".join(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What came back."""
+    """What a wire read from the server's response."""
 
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     stop: Stop
     usage: Usage | None
     """Absent if the server did not count."""

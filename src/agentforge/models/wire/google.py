@@ -14,7 +14,7 @@ MARKS = False
 
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> GoogleModel:
-    """The model behind `generateContent`."""
+    """The library's model for Google's `generateContent`."""
     # The SDK adds the version to the path itself.
     options = HttpOptions(
         base_url=endpoint.provider.base_url.removesuffix("/v1beta"),
@@ -33,5 +33,5 @@ def settings(endpoint: Endpoint, outgoing: Outgoing) -> GoogleModelSettings:  # 
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:
-    """By name."""
+    """What the library knows about a model of this name."""
     return GoogleProvider.model_profile(endpoint.model)

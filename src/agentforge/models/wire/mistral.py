@@ -14,7 +14,7 @@ MARKS = False
 
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> BatchMistralModel:
-    """The model behind chat completions."""
+    """The library's model for Mistral's chat completions, with batches."""
     # The SDK adds the version to the path itself.
     server = endpoint.provider.base_url.removesuffix("/v1")
     # It wants a client for calls that block as well, and would make one that follows redirects.
@@ -35,5 +35,5 @@ def settings(endpoint: Endpoint, outgoing: Outgoing) -> MistralModelSettings:  #
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:
-    """By name."""
+    """What the library knows about a model of this name."""
     return MistralProvider.model_profile(endpoint.model)

@@ -16,7 +16,7 @@ MARKS = False
 
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> OpenAIChatModel:
-    """The model behind chat completions."""
+    """The library's model for chat completions."""
     return OpenAIChatModel(
         endpoint.model,
         provider=OpenAIProvider(openai_client=client(endpoint, http)),
@@ -46,7 +46,7 @@ def own_names(endpoint: Endpoint) -> OpenAIModelProfile | None:
 
 
 def client(endpoint: Endpoint, http: httpx2.AsyncClient) -> AsyncOpenAI:
-    """The SDK's client over ours."""
+    """The SDK's client, on top of our own HTTP client."""
     return AsyncOpenAI(
         base_url=endpoint.provider.base_url, api_key=PLACEHOLDER, max_retries=0, http_client=http
     )

@@ -12,14 +12,14 @@ MARKS = False
 
 
 def make_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> OpenAIResponsesModel:
-    """The model behind responses."""
+    """The library's model for OpenAI's responses."""
     return OpenAIResponsesModel(
         endpoint.model, provider=OpenAIProvider(openai_client=openai.client(endpoint, http))
     )
 
 
 def settings(endpoint: Endpoint, outgoing: Outgoing) -> OpenAIResponsesModelSettings:
-    """As for chat completions."""
+    """The settings of a call, the same as for chat completions."""
     found = OpenAIResponsesModelSettings(openai_store=False)
     if endpoint.official:
         found["openai_prompt_cache_key"] = openai.prefix_key(outgoing)
@@ -27,5 +27,5 @@ def settings(endpoint: Endpoint, outgoing: Outgoing) -> OpenAIResponsesModelSett
 
 
 def profile(endpoint: Endpoint) -> ModelProfile | None:
-    """As for chat completions."""
+    """What the library knows about a model of this name, as for chat completions."""
     return openai.profile(endpoint)

@@ -25,8 +25,8 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
-from agentforge.models.base import Stop, ToolSpec, Usage
-from agentforge.models.reply.native_calls import Call
+from agentforge.models.base import OfferedTool, Stop, Usage
+from agentforge.models.reply.native_calls import ToolCall
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, TooLong
 from agentforge.models.wire.http import Watch, open_client
 from agentforge.models.wire.trouble import trouble_of
@@ -117,11 +117,11 @@ def incoming(response: ModelResponse) -> Incoming:
     """
     text = "\n\n".join(part.content for part in response.parts if isinstance(part, TextPart))
     parts = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    calls = [Call(_clean(part.tool_name), _arguments(part)) for part in parts]
+    calls = [ToolCall(_clean(part.tool_name), _arguments(part)) for part in parts]
     stop = _stop(response)
     if stop == "length" and parts and isinstance(parts[-1].args, dict):
         # Such a wire shows no cut: what arrived of the last call's arguments looks whole, and may be a part.
-        calls[-1] = Call(calls[-1].name, "")
+        calls[-1] = ToolCall(calls[-1].name, "")
     return Incoming(_clean(text), tuple(calls), stop, _usage(response), response.model_name)
 
 
@@ -170,7 +170,7 @@ def _user(endpoint: Endpoint, outgoing: Outgoing) -> str | list[UserContent]:
     return content if outgoing.pieces[-1] else content[:-1]
 
 
-def _definition(tool: ToolSpec) -> ToolDefinition:
+def _definition(tool: OfferedTool) -> ToolDefinition:
     # Not strict: the strict mode rewrites schemas, and optional arguments would become required.
     return ToolDefinition(
         name=tool.name, description=tool.description, parameters_json_schema=dict(tool.schema), strict=False

@@ -43,7 +43,7 @@ _NO_SCHEMA = re.compile(
 def trouble_of(
     error: BaseException, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch
 ) -> ModelTrouble:
-    """What one failed request means."""
+    """Turns the failure of one request into a `ModelTrouble` with its kind and sentence."""
     where = f"the model server at {endpoint.host}"
     if watch.went_astray:
         return ModelTrouble(
@@ -93,7 +93,7 @@ def trouble_of(
 
 
 def timeout(endpoint: Endpoint, *, sent: bool = True) -> ModelTrouble:
-    """Nothing came in time."""
+    """The trouble of a call that was not answered in time."""
     sentence = f"The model server at {endpoint.host} did not answer within {endpoint.timeout_s} s."
     return ModelTrouble("timeout", sentence, retryable=True, maybe_billed=sent)
 

@@ -16,8 +16,8 @@ _ANSWERED: Final[frozenset[TroubleKind]] = frozenset(
     {"auth", "rate_limit", "bad_request", "quota", "no_model"}
 )
 
-State = Literal["closed", "open", "half-open"]
-Outcome = Literal["well", "down", "unknown"]
+CircuitState = Literal["closed", "open", "half-open"]
+CallEnd = Literal["well", "down", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A circuit at one moment."""
+    """The state of a circuit at one moment."""
 
-    state: State
+    state: CircuitState
     wait_s: float = 0.0
     """How long until the next call may try, if it is open."""
 
@@ -81,8 +81,8 @@ class Circuit:
             self._era += 1
             return self._era
 
-    def leave(self, era: int, outcome: Outcome) -> None:
-        """How the call ended."""
+    def leave(self, era: int, outcome: CallEnd) -> None:
+        """Records how the call that `enter` let go ended."""
         with self._lock:
             if era != self._era:
                 return
@@ -122,14 +122,14 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """A model behind its circuit."""
+    """A model whose calls are held back while its circuit is open."""
 
     inner: Model
     circuit: Circuit
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
@@ -139,7 +139,7 @@ class Breaker:
     def ask(self, request: Request) -> Answer:
         """Send it, unless the model is down."""
         era = self.circuit.enter()
-        outcome: Outcome = "unknown"
+        outcome: CallEnd = "unknown"
         try:
             answer = self.inner.ask(request)
             outcome = "well"

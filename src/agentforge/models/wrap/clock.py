@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Seconds that only grow."""
+    """A monotonic clock that can wait."""
 
     def now(self) -> float:
         """Seconds since some fixed moment."""
@@ -20,7 +20,7 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The machine's own."""
+    """The monotonic clock of this machine."""
 
     def now(self) -> float:
         """Seconds since some fixed moment."""

@@ -31,7 +31,7 @@ person's affair.
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateLimit:
     """What may leave in one minute; None is no limit."""
 
     requests: int | None = None
@@ -39,8 +39,8 @@ class Rate:
 
 
 @dataclass(slots=True, eq=False)
-class Sent:
-    """One call that was let go."""
+class MeteredCall:
+    """One call that was let go, with the tokens it counts for."""
 
     at: float
     tokens: int
@@ -50,8 +50,8 @@ class Sent:
 
 
 @dataclass(slots=True, eq=False)
-class _Place:
-    """A caller in the line."""
+class _WaitingCall:
+    """A call that waits for its turn."""
 
     tokens: int
     call: threading.Event = field(default_factory=threading.Event)
@@ -61,13 +61,13 @@ class _Place:
 class Meter:
     """The minute of one account, shared by all its models; from any thread."""
 
-    def __init__(self, name: str, rate: Rate, clock: Clock = REAL) -> None:
+    def __init__(self, name: str, rate: RateLimit, clock: Clock = REAL) -> None:
         self.name = name
         self.rate = rate
         self._clock = clock
         self._lock = threading.Lock()
-        self._line: deque[_Place] = deque()
-        self._sent: deque[Sent] = deque()
+        self._line: deque[_WaitingCall] = deque()
+        self._sent: deque[MeteredCall] = deque()
         self._tokens = 0
         self._flying = 0
         self._held_until: float | None = None
@@ -76,7 +76,7 @@ class Meter:
 
     @property
     def waiting(self) -> int:
-        """How many stand in the line."""
+        """How many calls wait for their turn."""
         with self._lock:
             return len(self._line)
 
@@ -84,9 +84,9 @@ class Meter:
     def held_s(self) -> float:
         """How long nobody leaves, because the provider asked for it."""
         with self._lock:
-            return self._held()
+            return self._hold_s()
 
-    def enter(self, tokens: int) -> Sent:
+    def enter(self, tokens: int) -> MeteredCall:
         """Waits for its turn. Raises `ModelTrouble` if it can never come, comes too late, or was called
         off.
         """
@@ -96,11 +96,11 @@ class Meter:
                 f"{self.rate.tokens:,} a minute (`tokens_per_minute`)."
             )
             raise NotSent("rate_limit", sentence)
-        place = _Place(tokens)
+        place = _WaitingCall(tokens)
         with self._lock:
             self._line.append(place)
         try:
-            while not isinstance(turn := self._try(place), Sent):
+            while not isinstance(turn := self._try(place), MeteredCall):
                 self._clock.wait(place.call, turn)
         except BaseException:
             with self._lock:
@@ -109,7 +109,7 @@ class Meter:
             raise
         return turn
 
-    def leave(self, sent: Sent, tokens: int, *, well: bool) -> None:
+    def leave(self, sent: MeteredCall, tokens: int, *, well: bool) -> None:
         """The call ended, and used so many tokens."""
         with self._lock:
             self._land(sent)
@@ -118,7 +118,7 @@ class Meter:
                 self._careful = False
             self._call_first()
 
-    def give_back(self, sent: Sent) -> None:
+    def give_back(self, sent: MeteredCall) -> None:
         """The call did not leave after all."""
         with self._lock:
             self._land(sent)
@@ -142,7 +142,7 @@ class Meter:
                 place.called_off = True
                 place.call.set()
 
-    def _try(self, place: _Place) -> Sent | float | None:
+    def _try(self, place: _WaitingCall) -> MeteredCall | float | None:
         """Its turn; or how long to wait before the next try, None for until it is called."""
         with self._lock:
             place.call.clear()
@@ -152,7 +152,7 @@ class Meter:
                     f"The call to {self.name} was called off while it waited for its turn.",
                     retryable=True,
                 )
-            if (held := math.ceil(self._held())) > LONGEST_HOLD_S:
+            if (held := math.ceil(self._hold_s())) > LONGEST_HOLD_S:
                 sentence = f"{self.name} asks to wait another {held} s; the call was not sent."
                 raise NotSent("rate_limit", sentence, retryable=True, retry_after_s=held)
             wait = self._wait(place.tokens) if self._line[0] is place else None
@@ -165,13 +165,13 @@ class Meter:
             old = self._sent.popleft()
             old.counted = False
             self._tokens -= old.tokens
-        if held := self._held():
+        if held := self._hold_s():
             return held
         if self._careful and self._flying:
             return None
         return max(0.0, self._free_at(tokens, now) - now)
 
-    def _held(self) -> float:
+    def _hold_s(self) -> float:
         return 0.0 if self._held_until is None else max(0.0, self._held_until - self._clock.now())
 
     def _free_at(self, tokens: int, now: float) -> float:
@@ -187,21 +187,21 @@ class Meter:
                 free = max(free, sent.at + MINUTE)
         return free
 
-    def _go(self, tokens: int) -> Sent:
+    def _go(self, tokens: int) -> MeteredCall:
         self._line.popleft()
-        sent = Sent(self._clock.now(), tokens)
+        sent = MeteredCall(self._clock.now(), tokens)
         self._sent.append(sent)
         self._tokens += tokens
         self._flying += 1
         self._call_first()
         return sent
 
-    def _land(self, sent: Sent) -> None:
+    def _land(self, sent: MeteredCall) -> None:
         if sent.flying:
             sent.flying = False
             self._flying -= 1
 
-    def _correct(self, sent: Sent, tokens: int) -> None:
+    def _correct(self, sent: MeteredCall, tokens: int) -> None:
         if sent.counted:
             self._tokens += tokens - sent.tokens
             sent.tokens = tokens
@@ -220,7 +220,7 @@ class RateLimited:
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:

@@ -224,12 +224,12 @@ class _Replayer(httpx2.AsyncBaseTransport):
         if failure and "status" not in said:
             raise _FAILURES[failure]("as recorded", request=request)
         content = said["body"].encode()
-        stream = _Failing(content, _FAILURES[failure]) if failure else httpx2.ByteStream(content)
+        stream = _BrokenBody(content, _FAILURES[failure]) if failure else httpx2.ByteStream(content)
         return httpx2.Response(said["status"], headers=said["headers"], stream=stream, request=request)
 
 
-class _Failing(httpx2.AsyncByteStream):
-    """A body whose connection breaks where it broke."""
+class _BrokenBody(httpx2.AsyncByteStream):
+    """The body of a response whose connection broke, broken at the same byte."""
 
     def __init__(self, content: bytes, kind: type[httpx2.TransportError]) -> None:
         self._content = content

@@ -48,7 +48,7 @@ class Attempt:
 
 
 def _nobody(_: Attempt) -> None:
-    """Nobody listens."""
+    """The listener where no one is interested in attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Retrying:
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:

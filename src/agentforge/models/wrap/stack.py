@@ -14,7 +14,7 @@ from agentforge.models.known.providers import Provider
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.wrap.breaker import Breaker, Circuit, Patience
 from agentforge.models.wrap.clock import REAL, Clock
-from agentforge.models.wrap.limit import Meter, Rate, RateLimited
+from agentforge.models.wrap.limit import Meter, RateLimit, RateLimited
 from agentforge.models.wrap.trace import Tracer, Tracing
 
 
@@ -37,13 +37,13 @@ class Stack:
         return Tracing(model, self.tracer, self.clock) if self.tracer else model
 
     def circuit(self, spec: str) -> Circuit:
-        """The one of a model."""
+        """The circuit of a model, shared by all that ask it."""
         with self._lock:
             return self._circuits.setdefault(spec, Circuit(spec, self.patience, self.clock))
 
     def meter(self, provider: Provider) -> Meter:
-        """The one of an account. Without numbers it still waits when the provider asks to slow down."""
-        rate = Rate(provider.requests_per_minute, provider.tokens_per_minute)
+        """The meter of an account. Without numbers it still waits when the provider asks to slow down."""
+        rate = RateLimit(provider.requests_per_minute, provider.tokens_per_minute)
         with self._lock:
             return self._meters.setdefault(provider.name, Meter(provider.name, rate, self.clock))
 

@@ -23,8 +23,8 @@ _NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call that begins."""
+class TracedCall:
+    """A call that is about to be sent."""
 
     number: int
     """Unique in this process."""
@@ -35,10 +35,10 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """A call that ended: with usage, or with trouble."""
 
-    call: Call
+    call: TracedCall
     seconds: float
     usage: Usage | None = None
     micro_usd: int | None = None
@@ -50,18 +50,18 @@ class Ended:
 class Tracer(Protocol):
     """Whoever wants to know. It is called in the thread of the call and should be quick."""
 
-    def began(self, call: Call) -> None:
-        """Just before it is sent."""
+    def began(self, call: TracedCall) -> None:
+        """Called just before the request is sent."""
         ...
 
-    def ended(self, ended: Ended) -> None:
-        """Just after; always, once."""
+    def ended(self, ended: EndedCall) -> None:
+        """Called once for every call that began, after it was answered or failed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """A model that is watched."""
+    """A model whose calls a tracer is told of."""
 
     inner: Model
     tracer: Tracer
@@ -69,7 +69,7 @@ class Tracing:
 
     @property
     def name(self) -> str:
-        """How records call it."""
+        """The name of the model inside."""
         return self.inner.name
 
     def worst_case(self, request: Request, input_tokens: int) -> Reservation:
@@ -77,8 +77,8 @@ class Tracing:
         return self.inner.worst_case(request, input_tokens)
 
     def ask(self, request: Request) -> Answer:
-        """Send it, and say so."""
-        call = Call(next(_NUMBERS), self.name, request.key, request.stage, request.tier)
+        """Sends the request, and tells the tracer of its begin and end."""
+        call = TracedCall(next(_NUMBERS), self.name, request.key, request.stage, request.tier)
         started = self.clock.now()
         self.tracer.began(call)
         answer: Answer | None = None
@@ -93,7 +93,7 @@ class Tracing:
         return answer
 
 
-def _ended(call: Call, seconds: float, answer: Answer | None, trouble: TroubleKind | None) -> Ended:
+def _ended(call: TracedCall, seconds: float, answer: Answer | None, trouble: TroubleKind | None) -> EndedCall:
     if answer is None:
-        return Ended(call, seconds, trouble=trouble)
-    return Ended(call, seconds, answer.usage, answer.micro_usd, answer.stop, answer.delivery)
+        return EndedCall(call, seconds, trouble=trouble)
+    return EndedCall(call, seconds, answer.usage, answer.micro_usd, answer.stop, answer.delivery)

@@ -29,8 +29,9 @@ class Destination:
     """None: the usual ones, 443 and 80."""
     private: bool = False
     """Whether it may be on this machine or on its own network. Only for places that come from the user's own
-    configuration, or from the
-    installer itself: a name that a repository chose could be made to lead to a service of this machine."""
+    configuration, or from the installer itself: a name that a repository chose could be made to lead to a
+    service of this machine.
+    """
 
     def admits(self, host: str, port: int) -> bool:
         """Whether a normal `host` and a port are this place."""
@@ -41,7 +42,7 @@ class Destination:
         return host == self.host
 
     def __str__(self) -> str:
-        """As people write it."""
+        """`host`, or `host:port` where the port is not the usual one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 

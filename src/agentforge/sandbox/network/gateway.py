@@ -32,7 +32,7 @@ class Way:
 
     @property
     def fds(self) -> tuple[int, ...]:
-        """What the launcher must inherit."""
+        """The file descriptors that the launcher must inherit."""
         return () if self.channel is None else (self.channel,)
 
     def through(self, argv: Sequence[str]) -> tuple[str, ...]:

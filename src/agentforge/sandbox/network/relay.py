@@ -10,7 +10,7 @@ CHUNK = 65_536
 
 @dataclass(slots=True)
 class Flow:
-    """One direction of two."""
+    """The bytes on their way from one socket to another."""
 
     source: socket.socket
     sink: socket.socket
@@ -29,17 +29,17 @@ class Flow:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the source has ended and all of it was written."""
         return self.ended and not self.held
 
     def read(self) -> None:
-        """Take what is there."""
+        """Reads at most a chunk from the source, without waiting."""
         with suppress(BlockingIOError):
             self.held = self.source.recv(CHUNK)
             self.ended = not self.held
 
     def write(self) -> None:
-        """Give what the sink takes."""
+        """Writes as much of what is held as the sink takes, without waiting."""
         with suppress(BlockingIOError):
             self.held = self.held[self.sink.send(self.held) :]
 

@@ -62,7 +62,7 @@ def checked(what: str, result: int) -> int:
 
 
 def call(what: str, number: int, *arguments: object) -> int:
-    """One raw system call."""
+    """Makes a system call by its number; its result, or an error that names `what`."""
     words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
     return checked(what, int(LIBC.syscall(ctypes.c_long(number), *words)))
 
@@ -175,15 +175,15 @@ def drop_capabilities() -> None:
     checked("capset", int(LIBC.capset(header, nothing)))
 
 
-class Program(ctypes.Structure):
-    """A filter, as the kernel takes it."""
+class SeccompProgram(ctypes.Structure):
+    """The filter of system calls in the form that `prctl` takes."""
 
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
 def filter_calls(steps: bytes) -> None:
     """Refuse system calls from here on, for this process and all that it starts."""
-    program = Program(len(steps) // 8, steps)
+    program = SeccompProgram(len(steps) // 8, steps)
     checked(
         "seccomp",
         int(
@@ -259,7 +259,7 @@ def become_first_process(most: int | None) -> None:
 
 
 def leave(child: int) -> NoReturn:
-    """End as the child ends."""
+    """Ends this process with the exit code or signal of `child`."""
     _, status = os.waitpid(child, 0)
     os._exit(exit_code(status))
 

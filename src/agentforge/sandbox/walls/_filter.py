@@ -18,8 +18,8 @@ NO_NEW_PRIVS, SECCOMP, FILTER = 38, 22, 2
 CANNOT = 126
 
 
-class Program(ctypes.Structure):
-    """A filter, as the kernel takes it."""
+class FilterProgram(ctypes.Structure):
+    """The filter of system calls in the form that `prctl` takes."""
 
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
@@ -39,7 +39,7 @@ def hand_out(door: str, port: int) -> None:
 def filter_calls(steps: bytes) -> None:
     """From here on, for this process and all that it starts."""
     libc = ctypes.CDLL(None, use_errno=True)
-    program = Program(len(steps) // 8, steps)
+    program = FilterProgram(len(steps) // 8, steps)
     nothing = ctypes.c_ulong(0)
     libc.prctl(NO_NEW_PRIVS, ctypes.c_ulong(1), nothing, nothing, nothing)
     if libc.prctl(SECCOMP, ctypes.c_ulong(FILTER), ctypes.byref(program), nothing, nothing) != 0:

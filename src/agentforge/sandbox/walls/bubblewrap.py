@@ -61,7 +61,7 @@ TEMPORARY_BYTES = 4 << 30
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """Runs programs through `bwrap`."""
+    """The sandbox that runs programs through `bwrap`."""
 
     executable: str = "bwrap"
     name: Literal["bubblewrap"] = "bubblewrap"

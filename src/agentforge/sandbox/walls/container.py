@@ -161,11 +161,12 @@ class Container:
                 )
 
     def guarantee(self) -> dict[str, str]:
-        """What the engine holds."""
+        """What a program in the container cannot do, by kind of wall."""
         return {
-            "files": "only the system's programs, the image's own files and the paths named for the run exist; "
-            "only the named ones can be changed",
-            "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of reach",
+            "files": "only the system's programs, the image's own files and the paths named for the run "
+            "exist; only the named ones can be changed",
+            "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's "
+            "own loopback is out of reach",
             "processes": f"no other process is visible; {limits_in_words(counted=True)}; "
             "all of them end with the run; of a killed driver, at its time limit",
             "capabilities": "all dropped, none to be gained; "
@@ -194,7 +195,8 @@ def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
             "--cap-drop=all",
             "--security-opt=no-new-privileges",
         ),
-        # Otherwise a machine with SELinux hides what is mounted, or marks the user's own files for containers.
+        # Otherwise a machine with SELinux hides what is mounted, or marks the user's own files for
+        # containers.
         "--security-opt=label=disable",
         *("--ipc=private", "--log-driver=none"),
         f"--pids-limit={confinement.limits.processes}",

@@ -15,7 +15,7 @@ from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_TCP, Landlock, kern
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.programs import find_program
 
-Wanted = Literal["auto", "bubblewrap", "landlock", "container", "none"]
+WantedSandbox = Literal["auto", "bubblewrap", "landlock", "container", "none"]
 
 INSTALL = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
 CONFIGURE_CONTAINER = (
@@ -27,7 +27,7 @@ CONFIGURE_CONTAINER = (
 PROBE = 'if cat "$1" 2>/dev/null; then exit 7; fi; (echo changed >>"$1") 2>/dev/null; echo works >inside'
 
 
-def choose(wanted: Wanted, container: ContainerSpec | None = None) -> Sandbox:
+def choose(wanted: WantedSandbox, container: ContainerSpec | None = None) -> Sandbox:
     """The sandbox to use, proven by a run; refused (exit 4) rather than replaced by something weaker than was
     asked for.
 
@@ -53,7 +53,7 @@ def rungs(
     )
 
 
-def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
+def _refusal(wanted: WantedSandbox, container: ContainerSpec | None) -> str:
     if wanted == "bubblewrap":
         return "bubblewrap does not work here." if find_program("bwrap") else "bubblewrap is not installed."
     if wanted == "landlock":
@@ -73,7 +73,7 @@ def _refusal(wanted: Wanted, container: ContainerSpec | None) -> str:
     )
 
 
-def _way_out(wanted: Wanted, container: ContainerSpec | None) -> str:
+def _way_out(wanted: WantedSandbox, container: ContainerSpec | None) -> str:
     if wanted == "container" and container is None:
         return CONFIGURE_CONTAINER
     first = (

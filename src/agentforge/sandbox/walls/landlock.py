@@ -158,22 +158,26 @@ class Landlock:
         if self.namespaces:
             return {
                 "files": files + "names of other files can still be seen",
-                "network": "none; set-up reaches the places on its list, through a proxy of ours; the machine's own loopback is out of "
-                "reach; sockets that are files can be reached, those below /run excepted",
+                "network": "none; set-up reaches the places on its list, through a proxy of ours; the "
+                "machine's own loopback is out of reach; sockets that are files can be reached, those below "
+                "/run excepted",
                 "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
                 "all of it ends with the run, and with the driver",
                 "capabilities": calls,
             }
+        network = "TCP is refused, loopback included, for set-up too; UDP and sockets that are files are not"
+        if filtered:
+            network = (
+                "every family is refused, loopback included; for set-up, TCP to one port is not, where a "
+                "proxy of ours keeps it to its list; sockets that are files are not refused"
+            )
         scoped = self.abi >= FIRST_ABI_WITH_SCOPES
+        seen = "others can be seen" + (", not signalled" if scoped else " and, of the same user, signalled")
         return {
             "files": files
             + "names of other files can still be seen; new files cannot be made next to a read-only path",
-            "network": "every family is refused, loopback included; for set-up, TCP to one port is not, where a proxy of ours keeps it to "
-            "its list; sockets that are files are not refused"
-            if filtered
-            else "TCP is refused, loopback included, for set-up too; UDP and sockets that are files are not",
-            "processes": f"others can be seen{', not signalled' if scoped else ' and, of the same user, signalled'}; "
-            f"{limits_in_words(counted=self._counts())}; "
+            "network": network,
+            "processes": f"{seen}; {limits_in_words(counted=self._counts())}; "
             "the process group is killed at the time limit; a program that leaves the group may survive",
             "capabilities": calls,
         }

@@ -80,7 +80,7 @@ def under_limits(
 
 
 def limits_in_words(*, counted: bool) -> str:
-    """For a guarantee."""
+    """The limits that every run has, as a part of a guarantee's sentence."""
     return (
         f"{'their number, ' if counted else ''}memory, processor time, open files and file size are limited"
     )

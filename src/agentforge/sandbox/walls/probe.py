@@ -56,7 +56,8 @@ def spill(path, mode, text=None):
     with open(path, mode) as file:
         return file.read() if text is None else file.write(text)
 
-KERNEL = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/sys/vm/drop_caches", "/sys/kernel/uevent_helper")
+KERNEL = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/sys/vm/drop_caches",
+          "/sys/kernel/uevent_helper")
 
 def opens(path):
     try:
@@ -93,7 +94,8 @@ def environments():
 def calls():
     libc, x86 = ctypes.CDLL(None, use_errno=True), os.uname().machine == "x86_64"
     tries = {"unshare": (272, 97, 0x10000000), "ptrace": (101, 117, 0), "mount": (165, 40, 0),
-             "keyctl": (250, 219, 0), "bpf": (321, 280, 99), "io_uring_setup": (425, 425, 1), "perf_event_open": (298, 241, 0)}
+             "keyctl": (250, 219, 0), "bpf": (321, 280, 99), "io_uring_setup": (425, 425, 1),
+             "perf_event_open": (298, 241, 0)}
     allowed = []
     for name, (one, other, first) in tries.items():
         ctypes.set_errno(0)
@@ -103,7 +105,8 @@ def calls():
     return allowed
 
 def status():
-    return dict(line.split(":\t", 1) for line in open("/proc/self/status") if line.startswith(("CapEff", "NoNewPrivs")))
+    wanted = ("CapEff", "NoNewPrivs")
+    return dict(line.split(":\t", 1) for line in open("/proc/self/status") if line.startswith(wanted))
 
 def limits():
     kinds = {"memory": resource.RLIMIT_DATA, "file size": resource.RLIMIT_FSIZE,
@@ -139,8 +142,8 @@ print(json.dumps(told))
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """One wall, tried."""
+class WallProbe:
+    """Whether one wall held when a program inside tried to break it."""
 
     name: ProbeName
     held: bool
@@ -148,8 +151,8 @@ class Probe:
     """What was tried, or what got through."""
 
 
-def probe(sandbox: Sandbox) -> tuple[Probe, ...]:
-    """Try to break each wall, once, with one run."""
+def probe(sandbox: Sandbox) -> tuple[WallProbe, ...]:
+    """Tries to break each wall, in one run inside of the sandbox."""
     with tempfile.TemporaryDirectory(prefix="agentforge-probe-", ignore_cleanup_errors=True) as directory:
         top = Path(directory).resolve()
         attack = _Attack(top / "outside", top / "room", secrets.token_hex(16))
@@ -158,7 +161,7 @@ def probe(sandbox: Sandbox) -> tuple[Probe, ...]:
             try:
                 done = attack.run(sandbox, tcp.getsockname()[1])
             except Unusable as error:
-                return (Probe("start", held=False, detail=error.sentence),)
+                return (WallProbe("start", held=False, detail=error.sentence),)
             return tuple(attack.judge(done, reached=_heard(tcp) or _heard(udp)))
 
 
@@ -184,17 +187,17 @@ class _Attack:
             (str(Path(sys.executable).resolve()), "-I", "-S", "-c", _INSIDE, *words), self.confinement()
         )
 
-    def judge(self, done: Completed, *, reached: bool) -> Iterator[Probe]:
-        told = _told(done)
+    def judge(self, done: Completed, *, reached: bool) -> Iterator[WallProbe]:
+        told = _parsed_report(done)
         if told is None:
-            yield Probe(
+            yield WallProbe(
                 "start",
                 held=False,
                 detail=f"the program inside ended with {done.code}: "
                 f"{done.err.decode(errors='replace')[-200:]}",
             )
             return
-        yield Probe("start", held=True, detail="a program runs inside")
+        yield WallProbe("start", held=True, detail="a program runs inside")
         yield _probe(
             "read",
             "a file outside was read" if told["read"] is not None else "",
@@ -248,11 +251,11 @@ class _Attack:
         yield _probe("leftovers", "a process outlived its run" if left else "", "nothing outlives the run")
 
 
-def _probe(name: ProbeName, broken: str, held: str) -> Probe:
-    return Probe(name, held=not broken, detail=broken or held)
+def _probe(name: ProbeName, broken: str, held: str) -> WallProbe:
+    return WallProbe(name, held=not broken, detail=broken or held)
 
 
-def _told(done: Completed) -> dict[str, Any] | None:
+def _parsed_report(done: Completed) -> dict[str, Any] | None:
     try:
         value = json.loads(done.out)
     except ValueError:

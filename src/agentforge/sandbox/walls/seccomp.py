@@ -137,7 +137,7 @@ _OF_OTHERS: dict[str, tuple[int, int, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Architecture:
     """What the filter must know of an architecture."""
 
     audit: int
@@ -161,7 +161,7 @@ class Machine:
 
 
 MACHINES = {
-    "x86_64": Machine(
+    "x86_64": Architecture(
         0xC000003E,
         0,
         56,
@@ -175,7 +175,7 @@ MACHINES = {
         ((44, 3), (46, 2), (307, 3)),
         x32=True,
     ),
-    "aarch64": Machine(
+    "aarch64": Architecture(
         0xC00000B7,
         1,
         220,
@@ -191,7 +191,7 @@ MACHINES = {
 }
 
 
-def refused_calls(known: Machine) -> dict[str, int]:
+def refused_calls(known: Architecture) -> dict[str, int]:
     """The calls that always fail on a machine, with their numbers."""
     return {
         name: number for name, columns in _REFUSED.items() if (number := columns[known.column]) is not None
@@ -234,7 +234,7 @@ def build(
     )
 
 
-def _opening(known: Machine) -> Iterator[bytes]:
+def _opening(known: Architecture) -> Iterator[bytes]:
     """Other doors are shut; then the number of the call is at hand."""
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUAL, known.audit, 1, 0)
@@ -245,14 +245,14 @@ def _opening(known: Machine) -> Iterator[bytes]:
         yield _step(_RETURN, _KILL)
 
 
-def _alone(known: Machine) -> Iterator[bytes]:
+def _alone(known: Architecture) -> Iterator[bytes]:
     for columns in _SHARED.values():
         yield from _for_call(columns[known.column], _fail(_EPERM))
     for *numbers, place in _OF_OTHERS.values():
         yield from _for_call(numbers[known.column], _argument(place), *_except((0,), _pass()), _fail(_EPERM))
 
 
-def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
+def _program(known: Architecture, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:
     for number in sorted(set(refused_calls(known).values())):
         yield from _for_call(number, _fail(_EPERM))
     # Its flags lie in memory, which a filter cannot read; without it the C library falls back to `clone`.
@@ -278,7 +278,7 @@ def _program(known: Machine, families: tuple[int, ...], *, tcp_only: bool) -> It
     yield _pass()
 
 
-def _tcp_calls(known: Machine, families: tuple[int, ...]) -> Iterator[bytes]:
+def _tcp_calls(known: Architecture, families: tuple[int, ...]) -> Iterator[bytes]:
     """A socket of TCP that takes no way around the rules about connecting."""
     yield from _for_call(known.listen, _fail(_EPERM))
     for number, place in known.send:

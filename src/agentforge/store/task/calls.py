@@ -22,7 +22,7 @@ from agentforge.core.pipeline import Pipeline
 from agentforge.core.runs import run_name
 from agentforge.core.values import Amount, Delivery, ReplyDigest, Usage
 from agentforge.store.task.journal import read_lines
-from agentforge.store.task.lines import Line
+from agentforge.store.task.lines import JournalLine
 
 CallState = Literal["reserved", "settled", "lost", "failed"]
 """`reserved`: under way, or nobody knows; `lost`: may be on the provider's bill, at most its reservation;
@@ -31,8 +31,8 @@ CallState = Literal["reserved", "settled", "lost", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One request to a model."""
+class ModelCall:
+    """One request to a model, with what it was for and what it cost."""
 
     repo: str
     """The path of the checkout."""
@@ -73,28 +73,28 @@ _WANTED = frozenset(
         "discarded",
     }
 )
-"""All that `_Reader` follows."""
+"""All that `_CallCollector` follows."""
 
 
-def journal_calls(path: Path, repo: str) -> tuple[Call, ...]:
+def journal_calls(path: Path, repo: str) -> tuple[ModelCall, ...]:
     """The calls of the journal at `path`; a damaged one is `Unusable`."""
     return calls_of(read_lines(path, _WANTED), repo)
 
 
-def calls_of(lines: Iterable[Line], repo: str) -> tuple[Call, ...]:
+def calls_of(lines: Iterable[JournalLine], repo: str) -> tuple[ModelCall, ...]:
     """The calls of a journal, in the order of their sending."""
-    reader = _Reader(repo)
+    reader = _CallCollector(repo)
     for line in lines:
         for event in line.events:
             reader.take(event, line.timestamp[:10])
     return tuple(reader.calls.values())
 
 
-class _Reader:
-    """Follows the events as far as calls need them."""
+class _CallCollector:
+    """Follows a journal's events and keeps what they say about calls."""
 
     def __init__(self, repo: str) -> None:
-        self.calls: dict[int, Call] = {}
+        self.calls: dict[int, ModelCall] = {}
         self._repo = repo
         self._task = ""
         self._lane = ""
@@ -120,7 +120,7 @@ class _Reader:
             case AskSent():
                 self._sent(event, day)
             case AskAnswered():
-                self._end(event.key, _answered(event.reply))
+                self._end(event.key, _settled_fields(event.reply))
             case AskLost(_, key, reserved):
                 self._end(key, self._lost(key, reserved))
             case AskFailed(_, key, _, _, unaccounted) | AskPromoted(_, key, unaccounted):
@@ -141,7 +141,7 @@ class _Reader:
         number = next(self._numbers)
         self._open[event.key] = number
         role = self._role(run_name(event.run))
-        base = Call(
+        base = ModelCall(
             self._repo, self._task, event.key, day, self._lane, self._stage, role, event.tier, event.model
         )
         priced = self._priced.get(event.tier, self._priced.get("", False))
@@ -167,11 +167,11 @@ class _Reader:
     def _end(self, key: str, fields: dict[str, object]) -> None:
         number = self._open.pop(key, None)
         if number is not None:
-            # fields of `Call`, by name
+            # fields of `ModelCall`, by name
             self.calls[number] = replace(self.calls[number], **fields)  # type: ignore[arg-type]
 
 
-def _answered(reply: ReplyDigest) -> dict[str, object]:
+def _settled_fields(reply: ReplyDigest) -> dict[str, object]:
     return {
         "state": "settled",
         "usage": reply.usage,

@@ -16,7 +16,7 @@ EngineName: TypeAlias = Literal["local", "temporal"]
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """The engine of a task."""
+    """Which engine drives a task, and on which worker."""
 
     engine: EngineName = "local"
     host: str = ""
@@ -24,7 +24,7 @@ class Driven:
 
 
 def read_engine(files: TaskFiles) -> Driven:
-    """Who drives it now."""
+    """The engine that drives the task now: `engine.yaml`, or `task.yaml` where that says nothing."""
     later = _load(files, "engine.yaml")
     value = later if "engine" in later else _load(files, "task.yaml")
     for name in get_args(EngineName):

@@ -30,7 +30,7 @@ class Received(NamedTuple):
     message: Message
 
 
-class Seen(NamedTuple):
+class QuestionTimes(NamedTuple):
     """When a person was asked, saw the question, and answered; empty where nobody knows."""
 
     opened_at: str = ""
@@ -38,11 +38,13 @@ class Seen(NamedTuple):
     answered_at: str = ""
 
 
-def send(files: TaskFiles, message: Message, identity: str, times: Seen | None = None) -> bool:
+def send(files: TaskFiles, message: Message, identity: str, times: QuestionTimes | None = None) -> bool:
     """Leave a message for the driver; False if one with this identity is there already."""
     body = encode(message)
     assert isinstance(body, dict)
-    known: dict[str, Json] = {name: value for name, value in (times or Seen())._asdict().items() if value}
+    known: dict[str, Json] = {
+        name: value for name, value in (times or QuestionTimes())._asdict().items() if value
+    }
     record: dict[str, Json] = {"id": identity, "kind": _NAMES[type(message)], **body, **known}
     return create_exclusive(_path(files, identity), spell_document(record))
 
@@ -101,5 +103,5 @@ def _read(path: Path, info: os.stat_result) -> Message:
     kind = _KINDS.get(str(value.get("kind"))) if isinstance(value, dict) else None
     if not isinstance(value, dict) or kind is None:
         raise ValueError(f"`kind` is none of {', '.join(_KINDS)}")
-    ours = {"id", "kind", *Seen._fields}
+    ours = {"id", "kind", *QuestionTimes._fields}
     return decode(kind, {key: item for key, item in value.items() if key not in ours})

@@ -20,7 +20,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task.lines import (
-    Line,
+    JournalLine,
     complete,
     is_readable,
     parse_lines,
@@ -39,7 +39,7 @@ Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None
 """Told after each append: the line, its events, the state they led to."""
 
 
-def read_lines(path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> list[Line]:
+def read_lines(path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> list[JournalLine]:
     """Every complete line of a journal, checked against the chain, with the kinds of events that are
     wanted.
     """
@@ -140,7 +140,7 @@ class Journal:
         self.size += len(data)
 
     def close(self) -> None:
-        """No more lines."""
+        """Closes the file; nothing can be appended afterwards."""
         with self._lock:
             if self._fd is not None:
                 os.close(self._fd)
@@ -171,7 +171,7 @@ class Journal:
         self.size = len(data)
 
     def _open_for_writing(self) -> None:
-        """Cuts a torn tail. Whatever became of the file since it was read, its last line must be where it was."""
+        """Opens the file and cuts a torn tail; its last line must still be where it was when it was read."""
         with disk_errors():
             fd = open_unlinked(self.files.journal, os.O_RDWR | os.O_APPEND)
             end = f'"{self.head}"}}\n'.encode()

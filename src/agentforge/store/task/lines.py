@@ -34,7 +34,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JournalLine:
     """One decision as it is on disk."""
 
     body: Mapping[str, Json]
@@ -43,12 +43,12 @@ class Line:
 
     @property
     def seq(self) -> int:
-        """The position, from 1."""
+        """The position of the line in its journal, counted from 1."""
         return int(str(self.body["seq"]))
 
     @property
     def timestamp(self) -> str:
-        """When it was decided."""
+        """When the decision was taken, in UTC."""
         return str(self.body["timestamp"])
 
     @property
@@ -58,7 +58,7 @@ class Line:
 
     @property
     def why(self) -> str:
-        """The reason, in words."""
+        """The reason for the decision, for people."""
         return str(self.body["why"])
 
     @property
@@ -108,11 +108,13 @@ def spell_line(body: Mapping[str, Json], prev: str) -> tuple[bytes, str]:
 
 
 def complete(data: bytes) -> bytes:
-    """Without a torn tail."""
+    """The data up to its last newline: a line that was cut off by a crash does not count."""
     return data[: data.rfind(b"\n") + 1]
 
 
-def parse_lines(data: bytes, path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)) -> Iterator[Line]:
+def parse_lines(
+    data: bytes, path: Path, wanted: Container[str] = frozenset(EVENT_TYPES)
+) -> Iterator[JournalLine]:
     """The lines of a journal's complete part, each checked against the chain. Damage is named by file and
     line.
 
@@ -127,16 +129,16 @@ def parse_lines(data: bytes, path: Path, wanted: Container[str] = frozenset(EVEN
     for seq, text in enumerate(data[start:].split(b"\n")[:-1], 1):
         body = _parse_line(text, seq, prev, path, number + seq)
         prev = str(body["hash"])
-        yield Line(body, _events(body, path, number + seq, wanted))
+        yield JournalLine(body, _events(body, path, number + seq, wanted))
 
 
-def parse_more(data: bytes, path: Path, prev: str, length: int) -> Iterator[Line]:
+def parse_more(data: bytes, path: Path, prev: str, length: int) -> Iterator[JournalLine]:
     """As `parse_lines`, for what follows the first `length` lines, the last of which has the hash `prev`."""
     for seq, text in enumerate(data.split(b"\n")[:-1], length + 1):
         number = len(_HEADER_KEYS) + 1 + seq
         body = _parse_line(text, seq, prev, path, number)
         prev = str(body["hash"])
-        yield Line(body, _events(body, path, number, frozenset(EVENT_TYPES)))
+        yield JournalLine(body, _events(body, path, number, frozenset(EVENT_TYPES)))
 
 
 def _check_header(header: bytes, path: Path) -> None:
@@ -188,7 +190,8 @@ def _events(body: dict[str, Any], path: Path, number: int, wanted: Container[str
 def _damaged(path: Path, number: int, what: str) -> NoReturn:
     raise Unusable(
         f"The journal is damaged: {path}, line {number}: {what}. Nothing was changed.",
-        f"Move the file away; `agentforge continue {path.parent.name}` then restores the last accepted stage.",
+        f"Move the file away; `agentforge continue {path.parent.name}` then restores the last accepted "
+        "stage.",
     )
 
 

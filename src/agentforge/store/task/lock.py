@@ -70,7 +70,7 @@ class DriverLock:
                 holder = os.pread(fd, 200, 0).decode(errors="replace")
                 os.close(fd)
                 if time.monotonic() > deadline or _is_alive(holder):
-                    raise self._taken(holder) from None
+                    raise self._refusal(holder) from None
                 time.sleep(_LOOK_S)  # its driver is gone; the last of its children are about to be
                 continue
             except OSError as error:
@@ -78,7 +78,7 @@ class DriverLock:
                 raise Unusable(f"{self._path} cannot be locked: {error}.") from error
             os.close(fd)  # somebody removed the file between our two calls
 
-    def _taken(self, text: str) -> LockTaken:
+    def _refusal(self, text: str) -> LockTaken:
         found = _HOLDER.fullmatch(text)
         who = f"process {found[1]}, since {found[2]}" if found else "its process is not known"
         return LockTaken(

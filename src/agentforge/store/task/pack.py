@@ -84,7 +84,7 @@ class Pack:
         return self.put_json({"blocks": [[name, self.put(text)] for name, text in blocks]})
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
-        """The named texts of `put_blocks`."""
+        """The named texts that `put_blocks` stored under this hash."""
         value = self.get_json(ref)
         blocks = value.get("blocks") if isinstance(value, dict) else None
         if not isinstance(blocks, list):
@@ -99,7 +99,7 @@ class Pack:
                 self._dirty = False
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Closes the file, if it is open."""
         with self._lock:
             if self._fd is not None:
                 os.close(self._fd)

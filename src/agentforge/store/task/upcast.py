@@ -45,8 +45,8 @@ _OF_REPLY = ("ref", "usage", "cost", "actions", "priced", "signal", "mistake", "
 def _name_runs(event: Recorded) -> Recorded:
     """From version 1, where an event named the seat of a reviewer, and nothing if it was the worker's.
 
-    Since version 2 every event of a run names the run; the reply and what a task was started with are values of
-    their own.
+    Since version 2 every event of a run names the run; the reply and what a task was started with are values
+    of their own.
     """
     kind = event["type"]
     if kind == "task_created":

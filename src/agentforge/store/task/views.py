@@ -23,13 +23,15 @@ from agentforge.system.files import disk_errors, write_atomic
 from agentforge.system.unlinked import read_unlinked
 
 Progress = Literal["done", "covered", "under_way", "left"]
-Word = Literal["pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"]
+StateWord = Literal[
+    "pending", "in_progress", "escalated", "awaiting_decision", "completed", "failed", "aborted"
+]
 
 _DECISIONS = frozenset({"budget", "permission", "replan"})
 """Questions that no work can answer: a person chooses. The other kinds mean that the work is stuck."""
 
 
-def north_star_word(state: State) -> Word:
+def north_star_word(state: State) -> StateWord:
     """The task's status in the words of the dashboard."""
     match state.status:
         case "draft" | "planned" | "approved" | "scheduled":
@@ -92,7 +94,7 @@ def plan(state: State) -> tuple[Planned, ...]:
 
 
 def dollars(micro_usd: int) -> str:
-    """Money as exact text."""
+    """An amount in dollars with all six decimals, such as `0.012300`."""
     return f"{micro_usd // 1_000_000}.{micro_usd % 1_000_000:06d}"
 
 
@@ -112,7 +114,7 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
 
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
-    """`state.yaml`."""
+    """The content of `state.yaml`."""
     wanted = state.artifact("specification")
     bill = state.spent.plus(state.unaccounted)
     return {

@@ -26,7 +26,7 @@ _MOST_BYTES = 800_000
 
 
 class Approved(NamedTuple):
-    """One line of the record."""
+    """One approval that a person gave, with the task and the call it was for."""
 
     approval: Approval
     task: str

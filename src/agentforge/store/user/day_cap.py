@@ -5,7 +5,7 @@ transaction.
 from dataclasses import dataclass
 
 from agentforge.core.values import Amount
-from agentforge.store.task.calls import Call
+from agentforge.store.task.calls import ModelCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Refusal:
     sentence: str
 
 
-def refusal(call: Call, cap: DayCap, used: Amount) -> Refusal | None:
+def refusal(call: ModelCall, cap: DayCap, used: Amount) -> Refusal | None:
     """Why the call may not be sent beside all that is `used` on its day; None: it fits."""
     if cap.tokens is not None and used.tokens + call.reserved.tokens > cap.tokens:
         return Refusal(

@@ -14,7 +14,7 @@ from typing import Self, TypeVar
 
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
-from agentforge.store.layout import Project, TaskFiles
+from agentforge.store.layout import ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Times, utc_now
 from agentforge.store.task.views import north_star_word
@@ -26,8 +26,8 @@ _VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One task in a list."""
+class TaskRow:
+    """What a list of tasks shows of one task."""
 
     repo: str
     task_id: str
@@ -46,7 +46,7 @@ class Row:
     journal_mtime_ns: int
 
 
-_NAMES = tuple(field.name for field in fields(Row))
+_NAMES = tuple(field.name for field in fields(TaskRow))
 _CREATE = f"CREATE TABLE IF NOT EXISTS tasks ({', '.join(_NAMES)}, PRIMARY KEY (repo, task_id)) WITHOUT ROWID"
 _SELECT = f"SELECT {', '.join(_NAMES)} FROM tasks"  # noqa: S608 - names of our own fields
 _INSERT = f"INSERT OR REPLACE INTO tasks VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608 - question marks
@@ -72,16 +72,16 @@ class Index:
             return
         self._save([_row(str(repo), journal.state, journal.times, info)], [])
 
-    def rows(self, repo: Path | None = None) -> list[Row]:
+    def rows(self, repo: Path | None = None) -> list[TaskRow]:
         """The tasks of a checkout, or of every checkout that is known, newest first. Each row is as fresh as
         its journal.
         """
         known = {(row.repo, row.task_id): row for row in self._load()}
         repos = {row.repo for row in known.values()} if repo is None else {str(repo)}
-        found: list[Row] = []
-        changed: list[Row] = []
+        found: list[TaskRow] = []
+        changed: list[TaskRow] = []
         for name in sorted(repos):
-            for files, info in _journals(Project(Path(name))):
+            for files, info in _journals(ProjectFiles(Path(name))):
                 row = known.pop((name, files.task_id), None)
                 if row is None or (row.journal_size, row.journal_mtime_ns) != (
                     info.st_size,
@@ -95,7 +95,7 @@ class Index:
         return sorted(found, key=lambda row: (row.updated, row.task_id), reverse=True)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Closes the database, if it is open."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -109,10 +109,10 @@ class Index:
     ) -> None:
         self.close()
 
-    def _load(self) -> list[Row]:
-        return self._try(lambda database: [Row(*values) for values in database.execute(_SELECT)]) or []
+    def _load(self) -> list[TaskRow]:
+        return self._try(lambda database: [TaskRow(*values) for values in database.execute(_SELECT)]) or []
 
-    def _save(self, rows: list[Row], gone: list[Row]) -> None:
+    def _save(self, rows: list[TaskRow], gone: list[TaskRow]) -> None:
         def work(database: sqlite3.Connection) -> None:
             with database:
                 database.executemany(_INSERT, [astuple(row) for row in rows])
@@ -167,7 +167,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _journals(project: Project) -> Iterator[tuple[TaskFiles, os.stat_result]]:
+def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result]]:
     try:
         names = sorted(entry.name for entry in os.scandir(project.tasks))
     except OSError:
@@ -178,11 +178,11 @@ def _journals(project: Project) -> Iterator[tuple[TaskFiles, os.stat_result]]:
             yield files, files.journal.lstat()
 
 
-def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:
+def _read(repo: str, files: TaskFiles, info: os.stat_result) -> TaskRow:
     try:
         journal = Journal.open(files, utc_now, write=False)
     except UserError as error:
-        return Row(
+        return TaskRow(
             repo,
             files.task_id,
             "unreadable",
@@ -200,9 +200,9 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> Row:
     return _row(repo, journal.state, journal.times, info)
 
 
-def _row(repo: str, state: State, times: Times, info: os.stat_result) -> Row:
+def _row(repo: str, state: State, times: Times, info: os.stat_result) -> TaskRow:
     bill = state.spent.plus(state.unaccounted)
-    return Row(
+    return TaskRow(
         repo=repo,
         task_id=state.task_id,
         status=state.status,

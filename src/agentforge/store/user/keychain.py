@@ -21,7 +21,7 @@ class SystemKeychain:
     """
 
     def get(self, name: str) -> str | None:
-        """The key of that name."""
+        """The key of that name; None if there is none."""
         from keyring.errors import KeyringError  # noqa: PLC0415 - as the class says
 
         backend = trusted_backend()

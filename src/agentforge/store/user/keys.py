@@ -19,7 +19,7 @@ from agentforge.store.user.own_files import locked, read_own, replace_own
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.known import remember
 
-Source = Literal["environment", "file", "keychain"]
+KeySource = Literal["environment", "file", "keychain"]
 _SAME = MappingProxyType({"openai-responses": "openai"})
 """Two wires of one account have one key."""
 _SHOWN, _LONG_ENOUGH = 4, 16
@@ -30,7 +30,7 @@ class Key:
     """A key, and where it is from."""
 
     text: str = field(repr=False)
-    source: Source
+    source: KeySource
 
     @property
     def hint(self) -> str:
@@ -42,7 +42,7 @@ class Keychain(Protocol):
     """The system's own store of secrets."""
 
     def get(self, name: str) -> str | None:
-        """The key of that name."""
+        """The key of that name; None if there is none."""
         ...
 
     def put(self, name: str, text: str) -> bool:
@@ -54,8 +54,8 @@ class Keychain(Protocol):
         ...
 
 
-class _File(NamedTuple):
-    """What the file holds."""
+class _KeysFile(NamedTuple):
+    """The content of `keys.yaml`."""
 
     keys: Mapping[str, str] = MappingProxyType({})
     keychain: tuple[str, ...] = ()
@@ -88,14 +88,14 @@ class KeyStore:
         """
         given = (self._environ.get(variable) or "").strip() if variable else ""
         if given:
-            return _told(Key(given, "environment"))
+            return _hidden_in_output(Key(given, "environment"))
         name = _SAME.get(provider, provider)
         with self._lock:
             if name not in self._found:
                 self._found[name] = self._stored(name)
             return self._found[name]
 
-    def put(self, provider: str, text: str, *, in_file: bool = False) -> Source:
+    def put(self, provider: str, text: str, *, in_file: bool = False) -> KeySource:
         """Keep a key: in the keychain if there is one, else, or if so wished, in the file."""
         name, text = _SAME.get(provider, provider), checked(text)
         remember(text)
@@ -104,15 +104,15 @@ class KeyStore:
             file = self._read()
             others = {other: key for other, key in file.keys.items() if other != name}
             if not in_file and self._keychain is not None and self._keychain.put(name, text):
-                self._write(_File(others, (*(each for each in file.keychain if each != name), name)))
+                self._write(_KeysFile(others, (*(each for each in file.keychain if each != name), name)))
                 return "keychain"
-            self._write(_File({**others, name: text}, file.keychain))
+            self._write(_KeysFile({**others, name: text}, file.keychain))
             return "file"
 
-    def drop(self, provider: str) -> tuple[Source, ...]:
+    def drop(self, provider: str) -> tuple[KeySource, ...]:
         """Forget a key; the places where there was one."""
         name = _SAME.get(provider, provider)
-        found: list[Source] = []
+        found: list[KeySource] = []
         with self._lock, locked(self._path):
             self._found.pop(name, None)
             file = self._read()
@@ -122,18 +122,18 @@ class KeyStore:
                 found.append("keychain")
             if name in file.keys or name in file.keychain:
                 left = {other: key for other, key in file.keys.items() if other != name}
-                self._write(_File(left, tuple(each for each in file.keychain if each != name)))
+                self._write(_KeysFile(left, tuple(each for each in file.keychain if each != name)))
         return tuple(found)
 
     def _stored(self, name: str) -> Key | None:
         file = self._read()
         if text := file.keys.get(name):
-            return _told(Key(text, "file"))
+            return _hidden_in_output(Key(text, "file"))
         if name in file.keychain and self._keychain is not None and (text := self._keychain.get(name)):
-            return _told(Key(text, "keychain"))
+            return _hidden_in_output(Key(text, "keychain"))
         return None
 
-    def _read(self) -> _File:
+    def _read(self) -> _KeysFile:
         """The file, if it is the user's alone. Its values reach no message."""
         advice = f"Make it yours alone with `chmod 600 {self._path}`"
         try:
@@ -143,7 +143,7 @@ class KeyStore:
         except OSError as error:
             raise UsageError(f"{self._path} cannot be read: {error.strerror}.") from None
         if data is None:
-            return _File()
+            return _KeysFile()
         if stat.S_IMODE(self._path.lstat().st_mode) & 0o077:
             raise UsageError(
                 f"{self._path} is not used: others on this machine can read it.",
@@ -151,7 +151,7 @@ class KeyStore:
             )
         return _parsed(data, self._path)
 
-    def _write(self, file: _File) -> None:
+    def _write(self, file: _KeysFile) -> None:
         document = {"keys": dict(sorted(file.keys.items())), "keychain": sorted(file.keychain)}
         replace_own(
             self._path, strict_yaml.dump({name: value for name, value in document.items() if value}).encode()
@@ -170,7 +170,7 @@ def checked(text: str) -> str:
     return text
 
 
-def _parsed(data: bytes, path: Path) -> _File:
+def _parsed(data: bytes, path: Path) -> _KeysFile:
     """Strict, and silent about the content: what is wrong may be a key in the wrong place."""
     try:
         document = strict_yaml.load(data.decode("utf-8"), path.name)
@@ -184,10 +184,13 @@ def _parsed(data: bytes, path: Path) -> _File:
             and isinstance(keychain, list)
             and all(isinstance(text, str) for text in keys.values())
         ):
-            return _File({name: checked(str(text)) for name, text in keys.items()}, tuple(map(str, keychain)))
+            return _KeysFile(
+                {name: checked(str(text)) for name, text in keys.items()}, tuple(map(str, keychain))
+            )
     raise UsageError(f"{path} is not used: it is no mapping such as `keys: {{openai: …}}`.")
 
 
-def _told(key: Key) -> Key:
+def _hidden_in_output(key: Key) -> Key:
+    """The key itself, after redaction has learned it."""
     remember(key.text)
     return key

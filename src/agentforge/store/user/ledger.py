@@ -1,8 +1,10 @@
-"""The ledger: what every call of a user cost, over all tasks and processes, and the cap of a day that none of them passes.
+"""The ledger: what every call of a user cost, over all tasks and processes, and the cap of a day that none of
+them passes.
 
-SQLite, in a file of its own beside the index. It can be built again from the journals, and is whenever it is new or damaged. A
-reservation is one transaction: whoever comes second sees the first. What is reserved counts until the task's journal says how the
-call ended; a process that died frees nothing. A day is the UTC day of the sending.
+SQLite, in a file of its own beside the index. It can be built again from the journals, and is whenever it is
+new or damaged. A reservation is one transaction: whoever comes second sees the first. What is reserved counts
+until the task's journal says how the call ended; a process that died frees nothing. A day is the UTC day of
+the sending.
 """
 
 import contextlib
@@ -17,8 +19,8 @@ from typing import Self, TypeVar
 
 from agentforge.core.errors import Unusable, UserError
 from agentforge.core.values import Amount, Delivery, Usage
-from agentforge.store.layout import Home, Project, TaskFiles
-from agentforge.store.task.calls import Call, journal_calls
+from agentforge.store.layout import Home, ProjectFiles, TaskFiles
+from agentforge.store.task.calls import ModelCall, journal_calls
 from agentforge.store.user.day_cap import DayCap, Refusal, refusal
 from agentforge.store.user.index import Index
 from agentforge.store.user.own_files import locked
@@ -30,24 +32,28 @@ _WAIT_S = 30.0
 """A whole rebuild of another process may come first."""
 _SCHEMA = (
     """CREATE TABLE calls (
-        id INTEGER PRIMARY KEY, repo TEXT, task TEXT, key TEXT, day TEXT, lane TEXT, stage TEXT, role TEXT, tier TEXT, model TEXT,
-        delivery TEXT, reserved_tokens INTEGER, reserved_micro_usd INTEGER, state TEXT, input_tokens INTEGER, output_tokens INTEGER,
-        cached_tokens INTEGER, written_tokens INTEGER, tokens INTEGER, micro_usd INTEGER)""",
+        id INTEGER PRIMARY KEY, repo TEXT, task TEXT, key TEXT, day TEXT, lane TEXT, stage TEXT, role TEXT,
+        tier TEXT, model TEXT, delivery TEXT, reserved_tokens INTEGER, reserved_micro_usd INTEGER, state TEXT,
+        input_tokens INTEGER, output_tokens INTEGER, cached_tokens INTEGER, written_tokens INTEGER,
+        tokens INTEGER, micro_usd INTEGER)""",
     "CREATE INDEX calls_by_key ON calls (repo, task, key)",
     "CREATE INDEX calls_by_day ON calls (day)",
-    "CREATE TABLE outcomes (tier TEXT, spec TEXT, good INTEGER, calls INTEGER, PRIMARY KEY (tier, spec)) WITHOUT ROWID",
+    """CREATE TABLE outcomes (
+        tier TEXT, spec TEXT, good INTEGER, calls INTEGER, PRIMARY KEY (tier, spec)) WITHOUT ROWID""",
 )
 _INSERT = f"INSERT INTO calls VALUES (NULL, {', '.join('?' * 19)})"  # noqa: S608 - question marks
 _ALL = "repo = ? AND task = ? AND key = ? AND state = 'reserved'"
 _ONE = f"id = (SELECT max(id) FROM calls WHERE {_ALL})"  # noqa: S608 - our own columns
 _LOST = "state = 'lost', tokens = reserved_tokens, micro_usd = reserved_micro_usd"
-_USED = """SELECT count(*), coalesce(sum(CASE WHEN state = 'reserved' THEN reserved_tokens ELSE tokens END), 0),
-    coalesce(sum(CASE WHEN state = 'reserved' THEN reserved_micro_usd ELSE micro_usd END), 0) FROM calls WHERE day = ?"""
+_USED = """SELECT count(*),
+    coalesce(sum(CASE WHEN state = 'reserved' THEN reserved_tokens ELSE tokens END), 0),
+    coalesce(sum(CASE WHEN state = 'reserved' THEN reserved_micro_usd ELSE micro_usd END), 0)
+    FROM calls WHERE day = ?"""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskTotal:
-    """What one task used."""
+    """The calls, tokens and money that one task used."""
 
     task: str
     lane: str
@@ -79,7 +85,7 @@ class Ledger:
 
     @classmethod
     def of(cls, home: Home, notice: Callable[[str], None]) -> Self:
-        """The ledger of a user; a new one is built from the journals of every checkout that the index knows."""
+        """The ledger of a user; a new one is built from the journals of all checkouts in the index."""
 
         def repos() -> Iterable[Path]:
             with Index(home.index, notice) as index:
@@ -87,8 +93,10 @@ class Ledger:
 
         return cls(ledger_file(home), repos, notice)
 
-    def reserve(self, call: Call, cap: DayCap) -> Refusal | None:
-        """Set the call's worst case aside, or refuse it. With a cap, a ledger that cannot be written refuses too: `Unusable`."""
+    def reserve(self, call: ModelCall, cap: DayCap) -> Refusal | None:
+        """Set the call's worst case aside, or refuse it. With a cap, a ledger that cannot be written is
+        `Unusable`.
+        """
 
         def work(database: sqlite3.Connection) -> Refusal | None:
             no = refusal(call, cap, _used(database, call.day))
@@ -101,8 +109,10 @@ class Ledger:
         self._try(work)
         return None
 
-    def settle(self, call: Call, usage: Usage, micro_usd: int | None, delivery: Delivery = "live") -> None:
-        """An answer came: what it cost takes the place of what was set aside. `call` is the one that was reserved."""
+    def settle(
+        self, call: ModelCall, usage: Usage, micro_usd: int | None, delivery: Delivery = "live"
+    ) -> None:
+        """An answer came: what it cost takes the place of what was set aside for `call`."""
         tokens = usage.input_tokens + usage.output_tokens
         counts = (
             usage.input_tokens,
@@ -113,21 +123,23 @@ class Ledger:
             micro_usd,
             delivery,
         )
-        names = "input_tokens = ?, output_tokens = ?, cached_tokens = ?, written_tokens = ?, tokens = ?, micro_usd = ?, delivery = ?"
-        self._end(call, f"state = 'settled', {names}", counts)
+        changes = """state = 'settled', input_tokens = ?, output_tokens = ?, cached_tokens = ?,
+            written_tokens = ?, tokens = ?, micro_usd = ?, delivery = ?"""
+        self._end(call, changes, counts)
 
-    def lost(self, call: Call) -> None:
+    def lost(self, call: ModelCall) -> None:
         """No answer came, and it may be on the provider's bill: it counts at its worst."""
         self._end(call, _LOST, ())
 
-    def release(self, call: Call) -> None:
+    def release(self, call: ModelCall) -> None:
         """Nothing left this machine, or the provider surely billed nothing."""
         self._end(call, "state = 'failed', tokens = 0, micro_usd = 0", ())
 
     def catch_up(self, repo: Path, files: TaskFiles) -> None:
         """Bring a task's calls in line with its journal. What the journal does not know stays, as lost.
 
-        For a driver that goes on with a task, once its start is on record: by then the calls that its predecessor left are lost there.
+        For a driver that goes on with a task, once its start is on record: by then the calls that its
+        predecessor left are lost there.
         """
         found = journal_calls(files.journal, str(repo))
 
@@ -137,7 +149,8 @@ class Ledger:
             keys = {call.key for call in found}
             for (key,) in database.execute(query, place).fetchall():
                 if key not in keys:
-                    database.execute(f"UPDATE calls SET {_LOST} WHERE {_ALL}", (*place, key))  # noqa: S608 - our own columns
+                    statement = f"UPDATE calls SET {_LOST} WHERE {_ALL}"  # noqa: S608 - our own columns
+                    database.execute(statement, (*place, key))
             for call in found:
                 _bring_in_line(database, call)
 
@@ -172,7 +185,7 @@ class Ledger:
         return {(tier, spec): (good, calls) for tier, spec, good, calls in rows}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Closes the database, if it is open."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -186,19 +199,22 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _end(self, call: Call, changes: str, values: tuple[object, ...]) -> None:
+    def _end(self, call: ModelCall, changes: str, values: tuple[object, ...]) -> None:
         place = (call.repo, call.task, call.key)
 
         def work(database: sqlite3.Connection) -> None:
-            if database.execute(f"UPDATE calls SET {changes} WHERE {_ONE}", (*values, *place)).rowcount == 0:  # noqa: S608 - our own columns
+            statement = f"UPDATE calls SET {changes} WHERE {_ONE}"  # noqa: S608 - our own columns
+            if database.execute(statement, (*values, *place)).rowcount == 0:
                 # Set aside in a file that was taken away since: the call was made all the same.
                 database.execute(_INSERT, _row(call))
-                database.execute(f"UPDATE calls SET {changes} WHERE {_ONE}", (*values, *place))  # noqa: S608 - as above
+                database.execute(statement, (*values, *place))
 
         self._try(work)
 
     def _try(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What `work` makes of the ledger; where it cannot be used, None and a notice, because the journals know it all."""
+        """What `work` returns; None and a notice where the ledger cannot be used: the
+        journals know it all.
+        """
         try:
             return self._do(work)
         except Unusable as error:
@@ -287,12 +303,13 @@ def _used(database: sqlite3.Connection, day: str) -> Amount:
 
 def _count(database: sqlite3.Connection, tier: str, spec: str, good: int, calls: int) -> None:
     database.execute(
-        "INSERT INTO outcomes VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET good = good + excluded.good, calls = calls + excluded.calls",
+        """INSERT INTO outcomes VALUES (?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET good = good + excluded.good, calls = calls + excluded.calls""",
         (tier, spec, good, calls),
     )
 
 
-def _bring_in_line(database: sqlite3.Connection, call: Call) -> None:
+def _bring_in_line(database: sqlite3.Connection, call: ModelCall) -> None:
     known = database.execute(
         "SELECT id, state FROM calls WHERE repo = ? AND task = ? AND key = ? ORDER BY id DESC LIMIT 1",
         (call.repo, call.task, call.key),
@@ -304,7 +321,7 @@ def _bring_in_line(database: sqlite3.Connection, call: Call) -> None:
     database.execute(_INSERT, _row(call))
 
 
-def _row(call: Call) -> tuple[object, ...]:
+def _row(call: ModelCall) -> tuple[object, ...]:
     names = (
         call.repo,
         call.task,
@@ -327,8 +344,8 @@ def _row(call: Call) -> tuple[object, ...]:
     return (*names, call.reserved.tokens, money, call.state, *usage, call.tokens, call.micro_usd)
 
 
-def _journal_calls(repo: Path, notice: Callable[[str], None]) -> Iterable[Call]:
-    for path in sorted(Project(repo).tasks.glob("*/actions.yaml")):
+def _journal_calls(repo: Path, notice: Callable[[str], None]) -> Iterable[ModelCall]:
+    for path in sorted(ProjectFiles(repo).tasks.glob("*/actions.yaml")):
         try:
             yield from journal_calls(path, str(repo))
         except UserError as error:

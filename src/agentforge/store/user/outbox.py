@@ -3,7 +3,7 @@ has taken them.
 
 ~/.agentforge/batches/<box>/         what may share a batch: one provider, model and credential
     requests/<id>.json               on disk before anything is submitted; removed when its task has the
-    answer on record
+                                     answer on record
     sent/<name>.json                 the intent with its ids, then the ticket, then the end
     results/<name>.jsonl             one line per request, written once
     lock                             held by whoever talks to the provider
@@ -32,7 +32,7 @@ KEPT_MS = 30 * 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One request in the outbox."""
+    """One request in the outbox, without its body."""
 
     id: str
     owner: str
@@ -48,7 +48,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class BatchRecord:
     """A batch: about to be submitted, submitted, or over."""
 
     name: str
@@ -73,7 +73,7 @@ def _now_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What may share a batch."""
+    """The requests and batches of one provider, model and key: only these may share a batch."""
 
     root: Path
     now_ms: Callable[[], int] = _now_ms
@@ -133,29 +133,29 @@ class Box:
             self._request(identity).unlink(missing_ok=True)
 
     def waits_for(self, identity: str) -> bool:
-        """Whether somebody still does."""
+        """Whether somebody still waits for the answer to a request."""
         return self._request(identity).exists()
 
     # ------------------------------------------------------------------ batches
 
-    def intend(self, items: Iterable[Waiting]) -> Sent:
-        """What is about to be submitted, on the disk."""
+    def intend(self, items: Iterable[Waiting]) -> BatchRecord:
+        """Records, on the disk, a batch that is about to be submitted."""
         items = list(items)
         name = f"{self.now_ms():013}-{secrets.token_hex(6)}"
-        sent = Sent(name, self.now_ms(), {item.id: item.tries for item in items}, items[0].group)
+        sent = BatchRecord(name, self.now_ms(), {item.id: item.tries for item in items}, items[0].group)
         self.write(sent)
         return sent
 
-    def write(self, sent: Sent) -> None:
-        """A batch as it stands now."""
+    def write(self, sent: BatchRecord) -> None:
+        """Stores the record of a batch as it is now."""
         write_atomic(self._sent(sent.name), json.dumps({**asdict(sent), "ids": dict(sent.ids)}).encode())
 
-    def batches(self) -> list[Sent]:
+    def batches(self) -> list[BatchRecord]:
         """All that are not cleared away, the oldest first."""
         found = [_batch(place) for place in _listing(self.root / "sent")]
         return sorted((sent for sent in found if sent is not None), key=lambda sent: sent.name)
 
-    def batch_of(self, waiting: Waiting) -> Sent | None:
+    def batch_of(self, waiting: Waiting) -> BatchRecord | None:
         """The batch that holds this try of a request."""
         return next((sent for sent in self.batches() if sent.ids.get(waiting.id) == waiting.tries), None)
 
@@ -164,7 +164,7 @@ class Box:
         held = {(name, tries) for sent in self.batches() for name, tries in sent.ids.items()}
         return [item for item in self.requests() if (item.id, item.tries) not in held]
 
-    def end(self, sent: Sent, results: Iterable[tuple[str, Mapping[str, Json]]]) -> None:
+    def end(self, sent: BatchRecord, results: Iterable[tuple[str, Mapping[str, Json]]]) -> None:
         """Keeps the results, then says that it is over. One line at a time: a batch may be long."""
         place = self.root / "results" / f"{sent.name}.jsonl"
         temporary = place.with_name(f".tmp-{secrets.token_hex(8)}")
@@ -179,7 +179,7 @@ class Box:
             _sync(place.parent)
         self.write(replace(sent, ended=True))
 
-    def result(self, sent: Sent, identity: str) -> dict[str, Any] | None:
+    def result(self, sent: BatchRecord, identity: str) -> dict[str, Any] | None:
         """What came for a request; None if its batch is not over, or has nothing for it. The first line
         counts.
         """
@@ -192,8 +192,8 @@ class Box:
         value: dict[str, Any] | None = None if line is None else json.loads(line)
         return value
 
-    def clear(self, sent: Sent) -> None:
-        """All of its requests are answered or given up."""
+    def clear(self, sent: BatchRecord) -> None:
+        """Removes a batch and its results, once all of its requests are answered or given up."""
         with disk_errors():
             (self.root / "results" / f"{sent.name}.jsonl").unlink(missing_ok=True)
             self._sent(sent.name).unlink(missing_ok=True)
@@ -213,17 +213,17 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
-    """All boxes of a user."""
+    """All boxes of a user, one directory each."""
 
     root: Path
     now_ms: Callable[[], int] = field(default=_now_ms)
 
     def box(self, name: str) -> Box:
-        """The box of that name."""
+        """The box of that name, whether or not it exists yet."""
         return Box(self.root / plain_name(name), self.now_ms)
 
     def boxes(self) -> list[Box]:
-        """Those that there are."""
+        """Every box that exists."""
         places = (
             sorted(place for place in self.root.iterdir() if place.is_dir()) if self.root.is_dir() else []
         )
@@ -260,9 +260,9 @@ def _head(path: Path) -> Waiting | None:
         return None
 
 
-def _batch(path: Path) -> Sent | None:
+def _batch(path: Path) -> BatchRecord | None:
     try:
-        return Sent(**json.loads(path.read_bytes()))
+        return BatchRecord(**json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from agentforge.store.user.wishes import Area, Wishes
+    from agentforge.store.user.start_permissions import Area, StartPermissions
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -55,11 +55,13 @@ def permission_flags(command: F) -> F:
     return command
 
 
-def wishes_of(areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool) -> "Wishes":
+def permissions_of(
+    areas: "tuple[Area, ...]", *, strict: bool, non_interactive: bool, yes: bool
+) -> "StartPermissions":
     """The flags as the value that is kept for the task."""
-    from agentforge.store.user.wishes import Wishes
+    from agentforge.store.user.start_permissions import StartPermissions
 
-    return Wishes(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)
+    return StartPermissions(frozenset(areas), strict=strict, interactive=not non_interactive, yes=yes)
 
 
 def at_terminal() -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentforge.core.errors import Unusable
 from agentforge.system import processes
 from agentforge.system.files import disk_trouble
-from agentforge.system.git.objects import Found, Known, Reader, ReaderLost, Start, parse
+from agentforge.system.git.objects import GitObject, Known, Reader, ReaderCommand, ReaderLost, parse
 from agentforge.system.processes import Completed
 from agentforge.system.programs import search_path
 
@@ -131,8 +131,8 @@ def failure(completed: Completed, args: Sequence[str]) -> Unusable:
     )
     if any("promisor remote" in line for line in lines):
         return Unusable(
-            "This is a partial clone, and AgentForge fetches nothing by itself: the repository's settings say "
-            "which programs would do that.",
+            "This is a partial clone, and AgentForge fetches nothing by itself: the repository's settings "
+            "say which programs would do that.",
             "Fetch what is missing with `git fetch --refetch --no-filter`, and go on.",
         )
     return Unusable(f"`git {args[0]}` failed: {said}.")
@@ -155,7 +155,7 @@ class GitCall:
     reader: Reader = field(default_factory=Reader, compare=False, repr=False)
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> GitObject | None:
         """The object that a name or an expression means, read by the process that stays open; None if there
         is none.
         """
@@ -167,9 +167,9 @@ class GitCall:
         except ReaderLost:
             return parse(self.run(*_READ, input=os.fsencode(name) + b"\n").out)
 
-    def _start_reader(self) -> Start:
+    def _start_reader(self) -> ReaderCommand:
         place = {"GIT_DIR": str(self.own_dir), "GIT_WORK_TREE": str(self.top)}
-        return Start(_argv(_READ, self.config), self.top, _environment(place, self.top))
+        return ReaderCommand(_argv(_READ, self.config), self.top, _environment(place, self.top))
 
     def run(
         self,

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-Kind = Literal["missing", "file", "directory", "special"]
+MirrorKind = Literal["missing", "file", "directory", "special"]
 GITLINK = "160000"
 _SHA256_DIGITS = 64
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> MirrorKind:
     """What git sees at a path: a link is a file, and a socket or a pipe is nothing it can hold."""
     try:
         mode = path.lstat().st_mode
@@ -77,7 +77,7 @@ def make_writable(root: Path) -> None:
         ]
 
 
-def stays(path: Path, kind: Kind, staged: tuple[str, str] | None) -> bool:
+def stays(path: Path, kind: MirrorKind, staged: tuple[str, str] | None) -> bool:
     """Whether a path that git takes for changed is as it was.
 
     That is a submodule that is not checked out, or a file that nobody touched, but whose line ends attributes

@@ -23,8 +23,8 @@ MOST_KEPT = 64 << 20
 T = TypeVar("T")
 
 
-class Found(NamedTuple):
-    """An object."""
+class GitObject(NamedTuple):
+    """One object of the repository: its id, its kind (`blob`, `tree`, `commit` or `tag`) and its content."""
 
     oid: str
     kind: str
@@ -38,8 +38,8 @@ class ReaderLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """How a reader is started."""
+class ReaderCommand:
+    """The command line, directory and environment of a `git cat-file --batch`."""
 
     argv: Sequence[str]
     cwd: Path
@@ -51,25 +51,25 @@ def is_id(name: str) -> bool:
     return len(name) in _ID_DIGITS and not name.strip("0123456789abcdef")
 
 
-class _Header(NamedTuple):
+class _ObjectHeader(NamedTuple):
     oid: str
     kind: str
     size: int
 
 
-def _header(line: bytes) -> _Header | None:
-    """What is announced; None if there is no such object."""
+def _header(line: bytes) -> _ObjectHeader | None:
+    """Parses the header of an answer; None if git has no such object."""
     fields = line.rsplit(b" ", 2)
     if len(fields) != 3 or fields[1] not in _KINDS or not fields[2].isdigit():
         return None
-    return _Header(fields[0].decode(), fields[1].decode(), int(fields[2]))
+    return _ObjectHeader(fields[0].decode(), fields[1].decode(), int(fields[2]))
 
 
-def parse(out: bytes) -> Found | None:
+def parse(out: bytes) -> GitObject | None:
     """The one answer of a `cat-file --batch` that has ended."""
     line, _, body = out.partition(b"\n")
     header = _header(line)
-    return Found(header.oid, header.kind, body[: header.size]) if header else None
+    return GitObject(header.oid, header.kind, body[: header.size]) if header else None
 
 
 class Reader:
@@ -86,8 +86,8 @@ class Reader:
         self._rest = b""
         self._end: Callable[[], object] = lambda: None
 
-    def find(self, name: str, start: Callable[[], Start], timeout_s: float) -> Found | None:
-        """What a name means; None if nothing. The name has no line break."""
+    def find(self, name: str, start: Callable[[], ReaderCommand], timeout_s: float) -> GitObject | None:
+        """Looks up the object that a name stands for; None if there is none. The name has no line break."""
         with self._mine:
             try:
                 child = self._ready(start)
@@ -97,7 +97,7 @@ class Reader:
                 if header is None:
                     return None
                 data = self._bytes(child, header.size + 1, deadline)[:-1]  # a line break follows the content
-                return Found(header.oid, header.kind, data)
+                return GitObject(header.oid, header.kind, data)
             except (OSError, ValueError) as error:
                 self._close()
                 raise ReaderLost(str(error)) from error
@@ -105,7 +105,7 @@ class Reader:
                 self._close()  # an answer that was not read to its end would be taken for the next one's
                 raise
 
-    def _ready(self, start: Callable[[], Start]) -> subprocess.Popen[bytes]:
+    def _ready(self, start: Callable[[], ReaderCommand]) -> subprocess.Popen[bytes]:
         if self._child is None or self._started_by != os.getpid():
             how = start()
             self._child = subprocess.Popen(

@@ -14,7 +14,7 @@ OLDEST = (2, 30)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RepositoryPaths:
     """Where a repository is, and which of its settings have to be switched off."""
 
     top: Path
@@ -23,7 +23,7 @@ class Found:
     config: tuple[str, ...]
 
 
-def find(path: Path) -> Found:
+def find(path: Path) -> RepositoryPaths:
     """The repository whose checkout holds `path`."""
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory.")
@@ -40,7 +40,7 @@ def find(path: Path) -> Found:
             "Rename the directory.",
         )
     _, common, own, top = answers
-    return Found(
+    return RepositoryPaths(
         top=Path(top), git_dir=(path / common).resolve(), own_dir=Path(own), config=_without_filters(path)
     )
 

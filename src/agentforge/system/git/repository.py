@@ -70,7 +70,7 @@ class Lines(NamedTuple):
 
 
 class Git(GitCall):
-    """A repository with a checkout."""
+    """A git repository with a checkout, and every git operation that we use on it."""
 
     __slots__ = ()
 
@@ -164,7 +164,7 @@ class Git(GitCall):
         return self.text("hash-object", "-w", "--no-filters", "--stdin", input=data)
 
     def ls_tree(self, tree: str) -> list[TreeEntry]:
-        """Every entry, in all directories."""
+        """Every file, link and submodule of a tree, with those of all its directories."""
         return list(self._lasting(("ls-tree", "-r", "-z", "--full-tree", tree), _entries, [tree]))
 
     def overlay_tree(self, base_tree: str, changes: Mapping[str, tuple[str, str] | None]) -> str:

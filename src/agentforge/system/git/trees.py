@@ -9,14 +9,14 @@ _SHA256_DIGITS = 64
 _KINDS = {TREE: "tree", "160000": "commit"}
 
 
-class Entry(NamedTuple):
-    """What a tree says of one name."""
+class TreeMember(NamedTuple):
+    """The mode and the object id that a tree records for one name."""
 
     mode: str
     oid: str
 
 
-Folder = dict[str, "Folder | Entry"]
+TreeFolder = dict[str, "TreeFolder | TreeMember"]
 
 
 def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[str]]:
@@ -25,7 +25,7 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
 
     A path stands for a file, a link, or with the mode of a tree for a whole tree of that id.
     """
-    top: Folder = {}
+    top: TreeFolder = {}
     for path, (mode, oid) in entries.items():
         *above, name = path.split("/")
         folder = top
@@ -33,19 +33,15 @@ def mktree_input(entries: Mapping[str, tuple[str, str]]) -> tuple[bytes, list[st
             inner = folder.setdefault(part, {})
             assert isinstance(inner, dict), f"{path} is below a file"
             folder = inner
-        folder[name] = Entry(mode, oid)
+        folder[name] = TreeMember(mode, oid)
     records: list[bytes] = []
     oids: list[str] = []
-    _write(
-        top,
-        records,
-        oids,
-        "sha256" if any(len(oid) == _SHA256_DIGITS for _, oid in entries.values()) else "sha1",
-    )
+    uses_sha256 = any(len(oid) == _SHA256_DIGITS for _, oid in entries.values())
+    _write(top, records, oids, "sha256" if uses_sha256 else "sha1")
     return b"\0".join(records), oids
 
 
-def _write(folder: Folder, records: list[bytes], oids: list[str], algorithm: str) -> Entry:
+def _write(folder: TreeFolder, records: list[bytes], oids: list[str], algorithm: str) -> TreeMember:
     """One folder, after the folders in it."""
     found = {
         name: _write(entry, records, oids, algorithm) if isinstance(entry, dict) else entry
@@ -64,7 +60,7 @@ def _write(folder: Folder, records: list[bytes], oids: list[str], algorithm: str
     oid = hashlib.new(algorithm, b"tree %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
     records.append(b"".join(lines))
     oids.append(oid)
-    return Entry(TREE, oid)
+    return TreeMember(TREE, oid)
 
 
 def _bytes(name: str) -> bytes:

@@ -61,7 +61,7 @@ def take_out(text: str) -> tuple[str, int]:
 
 
 def is_random(word: str) -> bool:
-    """Whether nobody chose these letters."""
+    """Whether a word looks like a random token: mixed characters, high entropy, and no encoded text."""
     kinds = [
         0 if letter.isdigit() else 1 if letter.isupper() else 2 if letter.islower() else 3 for letter in word
     ]
@@ -77,7 +77,7 @@ def is_random(word: str) -> bool:
 
 
 def bits(value: str) -> float:
-    """Shannon's entropy per character."""
+    """Shannon's entropy of the text in bits per character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 

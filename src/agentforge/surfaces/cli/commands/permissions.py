@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.flags import wishes_of
+from agentforge.surfaces.cli.flags import permissions_of
 
 if TYPE_CHECKING:
     from agentforge.store.user.grants import GrantRisk
-    from agentforge.store.user.wishes import Area
+    from agentforge.store.user.start_permissions import Area
 
 
 @click.group(
@@ -180,8 +180,8 @@ def explain(  # noqa: PLR0913  each is an option
     from agentforge.surfaces.cli.pages.permissions import decision_fields, print_decision
     from agentforge.surfaces.cli.printing import print_json
 
-    wishes = wishes_of(areas, strict=strict, non_interactive=non_interactive, yes=yes)
-    found = find_out(Path.cwd(), command, wishes, mode=mode_name, sandboxed=sandboxed)
+    given = permissions_of(areas, strict=strict, non_interactive=non_interactive, yes=yes)
+    found = find_out(Path.cwd(), command, given, mode=mode_name, sandboxed=sandboxed)
     if found.problem:
         click.echo(found.problem, err=True)
     if as_data:

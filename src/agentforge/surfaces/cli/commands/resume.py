@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, wishes_of
+from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
 
 if TYPE_CHECKING:
     from agentforge.store.task.engine import EngineName
@@ -61,7 +61,7 @@ def resume(
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
-    wishes = wishes_of(**allowed) if any(allowed.values()) else None
+    permissions = permissions_of(**allowed) if any(allowed.values()) else None
     found = open_task(Path.cwd(), task)
     if take_over:
         for sentence in remote.take_over(found, engine):
@@ -69,5 +69,7 @@ def resume(
     else:
         remote.check_driven_by(found, engine)
     if detach and not remote.waits_by_batch(found):
-        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, wishes))
-    return drive_and_tell(found, partial(driving.resume, wishes=wishes, detach=detach), as_data=as_data)
+        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, permissions))
+    return drive_and_tell(
+        found, partial(driving.resume, permissions=permissions, detach=detach), as_data=as_data
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import click
 
-from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, wishes_of
+from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
 
 if TYPE_CHECKING:
     from agentforge.store.task.engine import EngineName
@@ -164,7 +164,7 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         budget_usd=flags["budget"],
         pipeline=pipeline,
         mode=flags["mode"],
-        wishes=wishes_of(
+        permissions=permissions_of(
             flags["areas"], strict=flags["strict"], non_interactive=flags["non_interactive"], yes=flags["yes"]
         ),
         at_terminal=at_terminal(),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
     from agentforge.core.reply import Json
     from agentforge.store.site import Site
-    from agentforge.store.user.index import Row
+    from agentforge.store.user.index import TaskRow
 
 
 @click.command(
@@ -61,7 +61,7 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
     return 0
 
 
-def _data(site: "Site", row: "Row") -> "dict[str, Json]":
+def _data(site: "Site", row: "TaskRow") -> "dict[str, Json]":
     from agentforge.app.task_list import engine_name
 
     return {
@@ -79,7 +79,7 @@ def _data(site: "Site", row: "Row") -> "dict[str, Json]":
     }
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
+def _cells(row: "TaskRow") -> tuple[str, ...]:
     from agentforge.surfaces.cli.pages.words import money
     from agentforge.system.visible import brief
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from agentforge.app.costs import CallTotal, Savings, add_up, grouped, in_state
 from agentforge.core.reply import Json
-from agentforge.store.task.calls import Call, CallState
+from agentforge.store.task.calls import CallState, ModelCall
 from agentforge.surfaces.cli.pages.words import count, money
 from agentforge.surfaces.cli.printing import table
 
@@ -28,7 +28,7 @@ def _money(total: CallTotal) -> str:
     return "not known" if total.unknown == total.calls else f"{money(total.micro_usd)} + ?"
 
 
-def costs_fields(calls: Sequence[Call], by: str, saved: Savings) -> dict[str, Json]:
+def costs_fields(calls: Sequence[ModelCall], by: str, saved: Savings) -> dict[str, Json]:
     """The whole bill, for a program."""
     answered = in_state(calls, "settled")
     rows: list[Json] = [{by: name, **_fields(add_up(group))} for name, group in grouped(answered, by).items()]
@@ -42,14 +42,14 @@ def costs_fields(calls: Sequence[Call], by: str, saved: Savings) -> dict[str, Js
     }
 
 
-def _outside(calls: Sequence[Call]) -> dict[str, Json]:
+def _outside(calls: Sequence[ModelCall]) -> dict[str, Json]:
     """What is not known to have cost anything: at most its reservation."""
     known = all(call.priced for call in calls)
     most = sum(call.reserved.micro_usd for call in calls) if known else None
     return {"calls": len(calls), "tokens": sum(call.reserved.tokens for call in calls), "micro_usd": most}
 
 
-def costs_page(calls: Sequence[Call], by: str, saved: Savings) -> str:
+def costs_page(calls: Sequence[ModelCall], by: str, saved: Savings) -> str:
     """The whole bill, for a person."""
     answered = in_state(calls, "settled")
     lines = [(name, add_up(group)) for name, group in grouped(answered, by).items()]
@@ -63,7 +63,7 @@ def costs_page(calls: Sequence[Call], by: str, saved: Savings) -> str:
     return "\n".join([table(names, rows, right=frozenset(names[1:])), *_remarks(calls, lines[-1][1], saved)])
 
 
-def _remarks(calls: Sequence[Call], total: CallTotal, saved: Savings) -> Iterable[str]:
+def _remarks(calls: Sequence[ModelCall], total: CallTotal, saved: Savings) -> Iterable[str]:
     words: dict[CallState, str] = {
         "lost": "unaccounted: {} without an answer, at most",
         "reserved": "under way: {}, at most",
@@ -91,7 +91,7 @@ def _saved(what: str, amount: int | None) -> str:
     )
 
 
-def _worst(calls: Sequence[Call]) -> str:
+def _worst(calls: Sequence[ModelCall]) -> str:
     """The most that calls without an answer can have cost, in words."""
     most = _outside(calls)
     known = (

@@ -7,7 +7,7 @@ from agentforge.app.holdups import SLOW_S
 from agentforge.core.reply import Json
 
 if TYPE_CHECKING:
-    from agentforge.engines.temporal.look import Flight
+    from agentforge.engines.temporal.look import PendingActivity
 
 
 def engine_lines(view: EngineView) -> list[str]:
@@ -80,7 +80,7 @@ def lost_page(lost: LostTask) -> str:
     )
 
 
-def _flight(flight: "Flight") -> dict[str, Json]:
+def _flight(flight: "PendingActivity") -> dict[str, Json]:
     return {
         "effect": flight.family,
         "queue": flight.queue,

@@ -1,7 +1,7 @@
 """Grants and decisions, for a person and for programs."""
 
 from agentforge.app.settings_file import spell_command
-from agentforge.commands.permissions import Decision
+from agentforge.commands.permissions import Permission
 from agentforge.store.user.grants import Grant
 from agentforge.surfaces.cli.printing import print_text
 from agentforge.system.visible import brief
@@ -14,7 +14,7 @@ def grant_scope(grant: Grant) -> str:
     return grant.path or "-"
 
 
-def print_decision(decision: Decision) -> None:
+def print_decision(decision: Permission) -> None:
     """The parts of a command, the risk of each, and what would be decided."""
     assessment = decision.assessment
     assert assessment is not None
@@ -36,7 +36,7 @@ def print_decision(decision: Decision) -> None:
     print_text(f"decision  {decision.verdict}: {brief(decision.reason, 300)}")
 
 
-def decision_fields(decision: Decision, mode: str) -> dict[str, object]:
+def decision_fields(decision: Permission, mode: str) -> dict[str, object]:
     """What would be decided, for a program."""
     assessment = decision.assessment
     assert assessment is not None

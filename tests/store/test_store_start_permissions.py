@@ -11,9 +11,15 @@ from agentforge.store.layout import Home
 from agentforge.store.user import approvals
 from agentforge.store.user.approvals import Approved, approved_calls, read_approvals, record_approval
 from agentforge.store.user.grants import Approval
-from agentforge.store.user.wishes import Said, Wishes, read_wishes, wishes_file, write_wishes
+from agentforge.store.user.start_permissions import (
+    StartPermissions,
+    StoredPermissions,
+    permissions_file,
+    read_permissions,
+    write_permissions,
+)
 
-SAID = Wishes(
+SAID = StartPermissions(
     frozenset({"shell", "files"}),
     strict=True,
     interactive=False,
@@ -24,12 +30,12 @@ SAID = Wishes(
 
 
 def test_what_was_said_comes_back_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    path = wishes_file(Home(tmp_path), tmp_path / "pantry", "task-1")
-    assert read_wishes(path) == Said(Wishes())
-    write_wishes(path, SAID)
-    assert read_wishes(path) == Said(SAID)
+    path = permissions_file(Home(tmp_path), tmp_path / "pantry", "task-1")
+    assert read_permissions(path) == StoredPermissions(StartPermissions())
+    write_permissions(path, SAID)
+    assert read_permissions(path) == StoredPermissions(SAID)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert path != wishes_file(Home(tmp_path), tmp_path / "other", "task-1")
+    assert path != permissions_file(Home(tmp_path), tmp_path / "other", "task-1")
 
 
 @pytest.mark.parametrize(
@@ -49,15 +55,15 @@ def test_a_damaged_file_allows_nothing_and_asks_about_all(tmp_path: Path, text: 
     path = tmp_path / "task-1.yaml"
     path.write_text(text, encoding="latin-1")
     path.chmod(0o600 if text != "strict: true" else 0o622)
-    found = read_wishes(path)
-    assert found.wishes == Wishes(strict=True)
+    found = read_permissions(path)
+    assert found.permissions == StartPermissions(strict=True)
     assert str(path) in found.problem
 
 
 def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
-    write_wishes(tmp_path / "real.yaml", SAID)
+    write_permissions(tmp_path / "real.yaml", SAID)
     (tmp_path / "task-1.yaml").symlink_to("real.yaml")
-    assert read_wishes(tmp_path / "task-1.yaml").wishes == Wishes(strict=True)
+    assert read_permissions(tmp_path / "task-1.yaml").permissions == StartPermissions(strict=True)
 
 
 def approved(number: int, task: str = "task-1", project: str = "/projects/pantry") -> Approved:

@@ -1,4 +1,4 @@
-"""The reply by each means: the same value, whichever wire and means it came by."""
+"""The reply in each format: the same value, whichever wire and format it came in."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentforge.core.reply import SIGNALS, Action, Json, Reply, reply_to_json
-from agentforge.models.known.providers import Means, Provider, Wire
+from agentforge.models.known.providers import Provider, ReplyFormat, Wire
 from agentforge.models.reply.format import POSSIBLE, choose, guide, parse, reply_schema
-from agentforge.models.reply.native_calls import Call
+from agentforge.models.reply.native_calls import ToolCall
 from agentforge.testing import SERVERS, Scripted
 from tests.fuzzing import tries
 from tests.models.wire_talk import HAND_IN, READ, REQUEST, WIRES, ask, model_of
@@ -55,7 +55,7 @@ CODE = "def f():\n    return '```'\n"
     )
 )
 @given(REPLIES)
-def test_the_same_reply_through_each_means_on_each_wire_is_the_same_value(reply: Reply) -> None:
+def test_the_same_reply_in_each_format_on_each_wire_is_the_same_value(reply: Reply) -> None:
     said = reply_to_json(reply)
 
     def answer(_: Mapping[str, Json]) -> Scripted:
@@ -64,23 +64,23 @@ def test_the_same_reply_through_each_means_on_each_wire_is_the_same_value(reply:
     with ExitStack() as stack:
         for wire in WIRES:
             server = stack.enter_context(SERVERS[wire](answer))
-            for means in POSSIBLE[wire]:
-                came = model_of(server, means=means).ask(REQUEST)
-                assert (came.reply, came.mistake) == (reply, None), (wire, means)
+            for reply_format in POSSIBLE[wire]:
+                came = model_of(server, reply_format=reply_format).ask(REQUEST)
+                assert (came.reply, came.mistake) == (reply, None), (wire, reply_format)
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_request_declares_the_tools_or_holds_the_reply_to_a_schema_or_tells_how_to_write(
     wire: Wire,
 ) -> None:
-    for means in POSSIBLE[wire]:
-        _, server = ask(wire, {"signal": "success"}, means=means)
+    for reply_format in POSSIBLE[wire]:
+        _, server = ask(wire, {"signal": "success"}, reply_format=reply_format)
         (seen,) = server.requests
-        assert bool(seen.tools) is (means == "calls")
-        assert (seen.dialect.schema(seen.body) is not None) is (means == "schema")
-        assert ("## How to answer" in seen.system) is (means != "calls")
-        assert ("```json" in seen.system) is (means == "text")
-        if means != "calls":
+        assert bool(seen.tools) is (reply_format == "calls")
+        assert (seen.dialect.schema(seen.body) is not None) is (reply_format == "schema")
+        assert ("## How to answer" in seen.system) is (reply_format != "calls")
+        assert ("```json" in seen.system) is (reply_format == "text")
+        if reply_format != "calls":
             assert json.dumps(dict(READ.schema)) in seen.system
             assert seen.system.startswith(REQUEST.system)
 
@@ -106,7 +106,7 @@ def test_the_guide_is_the_same_bytes_for_the_same_tools_and_empty_without_any() 
 
 
 @pytest.mark.parametrize(
-    ("provider", "tools", "family", "means"),
+    ("provider", "tools", "family", "reply_format"),
     [
         (Provider("a", "openai", "http://127.0.0.1:1/v1"), None, None, "calls"),
         (Provider("a", "openai", "http://127.0.0.1:1/v1"), None, "text", "text"),
@@ -117,17 +117,17 @@ def test_the_guide_is_the_same_bytes_for_the_same_tools_and_empty_without_any() 
     ],
 )
 def test_what_a_person_said_comes_first_then_what_is_known_of_the_model(
-    provider: Provider, tools: bool | None, family: Means | None, means: Means
+    provider: Provider, tools: bool | None, family: ReplyFormat | None, reply_format: ReplyFormat
 ) -> None:
-    assert choose(provider, tools=tools, family=family) == means
+    assert choose(provider, tools=tools, family=family) == reply_format
 
 
 def test_a_model_may_call_though_it_was_asked_to_write_and_write_though_it_may_call() -> None:
     action = Action("read_file", {"path": "a"})
     text = json.dumps({"actions": [{"name": "read_file", "args": {"path": "a"}}]})
-    for means in get_args(Means):
-        for came in ((text, ()), ("", (Call("read_file", '{"path": "a"}'),))):
-            reply, mistake = parse(means, came[0], came[1], cut_off=False)
+    for reply_format in get_args(ReplyFormat):
+        for came in ((text, ()), ("", (ToolCall("read_file", '{"path": "a"}'),))):
+            reply, mistake = parse(reply_format, came[0], came[1], cut_off=False)
             assert reply is not None
             assert (reply.actions, mistake) == ((action,), None)
     assert "answer with one JSON object" in (parse("text", "I am done.", (), cut_off=False).mistake or "")
@@ -142,7 +142,7 @@ def test_contents_in_blocks_arrive_by_way_of_text() -> None:
     answer, _ = ask(
         "openai",
         {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [_choice(text)]},
-        means="text",
+        reply_format="text",
     )
     assert answer.reply is not None
     assert answer.reply.actions == (Action("write", {"content": CODE}),)

@@ -7,9 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from agentforge.activities.batches import Desk, Pace
+from agentforge.activities.batches import BatchOutbox, Pace
 from agentforge.core.state import State
-from agentforge.models.batch import Batcher, Carrier, Encoded, Found, Item, Sought, Ticket, open_batcher
+from agentforge.models.batch import (
+    Batcher,
+    BatchOutcome,
+    BatchSearch,
+    Carrier,
+    Encoded,
+    LostBatch,
+    Ticket,
+    open_batcher,
+)
 from agentforge.models.provider_model import ProviderModel
 from agentforge.store.user.outbox import Box, Outbox
 from agentforge.testing import SERVERS
@@ -44,7 +53,7 @@ class Deadly:
     def status(self, ticket: Ticket) -> Ticket:
         return self.inner.status(ticket)
 
-    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[Item]:
+    def results(self, ticket: Ticket, custom_ids: Sequence[str]) -> Iterable[BatchOutcome]:
         if self.at == "before results":
             self.die()
         return self.inner.results(ticket, custom_ids)
@@ -52,7 +61,7 @@ class Deadly:
     def cancel(self, ticket: Ticket) -> None:
         self.inner.cancel(ticket)
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: LostBatch) -> BatchSearch:
         return self.inner.find(sought)
 
 
@@ -74,22 +83,22 @@ def provider(batches: Batches) -> Iterator[Batcher]:
         yield open_batcher(model_of(server))
 
 
-def desk_at(root: Path, pace: Pace = PACE) -> Desk:
-    return Desk(Outbox(root / "batches"), pace=pace)
+def outbox_at(root: Path, pace: Pace = PACE) -> BatchOutbox:
+    return BatchOutbox(Outbox(root / "batches"), pace=pace)
 
 
-def put(desk: Desk, batcher: Batcher, key: str, task: State = TASK) -> tuple[Box, str]:
-    return desk.put(batcher, task, key, REQUEST)
+def put(batch_outbox: BatchOutbox, batcher: Batcher, key: str, task: State = TASK) -> tuple[Box, str]:
+    return batch_outbox.put(batcher, task, key, REQUEST)
 
 
-def item_until(desk: Desk, batcher: Batcher, box: Box, identity: str) -> dict[str, object]:
+def item_until(batch_outbox: BatchOutbox, batcher: Batcher, box: Box, identity: str) -> dict[str, object]:
     """Works until the batch of the request is over."""
     limit = time.monotonic() + 60
     while time.monotonic() < limit:
-        desk.work(box, batcher.carrier)
+        batch_outbox.work(box, batcher.carrier)
         waiting = box.request(identity)
         sent = box.batch_of(waiting) if waiting else None
         if sent is not None and sent.ended:
             return box.result(sent, identity) or {}
-        desk.off.wait(0.01)
+        batch_outbox.off.wait(0.01)
     raise AssertionError("the batch never ended")

@@ -24,8 +24,10 @@ _TEXTS = ("sandbox", "marker")
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What was said. By itself it says nothing: what would be asked is asked."""
+class StartPermissions:
+    """What a person allowed when they started a task. By default nothing, and what would be
+    asked is asked.
+    """
 
     allow: frozenset[Area] = frozenset()
     strict: bool = False
@@ -41,52 +43,54 @@ class Wishes:
     """Of the task that this was said about: a journal that only has its name is another one."""
 
 
-class Said(NamedTuple):
-    """What the file holds, or why nothing of it counts."""
+class StoredPermissions(NamedTuple):
+    """What the file of a task holds, or why nothing of it counts."""
 
-    wishes: Wishes
+    permissions: StartPermissions
     problem: str = ""
 
 
-def wishes_file(home: Home, repo: Path, task_id: str) -> Path:
-    """Where a task's wishes are."""
+def permissions_file(home: Home, repo: Path, task_id: str) -> Path:
+    """The file that holds what was allowed for one task."""
     return home.path / "wishes" / repo_name(repo) / f"{plain_name(task_id)}.yaml"
 
 
-def read_wishes(path: Path) -> Said:
-    """What was said. If anything is wrong with the file, a sentence, and as strict as can be: it may have
+def read_permissions(path: Path) -> StoredPermissions:
+    """What was allowed. If anything is wrong with the file, a sentence, and as strict as can be: it may have
     said so.
     """
     try:
         data = read_own(path)
-        return Said(Wishes() if data is None else _wishes(strict_yaml.load(data.decode("utf-8"), path.name)))
+        if data is None:
+            return StoredPermissions(StartPermissions())
+        return StoredPermissions(_parsed(strict_yaml.load(data.decode("utf-8"), path.name)))
     except UnicodeDecodeError:
         problem = "is not text in UTF-8"
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     except UsageError as error:
         problem = f"is damaged ({error.sentence.rstrip('.')})"
-    return Said(
-        Wishes(strict=True),
+    return StoredPermissions(
+        StartPermissions(strict=True),
         f"{path} {problem}; until you say it again with flags of `agentforge continue`, all is asked.",
     )
 
 
-def write_wishes(path: Path, wishes: Wishes) -> None:
-    """Replaces what was said before."""
+def write_permissions(path: Path, permissions: StartPermissions) -> None:
+    """Stores what is allowed from now on, in place of what was."""
     value = {
-        "allow": [area for area in AREAS if area in wishes.allow],
-        "strict": wishes.strict,
-        "interactive": wishes.interactive,
-        "yes": wishes.yes,
-        "sandbox": wishes.sandbox,
-        "marker": wishes.marker,
+        "allow": [area for area in AREAS if area in permissions.allow],
+        "strict": permissions.strict,
+        "interactive": permissions.interactive,
+        "yes": permissions.yes,
+        "sandbox": permissions.sandbox,
+        "marker": permissions.marker,
     }
     make_own_directory(path.parent, 0o700)
     replace_own(path, strict_yaml.dump(value).encode())
 
 
-def _wishes(document: Any) -> Wishes:  # noqa: ANN401  a document is any YAML
+def _parsed(document: Any) -> StartPermissions:  # noqa: ANN401  a document is any YAML
     if not isinstance(document, dict):
         raise UsageError("it is a mapping")
     if unknown := sorted(str(key) for key in set(document) - {"allow", *_TEXTS, *_SWITCHES}):
@@ -100,4 +104,4 @@ def _wishes(document: Any) -> Wishes:  # noqa: ANN401  a document is any YAML
     texts = {name: document[name] for name in _TEXTS if name in document}
     if wrong := next((name for name, value in texts.items() if not isinstance(value, str)), None):
         raise UsageError(f"`{wrong}` is text")
-    return Wishes(frozenset(allow), **switches, **texts)
+    return StartPermissions(frozenset(allow), **switches, **texts)
