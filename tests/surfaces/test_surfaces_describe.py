@@ -79,7 +79,7 @@ def test_a_refused_action_is_shown_as_caught_with_its_reason() -> None:
 def test_a_gate_that_did_not_run_is_not_called_passed() -> None:
     event = GateJudged("worker", "green", "not_run", ("a", "b", "c", "d"), "r")
     text = describe(event, State()) or ""
-    assert "gate green could not run, and not run is not passed" in text
+    assert "gate green could not run, so it has not passed" in text
     assert text.endswith("and 1 more")
     assert tone(event) == "caught"
 

@@ -87,7 +87,7 @@ def test_start_says_what_it_inferred_and_why(designed: Story) -> None:
 def test_the_way_of_a_design_is_told_stage_by_stage(designed: Story) -> None:
     lines = designed.done.stdout.splitlines()
     for line in (
-        "stage clarify skipped: the request leaves nothing open; its gates judge all the same",
+        "stage clarify skipped: the request leaves nothing open; its gates still apply",
         "  security_architect reads spec",
         "  security_architect has submitted a review",
         "  gate review blocks",

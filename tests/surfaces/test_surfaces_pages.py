@@ -142,7 +142,7 @@ def test_a_panel_that_only_advises_says_so() -> None:
     advisory = replace(FULL, stages=tuple(replace(stage, review_mode="advisory") for stage in FULL.stages))
     state = replace(at_panel("spec").state, pipeline=advisory)
     said = describe(GateJudged("worker", "review", "passed", (), "r"), state)
-    assert said == "  gate review passed: the panel only advises; its notes are kept"
+    assert said == "  gate review passed: the review is advisory; its notes are kept"
 
 
 def test_a_skipped_stage_says_why_in_words() -> None:
@@ -151,11 +151,10 @@ def test_a_skipped_stage_says_why_in_words() -> None:
     judge(task)
     task.end("Commit", CommitMade(task.state.tree, "c1", ("no_ambiguities",)))
     assert (
-        watched(task)[-1]
-        == "stage clarify skipped: the request leaves nothing open; its gates judge all the same"
+        watched(task)[-1] == "stage clarify skipped: the request leaves nothing open; its gates still apply"
     )
     assert describe(StageEntered("worker", "x", 1, "t", skipped="no attempt made it better"), State()) == (
-        "stage x skipped: no attempt made it better; its gates judge all the same"
+        "stage x skipped: no attempt made it better; its gates still apply"
     )
 
 

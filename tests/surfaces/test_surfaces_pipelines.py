@@ -94,8 +94,8 @@ def test_a_panel_is_drawn_with_its_mode_its_arbiter_and_what_is_skipped(scene: S
         "read by   security_architect + reviewer",
         "↺ blocked: back to this stage, at most 3 times",
         "arbiter   reviewer, if they disagree",
-        "skipped   if trivial_change; its gates judge all the same",
-        "advisory: findings are kept, nothing waits",
+        "skipped   if trivial_change; its gates still apply",
+        "advisory: findings are kept, nothing is blocked",
         "files of the project: .agentforge/orchestration/stage_config.yaml",
     ):
         assert words in text

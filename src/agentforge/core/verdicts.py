@@ -50,7 +50,7 @@ def _status(own: RunDecisions, given: Judged) -> GateStatus:
 def _refused(own: RunDecisions, given: Judged) -> str:
     """The gate did not let the result pass: it is fed back, as often as the stage allows."""
     run, stage = own.run, own.stage
-    words = "could not run, and not run is not passed" if given.status == "not_run" else "failed"
+    words = "could not run, so it has not passed" if given.status == "not_run" else "failed"
     feedback = (f"Gate {given.gate} {words}:", *given.reasons)[:FEEDBACK_LINES]
     if run.skipped:
         if attempts_left(own.state, run, stage):

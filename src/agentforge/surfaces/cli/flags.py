@@ -45,9 +45,9 @@ def permission_flags(command: F) -> F:
         click.option(
             "--strict", is_flag=True, help="Ask before every change and every command, whatever was granted."
         ),
-        click.option("--non-interactive", is_flag=True, help="Ask nobody: what would be asked is denied."),
+        click.option("--non-interactive", is_flag=True, help="Never ask; deny what would need an answer."),
         click.option(
-            "--yes", is_flag=True, help="Allow what would be asked; what is critical is denied all the same."
+            "--yes", is_flag=True, help="Allow what would need an answer; critical actions are still denied."
         ),
     )
     for option in reversed(options):

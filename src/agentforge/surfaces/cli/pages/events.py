@@ -242,7 +242,7 @@ def _entered(event: StageEntered, state: State) -> str:
     if reader:
         return f"  {reader} reads {event.stage}{again}"
     if event.skipped:
-        return f"stage {event.stage} skipped: {skip_reason(event.skipped)}; its gates judge all the same"
+        return f"stage {event.stage} skipped: {skip_reason(event.skipped)}; its gates still apply"
     return f"stage {event.stage}{again}"
 
 
@@ -273,7 +273,7 @@ def _gate(event: GateJudged, state: State) -> str:
     words = {
         "passed": "passed",
         "failed": "failed",
-        "not_run": "could not run, and not run is not passed",
+        "not_run": "could not run, so it has not passed",
         "blocked": "blocks",
         "split": "is split: some approve, some block",
     }
@@ -289,7 +289,7 @@ def _gate(event: GateJudged, state: State) -> str:
 def _approval(stage: Stage, state: State) -> str:
     """How a passed review came to its verdict: by advice only, by the arbiter, or by which reviewers."""
     if stage.review_mode == "advisory":
-        return ": the panel only advises; its notes are kept"
+        return ": the review is advisory; its notes are kept"
     if any(run.name == ARBITER for run in state.panel):
         return ": the arbiter approves, and the dissent is on record"
     return f": approved by {', '.join(reviewer.role for reviewer in stage.reviewers)}"

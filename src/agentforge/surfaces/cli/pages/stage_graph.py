@@ -63,14 +63,14 @@ def _facts(stage: Stage) -> Iterator[tuple[str, str]]:
         advisory = stage.review_mode == "advisory"
         yield (
             "",
-            "advisory: findings are kept, nothing waits"
+            "advisory: findings are kept, nothing is blocked"
             if advisory
             else f"↺ blocked: back to this stage, {_times(stage)}",
         )
     if stage.arbiter is not None:
         yield "arbiter", f"{stage.arbiter.role}, if they disagree"
     if stage.skip_if:
-        yield "skipped", f"if {stage.skip_if}; its gates judge all the same"
+        yield "skipped", f"if {stage.skip_if}; its gates still apply"
     if stage.reverts:
         yield "undoes", "an edit that makes anything worse"
 
