@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from agentforge.languages.described import read_ini, read_toml, table
+from agentforge.languages.described import read_ini, read_toml, table, words
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.shadows import shadows
@@ -27,7 +27,9 @@ __all__ = [
 
 RUNNER = "pytest"
 FIXTURES = frozenset({"conftest.py"})
-SETTINGS = FIXTURES | {"pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"}
+SETTINGS = FIXTURES | words(
+    "pytest.ini .pytest.ini pytest.toml .pytest.toml sitecustomize.py usercustomize.py"
+)
 
 
 def is_test_name(name: str) -> bool:
