@@ -41,6 +41,54 @@ def verdict(
     return judge_green(site.court, case)
 
 
+def lie(
+    site: Site, files: dict[str, str], test: str = TEST, *, base: TestRun | None = None, **entry: Json
+) -> Verdict:
+    """The verdict on a change that adds nothing but these files to a test that fails without them."""
+    red = site.tree({"tests/test_shop.py": test})
+    proof: dict[str, Json] = {"red_tree": red, "tests": {NAME: {"guard": False, **entry}}, "locked": {}}
+    before = base or TestRun((), "ran")
+    case = GreenCase(
+        site.base, site.tree(files, red), proof, {}, before, frozenset(), LINTED, LINTED, CLEAN, CLEAN
+    )
+    return judge_green(site.court, case)
+
+
+def test_a_declared_test_that_is_expected_to_fail_proves_nothing_unless_it_is_a_guard_that_was(
+    site: Site,
+) -> None:
+    gives_up = {"shop.py": "import pytest\n\n\ndef add(a, b):\n    pytest.xfail('later')\n"}
+    found = lie(site, gives_up)
+    assert (found.status, found.record["all_tests_pass"]) == ("failed", False)
+    assert found.reasons[0].startswith(f"{NAME}: tests/test_shop.py:5: xfailed")
+    assert lie(site, gives_up, guard=True, outcome="passed").status == "failed"
+    assert lie(site, gives_up, guard=True, outcome="xfailed").status == "passed"
+
+
+def test_a_changed_file_that_the_runner_takes_for_its_plugin_is_refused(site: Site) -> None:
+    hook = "def pytest_pyfunc_call(pyfuncitem):\n    return pyfuncitem.name == 'test_add' or None\n"
+    test = f"pytest_plugins = ['shop']\n{TEST}"
+    found = lie(site, {"shop.py": hook}, test)
+    assert (found.status, found.reasons) == (
+        "failed",
+        (
+            "pytest loads `shop.py` as a plugin of its own, which can change outcomes; take back what makes it one",
+        ),
+    )
+    assert (
+        lie(site, {"shop.py": hook}, test, base=TestRun((), "ran", plugins=("shop.py",))).status == "passed"
+    )
+
+
+@pytest.mark.parametrize("name", ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"])
+def test_settings_of_the_runner_that_come_after_red_are_refused_whatever_their_form(
+    site: Site, name: str
+) -> None:
+    assert lie(site, {name: ""}).reasons == (
+        f"`{name}` decides how tests run and changed after RED; take that back",
+    )
+
+
 def test_no_type_finding_may_be_new(site: Site) -> None:
     found = verdict(site, (ONE, TWO))
     assert (found.status, found.reasons) == (

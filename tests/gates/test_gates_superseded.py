@@ -120,6 +120,22 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
     assert untouched(site.court, site.base, site.tree({FILE: None}), whole) == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "assert True",
+        "pass",
+        "assert v == 3 or True",
+        "try:\n        assert v == 4\n    except Exception:\n        pass",
+    ],
+)
+def test_what_is_given_up_and_stays_still_asserts_something(site: Site, body: str) -> None:
+    tree = site.tree({FILE: OLD.replace("assert v == abs(v)", body)})
+    assert untouched(site.court, site.base, tree, suite("test_p[2]")) == [
+        f"`{FILE}::test_p[2]` is superseded and asserts nothing any more; let it assert what is true now, or remove it"
+    ]
+
+
 def ran(outcome: str, **more: dict[str, str]) -> TestRun:
     results = {IDS[5]: TestResult(IDS[5], outcome, exception="AssertionError", message="no")}  # type: ignore[arg-type]  # of a table
     return TestRun((), "ran", results=results if outcome else {}, **more)  # type: ignore[arg-type]  # as above

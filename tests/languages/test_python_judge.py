@@ -224,6 +224,65 @@ def test_the_function_that_writes_the_report_serves_the_judge_alone(tree: Path, 
     assert (run.status, run.reason) == ("not_run", "the report was changed while the tests ran")
 
 
+HOOK = """
+def pytest_pyfunc_call(pyfuncitem):
+    return pyfuncitem.name == "test_lie" or None
+"""
+
+
+def test_every_file_of_the_tree_that_becomes_a_plugin_is_named_however_it_became_one(
+    tree: Path, go: Run
+) -> None:
+    information = tree / "entry-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: entry\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[pytest11]\nentry = by_entry_point\n")
+    (tree / "pytest.ini").write_text("[pytest]\naddopts = -p by_option\n")
+    call = "import gc, _pytest.config\nclass Plugin:\n    pytest_pyfunc_call = staticmethod(lambda pyfuncitem: None)\n"
+    call += "kind = _pytest.config.PytestPluginManager\n"
+    call += "next(each for each in gc.get_objects() if isinstance(each, kind)).register(Plugin())\n"
+    write(
+        tree,
+        by_entry_point=HOOK,
+        by_option="import pytest\n@pytest.fixture\ndef nothing(): pass\n",
+        by_name="",
+        by_call=call,
+        test_x="pytest_plugins = ['by_name']\nimport by_call\ndef test_lie(): assert 0\n",
+    )
+    run = go(command=("python", "-m", "pytest", "-p", "no:cacheprovider"))
+    assert outcomes(run) == {LIE: "passed"}
+    assert run.plugins == ("by_call.py", "by_entry_point.py", "by_name.py", "by_option.py")
+
+
+def test_what_tests_assert_with_is_not_replaced_unseen(tree: Path, go: Run) -> None:
+    write(
+        tree,
+        shop="""
+        import unittest, pytest, pluggy._hooks, _pytest.runner, _pytest.assertion.rewrite
+        def replace(place, name):
+            old = getattr(place, name)
+            setattr(place, name, lambda *words, **named: old(*words, **named))
+        replace(unittest.TestCase, "assertEqual")
+        replace(unittest.TestCase, "assertRaises")
+        replace(pytest, "raises")
+        replace(pytest, "approx")
+        replace(pluggy._hooks.HookCaller, "__call__")
+        replace(_pytest.runner, "call_and_report")
+        replace(_pytest.assertion.rewrite, "rewrite_asserts")
+        """,
+        test_x="import shop\ndef test_true(): pass\n",
+    )
+    assert go().patched == (
+        "_pytest.assertion.rewrite.rewrite_asserts",
+        "_pytest.runner.call_and_report",
+        "pluggy._hooks._HookCaller.__call__",
+        "pytest.approx",
+        "pytest.raises",
+        "unittest.case.TestCase.assertEqual",
+        "unittest.case.TestCase.assertRaises",
+    )
+
+
 def test_workers_that_a_conftest_starts_are_not_believed(tree: Path, go: Run) -> None:
     write(
         tree,

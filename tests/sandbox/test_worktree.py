@@ -417,6 +417,21 @@ def test_a_persons_commit_on_the_branch_stays_on_it_and_is_named(bench: Bench) -
     assert bench.branches() == {BRANCH: theirs, f"{BRANCH}-2": second}
 
 
+def test_a_branch_that_a_person_has_checked_out_is_not_moved_under_them(bench: Bench, tmp_path: Path) -> None:
+    first, second, third = bench.work(1), bench.work(2), bench.work(3)
+    bench.space.point_branch(first)
+    git(bench.repository, "checkout", "-q", BRANCH)
+    before = git(bench.repository, "status", "--porcelain")
+    assert bench.space.point_branch(first, BRANCH, first) == Pointed(BRANCH)
+    for _ in range(2):  # the second time as after a kill
+        pointed = bench.again().point_branch(second, BRANCH, first)
+        assert pointed == Pointed(f"{BRANCH}-2", (f"{BRANCH} at {first[:12]}",))
+    assert git(bench.repository, "status", "--porcelain") == before
+    git(bench.repository, "worktree", "add", "-q", str(tmp_path / "linked"), f"{BRANCH}-2")
+    assert bench.space.point_branch(third, f"{BRANCH}-2", second).branch == f"{BRANCH}-3"
+    assert git(tmp_path / "linked", "status", "--porcelain") == ""
+
+
 def test_work_of_the_task_that_an_older_journal_does_not_know_is_no_obstacle(bench: Bench) -> None:
     bench.space.keep_base(bench.base)
     said = f"Fix\n\n{TRAILER}: {TASK}\nAgentForge-Stage: green\n"

@@ -103,3 +103,21 @@ def test_links_are_found_at_every_depth_and_not_entered(tmp_path: Path) -> None:
     assert list(links_below(tmp_path)) == [root / "round"]
     assert list(links_below(root / "round")) == [root / "round"]
     assert list(links_below(tmp_path / "nothing")) == []
+
+
+@pytest.mark.parametrize("name", ["lock", "pack"])
+@pytest.mark.parametrize("kind", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_directory_in_the_place_of_our_file_is_refused_and_holds_nobody_up(
+    tmp_path: Path, name: str, kind: Callable[[Path], None]
+) -> None:
+    kind(tmp_path / "file")
+    with pytest.raises(PolicyError, match=r"/file is no regular file.*Move it away"):
+        WRITERS[name](tmp_path / "file")
+    with pytest.raises(PolicyError, match="is no regular file"):
+        open_unlinked(tmp_path / "file", os.O_RDONLY)
+
+
+def test_a_file_in_the_place_of_our_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "ours").write_text("")
+    with pytest.raises(PolicyError, match=r"/ours is no directory.*Move it away"):
+        write_atomic(tmp_path / "ours" / "config" / "settings.yaml", b"")

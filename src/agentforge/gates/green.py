@@ -62,9 +62,11 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
         return Verdict("not_run", (reason,), {"runs": list(court.runs)})
 
+    if joined := _joined(court, case, run):
+        return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(court.runs)})
     tests = case.red["tests"]
     assert isinstance(tests, dict)
-    failing = [identity for identity in tests if result_of(run, identity).outcome not in GOOD]
+    failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     regressions = [
         item
@@ -96,6 +98,25 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         "runs": list(court.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
+
+
+def _holds(run: TestRun, identity: str, entry: Json) -> bool:
+    """Only a test that passed proves something; a guard may be expected to fail, if it was in RED."""
+    outcome = result_of(run, identity).outcome
+    in_red = entry if isinstance(entry, dict) and entry["guard"] else {}
+    return outcome == "passed" or (outcome in GOOD and outcome == in_red.get("outcome"))
+
+
+def _joined(court: Court, case: GreenCase, run: TestRun) -> list[str]:
+    """What the runner takes for a part of itself since RED, and can change any outcome."""
+    locked = case.red["locked"]
+    assert isinstance(locked, dict)
+    return [
+        f"{court.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change outcomes; take back "
+        "what makes it one"
+        for path in run.plugins
+        if path not in case.baseline.plugins and path not in locked
+    ]
 
 
 def _settle(

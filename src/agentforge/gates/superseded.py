@@ -10,7 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.court import Court, objects, result_of
 from agentforge.languages.outcomes import TestRun, covering
 from agentforge.languages.table import is_code
-from agentforge.languages.tests import source_of_test, weakened
+from agentforge.languages.tests import asserts, source_of_test, weakened
 
 SETTLED = frozenset({"passed", "missing"})
 """What a test that was given up may be in the branch: rewritten and true, or gone."""
@@ -36,7 +36,9 @@ def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
 
 
 def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
-    """Tests that are given up and stand as they were: each is to be rewritten or removed."""
+    """Tests that are given up and stand as they were, or that say nothing any more: each is to be rewritten or
+    removed.
+    """
     found = []
     for identity in sorted(superseded_ids(suite)):
         path = identity.partition("::")[0]
@@ -45,6 +47,11 @@ def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> 
         if (old, before if old is None else "") == (new, after if old is None else ""):
             found.append(
                 f"`{identity}` is superseded and stands as it was; rewrite it or remove it, with the new tests"
+            )
+        elif new is not None and asserts(before, identity) and not asserts(after, identity):
+            found.append(
+                f"`{identity}` is superseded and asserts nothing any more; let it assert what is true now, or "
+                "remove it"
             )
     return found
 

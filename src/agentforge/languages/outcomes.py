@@ -55,6 +55,8 @@ class TestRun:
     """The project's modules that were loaded, with the real path each came from."""
     patched: tuple[str, ...] = ()
     """Parts of the runner that were replaced while the tests ran."""
+    plugins: tuple[str, ...] = ()
+    """Files of the judged tree that the runner loaded as parts of itself."""
     output: str = ""
     """The end of what was printed."""
     output_hash: str = ""
@@ -79,6 +81,7 @@ class TestRun:
             "collect_errors": {file: self.collect_errors[file] for file in sorted(self.collect_errors)},
             "modules": {name: self.modules[name] for name in sorted(self.modules)},
             "patched": list(self.patched),
+            "plugins": list(self.plugins),
             "output": self.output,
             "output_hash": self.output_hash,
             "duration_ms": self.duration_ms,
@@ -95,7 +98,8 @@ class TestRun:
             "argv": tuple(cast("list[str]", known["argv"])),
             "ids": tuple(cast("list[str]", known["ids"])),
         }
-        known["patched"] = tuple(cast("list[str]", known.get("patched", [])))
+        for name in ("patched", "plugins"):
+            known[name] = tuple(cast("list[str]", known.get(name, [])))
         known["results"] = {result.id: result for result in results}
         return cls(**known)  # type: ignore[arg-type]  # our own keys
 

@@ -146,6 +146,9 @@ class Tests(Protocol):
     def source_of_test(self, text: str, identity: str, /) -> str | None:
         """A test of a file as normalised text; None where the file does not define it."""
 
+    def asserts(self, text: str, identity: str, /) -> bool:
+        """Whether a test of a file has an assertion of its own that can fail."""
+
     def shadows(
         self, added: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
     ) -> list[Shadow]:

@@ -41,6 +41,12 @@ def source_of_test(text: str, identity: str) -> str | None:
     return language.tests.source_of_test(text, identity) if language else None
 
 
+def asserts(text: str, identity: str) -> bool:
+    """Whether a test of a file has an assertion of its own that can fail."""
+    language = language_of(identity.partition("::")[0])
+    return language is not None and language.tests.asserts(text, identity)
+
+
 def weakened(before: str, after: str, path: str) -> list[str]:
     """How an edit weakened old tests, one sentence each; empty when it did not."""
     language = language_of(path)

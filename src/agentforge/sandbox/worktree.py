@@ -174,7 +174,8 @@ class Workspace:
     def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
         """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
 
-        A branch that holds anything else is somebody else's: it is left alone, and the next free name taken.
+        A branch that holds anything else is somebody else's, and one that is checked out is in use: it is left
+        alone, and the next free name taken.
         Repeated, it finds the branch that it made.
         """
         numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
@@ -197,6 +198,9 @@ class Workspace:
         lines = listed.out.decode("utf-8", "replace").splitlines()
         return listed.code == 0 and bool(lines) and all(line == mine for line in lines)
 
+    def _is_others(self, tip: str, left_at: str) -> bool:
+        return tip != left_at and not self._made_by_this_task(tip)
+
     def _claim(self, name: str, commit: str, left_at: str) -> str:
         """Empty if the branch is at `commit` now; else what stands in the way, which is not touched."""
         ref = f"{_BRANCHES}{name}"
@@ -205,7 +209,7 @@ class Workspace:
         if tip == commit:
             return ""
         alone = there.keys() <= {ref}
-        if not alone or (tip and tip != left_at and not self._made_by_this_task(tip)):
+        if not alone or (tip and (self._is_others(tip, left_at) or self.git.is_checked_out(ref))):
             taken, at = next(iter(there.items()))
             return f"{taken.removeprefix(_BRANCHES)} at {at[:12]}"
         try:

@@ -17,30 +17,34 @@ from agentforge.system.beneath import by_kernel, by_walking
 from agentforge.system.visible import one_line
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NEVER_WAIT = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def open_unlinked(path: Path, flags: int, mode: int = 0o666) -> int:
-    """A descriptor of the file at an absolute path. A link on the way, or at its end, is refused."""
+    """A descriptor of the regular file, or with `O_DIRECTORY` the directory, at an absolute path. A link on the
+    way, or at its end, is refused; a pipe or a device does not hold us up, and is refused, too.
+    """
     top = os.open("/", _DIRECTORY)
     try:
-        return (by_kernel() or by_walking)(top, str(path).lstrip("/") or ".", flags | os.O_CLOEXEC, mode)
+        fd = (by_kernel() or by_walking)(top, str(path).lstrip("/") or ".", flags | _NEVER_WAIT, mode)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and (link := _first_link(path)) is not None:
             raise refusal(link) from None
+        if error.errno in (errno.EISDIR, errno.ENXIO):
+            raise _in_the_way(path, "no regular file") from None
         error.filename = str(path)
         raise
     finally:
         os.close(top)
+    if not flags & os.O_DIRECTORY and not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _in_the_way(path, "no regular file")
+    return fd
 
 
 def read_unlinked(path: Path) -> bytes:
     """All bytes of a regular file."""
-    fd = open_unlinked(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor is no path
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise PolicyError(
-                f"{one_line(str(path))} is no regular file.", "Remove it, and repeat the command."
-            )
+    with open(open_unlinked(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
@@ -89,12 +93,19 @@ def refusal(link: Path) -> PolicyError:
     )
 
 
+def _in_the_way(path: Path, kind: str) -> PolicyError:
+    return PolicyError(f"{one_line(str(path))} is {kind}.", "Move it away, and repeat the command.")
+
+
 def _make(path: Path) -> None:
     try:
         with folder_unlinked(path):
             return
     except FileNotFoundError:
         _make(path.parent)
+    except NotADirectoryError:
+        steps = (*reversed(path.parents), path)
+        raise _in_the_way(next(step for step in steps if not step.is_dir()), "no directory") from None
     with folder_unlinked(path.parent) as above, contextlib.suppress(FileExistsError):
         os.mkdir(path.name, dir_fd=above)
 

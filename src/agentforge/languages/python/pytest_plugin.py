@@ -49,7 +49,8 @@ CANARY_FILE = "agentforge_canary.py"
 SHUFFLERS = ("randomly", "random_order", "reverse")
 MESSAGE_LIMIT = 400
 TEXT_LIMIT = 6000
-# What decides an outcome. A plugin may wrap it by hooks; code under test has no business in it.
+# What decides an outcome, and what tests say it with. A plugin may wrap it by hooks; code under test has no
+# business in it. What a version of pytest does not have is nothing before and after.
 MACHINERY = (
     ("_pytest.python", "Function.runtest"),
     ("_pytest.python", "Function.setup"),
@@ -63,6 +64,25 @@ MACHINERY = (
     ("_pytest.runner", "pytest_runtest_makereport"),
     ("_pytest.reports", "TestReport.__init__"),
     ("_pytest.reports", "TestReport.from_item_and_call"),
+    ("_pytest.runner", "call_and_report"),
+    ("_pytest.runner", "call_runtest_hook"),
+    ("_pytest.assertion.rewrite", "rewrite_asserts"),
+    ("_pytest.assertion.rewrite", "AssertionRewriter.run"),
+    ("_pytest.assertion.rewrite", "AssertionRewriter.visit_Assert"),
+    ("_pytest.assertion.rewrite", "AssertionRewritingHook.exec_module"),
+    ("pluggy._hooks", "_HookCaller.__call__"),
+    ("pluggy._manager", "PluginManager._hookexec"),
+    ("pytest", "approx"),
+    ("pytest", "fail"),
+    ("pytest", "raises"),
+    ("pytest", "warns"),
+    ("_pytest.python_api", "ApproxBase.__eq__"),
+    ("_pytest.python_api", "RaisesContext.__exit__"),
+    ("_pytest.raises", "RaisesExc.__exit__"),
+    *(("unittest.case", f"TestCase.{name}") for name in vars(unittest.TestCase) if name.startswith("assert")),
+    ("unittest.case", "TestCase.fail"),
+    ("unittest.case", "TestCase.run"),
+    ("unittest.case", "_AssertRaisesContext.__exit__"),
 )
 # What pytest imports only when it needs it, or looks up among the loaded modules: kept for it, whatever the
 # tree has under these names.
@@ -193,11 +213,25 @@ class Recorder:
         self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
         self._machinery = machinery()
         self._patched: set[str] = set()
+        self._plugins: set[str] = set()
 
     def begin(self) -> None:
         """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
         self._look_at_machinery(" (by a plugin)")
         self._machinery = machinery()
+
+    def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
+        """Which files of the tree are plugins, however they became ones: by a name in the settings, an entry
+        point, or a call. Pytest tells of those before the recorder, too.
+        """
+        files = {getattr(plugin, "__file__", None)}
+        for caller in manager.get_hookcallers(plugin) or ():
+            functions = [part.function for part in caller.get_hookimpls() if part.plugin is plugin]
+            codes = [getattr(getattr(part, "__func__", part), "__code__", None) for part in functions]
+            files.update(getattr(code, "co_filename", None) for code in codes)
+        for file in files:
+            if isinstance(file, str) and (path := os.path.realpath(file)).startswith(self._root + os.sep):
+                self._plugins.add(self._relative(path))
 
     # -- options
     # ----------------------------------------------------------------------------------------------------
@@ -365,7 +399,7 @@ class Recorder:
         now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
         self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
         self._look_at_machinery()
-        self._add("patched", names=sorted(self._patched))
+        self._add("patched", names=sorted(self._patched), plugins=sorted(self._plugins))
         self._add("end", exit=int(exitstatus))
 
     def _look_at_machinery(self, when: str = "") -> None:

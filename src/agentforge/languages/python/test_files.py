@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 
-from agentforge.languages.described import read_ini, read_toml, table
+from agentforge.languages.described import read_ini, read_toml, table, words
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.shadows import shadows
-from agentforge.languages.python.testguard import source_of_test, test_ids_in_source, weakened
+from agentforge.languages.python.testguard import asserts, source_of_test, test_ids_in_source, weakened
 from agentforge.languages.values import Sections
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "RUNNER",
     "SECTIONS",
     "SETTINGS",
+    "asserts",
     "is_run",
     "is_test_name",
     "missing_import",
@@ -27,7 +28,9 @@ __all__ = [
 
 RUNNER = "pytest"
 FIXTURES = frozenset({"conftest.py"})
-SETTINGS = FIXTURES | {"pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"}
+SETTINGS = FIXTURES | words(
+    "pytest.ini .pytest.ini pytest.toml .pytest.toml sitecustomize.py usercustomize.py"
+)
 
 
 def is_test_name(name: str) -> bool:

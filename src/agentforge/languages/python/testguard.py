@@ -48,6 +48,12 @@ def source_of_test(text: str, identity: str) -> str | None:
     return ast.unparse(found[-1]) if found else None
 
 
+def asserts(text: str, identity: str) -> bool:
+    """Whether a test of a file has an assertion of its own that can fail."""
+    tree = parse(source_of_test(text, identity) or "")
+    return tree is not None and any(unit.assertions for unit in _units(tree).values())
+
+
 def weakened(before: str, after: str, path: str) -> list[str]:
     """How the edit weakened old tests, one sentence each; empty when it did not. A renamed test counts as
     deleted.

@@ -32,6 +32,8 @@ class Report:
     modules: dict[str, str] = field(default_factory=dict)
     patched: tuple[str, ...] = ()
     """Parts of pytest that changed while the tests ran."""
+    plugins: tuple[str, ...] = ()
+    """Files of the judged tree that pytest loaded as plugins."""
     groups: dict[str, int] = field(default_factory=dict)
     """Every collected id, with the place whose canaries vouch for it."""
     canaries: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -123,7 +125,7 @@ def take(report: Report, record: dict[str, Any], token: str) -> None:
         case "modules":
             report.modules = record["modules"]
         case "patched":
-            report.patched = tuple(record["names"])
+            report.patched, report.plugins = tuple(record["names"]), tuple(record["plugins"])
         case "internal_error":
             report.internal_error = record["text"]
         case "end":

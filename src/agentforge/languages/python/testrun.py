@@ -111,6 +111,7 @@ class _PytestRun:
             collect_errors=report.collect_errors,
             modules=report.modules,
             patched=report.patched,
+            plugins=report.plugins,
             output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,

@@ -152,6 +152,10 @@ class Git(GitCall):
         )
         return {name: oid for oid, _, name in (line.partition(" ") for line in listed.splitlines())}
 
+    def is_checked_out(self, ref: str) -> bool:
+        """Whether a branch is what a checkout of the user's stands on: moved, it would seem to undo itself."""
+        return bool(self.text("for-each-ref", "--format=%(worktreepath)", ref))
+
     # Trees and blobs
 
     def read_blob(self, tree_or_commit: str, path: str) -> bytes | None:
