@@ -11,7 +11,7 @@ from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import CHECKS, GATES, LANES, PREDICATES, Product
+from agentforge.core.pipeline import LANES, PREDICATES, Product
 from agentforge.system.canon import digest_value
 from tests.rows import every
 
@@ -29,9 +29,6 @@ def test_every_packaged_file_is_valid_under_its_meta_contract(kind: Kind, name: 
 
 
 def test_the_catalogue_knows_the_words_of_the_rules() -> None:
-    schema = CATALOG.document("contracts", "stage_definition")["schema"]
-    assert tuple(schema["gates"]["items"]["enum"]) == GATES
-    assert tuple(schema["checks"]["items"]["enum"]) == CHECKS
     assert set(CATALOG_RULES) <= set(PREDICATES)
     assert set(CATALOG.document("pipelines", "implement")["pipeline"]["lanes"]) == set(LANES)
 

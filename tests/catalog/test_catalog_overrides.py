@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import pytest
 
-from agentforge.catalog.check import FOLDERS, examples, file_faults, place_of
+from agentforge.catalog.check import FOLDERS, examples, file_faults, file_warnings, place_of
 from agentforge.catalog.demands import WRITERS
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
@@ -408,12 +408,106 @@ def test_a_mistake_in_what_a_file_builds_on_is_told_of_that_file() -> None:
     )
 
 
+GREEN_STAGE = ".agentforge/stages/green.yaml"
+
+
+@every(
+    ("path", "text", "said"),
+    [
+        (GREEN_STAGE, "+checks: [tpyes]", ":2: checks: 'tpyes' is no check; did you mean types?; there are"),
+        (
+            GREEN_STAGE,
+            "+gates: [qualty]",
+            ":2: gates: 'qualty' is no gate; did you mean quality?; there are",
+        ),
+        (GREEN_STAGE, "skip_if: trivial_chnge", "`trivial_chnge` is no known condition; there are"),
+        (GREEN_STAGE, "skip_if: trivial_chnge", "; did you mean trivial_change?"),
+        (
+            DEVELOPER,
+            "capabilities:\n  output:\n    must_verify:\n      all_test_pass: true",
+            "must_verify names all_test_pass, which is no predicate; did you mean all_tests_pass?",
+        ),
+        (DEVELOPER, "orchestration:\n  stage: gren", "stages/gren.yaml; did you mean green?"),
+        (
+            ".agentforge/contracts/review.yaml",
+            "+validation: [review_complet]",
+            "'review_complet', which is no predicate; did you mean review_complete?",
+        ),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_known_one(path: str, text: str, said: str) -> None:
+    name = path.rpartition("/")[2].removesuffix(".yaml")
+    refused = refusal({path: f'extends: "agentforge:{name}"\n{text}\n'})
+    assert refused.startswith((f"{path}:2: ", f"{path}:3: ", f"{path}:5: "))
+    assert said in refused
+
+
 def test_all_mistakes_of_a_file_are_told_together() -> None:
     text = 'extends: "agentforge:software_developer"\nidentity:\n  expertise: 3\n  mood: good\n'
     assert [fault.split(" ")[0] for fault in file_faults({}, DEVELOPER, text)] == [
         f"{DEVELOPER}:3:",
         f"{DEVELOPER}:4:",
     ]
+
+
+@every(
+    ("path", "text", "said"),
+    [
+        (GREEN_STAGE, "iterable: true\nmax_iterations: 3", (":2: iterable: has", ":3: max_iterations: has")),
+        (GREEN_STAGE, "iterable: false\nmax_steps: 3", ()),
+        (".agentforge/stages/clarify.yaml", "skip_if: external_spec_provided", (":2: skip_if: `external_",)),
+        (".agentforge/stages/clarify.yaml", "skip_if: no_ambiguities", ()),
+        (DEVELOPER, "orchestration:\n  reviews: [software_developer]", (":3: orchestration.reviews: has",)),
+        (
+            IMPLEMENT,
+            "pipeline:\n  accepts_external:\n    test_suite: {skips_to: green}\n  exit: {summary_template: s}",
+            (":3: pipeline.accepts_external: has", ":5: pipeline.exit.summary_template: has"),
+        ),
+        (
+            IMPLEMENT,
+            "pipeline:\n  lanes:\n    small:\n      replace:\n        red: {name: red, iterate: true}",
+            (":6: pipeline.lanes.small.replace.red.iterate: has",),
+        ),
+    ],
+)
+def test_what_has_no_effect_yet_loads_with_a_warning_of_the_file_that_says_it(
+    path: str, text: str, said: tuple[str, ...]
+) -> None:
+    name = path.rpartition("/")[2].removesuffix(".yaml")
+    whole = f'extends: "agentforge:{name}"\n{text}\n'
+    assert file_faults({}, path, whole) == []
+    found = file_warnings({}, path, whole)
+    assert len(found) == len(said)
+    for line, start in zip(found, said, strict=True):
+        assert line.startswith(f"{path}{start}")
+        assert line.endswith(("has no effect yet.", "never holds yet."))
+
+
+TICKET = ".agentforge/contracts/ticket.yaml"
+FRAME = """\
+extends: "agentforge:frame"
+produces:
+  - {contract: intake_record, phase: intake}
+  - {contract: clarification, phase: clarify}
+  - {contract: analysis, phase: analyze}
+  - {contract: ticket, phase: spec}
+"""
+
+
+def test_a_contract_of_another_name_takes_a_packaged_ones_place_only_if_it_builds_on_it() -> None:
+    stage = ".agentforge/stages/frame.yaml"
+    own = 'extends: "agentforge:specification"\ncontract: ticket\n'
+    files = {stage: FRAME, TICKET: own}
+    kept = CATALOG.with_overrides(files)
+    assert kept.document("stages", "frame")["produces"][-1]["contract"] == "ticket"
+    assert kept.contract("ticket").part == "requirements"
+    poor = "contract: ticket\npart: requirements\nversion: '1.0'\ndescription: Poor.\nschema: {a: {type: string}}\n"
+    with pytest.raises(UsageError, match="drops the artifact specification"):
+        CATALOG.with_overrides({**files, TICKET: poor}).document("stages", "frame")
+    with pytest.raises(UsageError, match=r"ticket.yaml:3: part: changes what the base is to the work"):
+        CATALOG.with_overrides({TICKET: f"{own}part: report\n"}).contract("ticket")
+    with pytest.raises(UsageError, match=r"part: 'reprot' is no part of the work; did you mean report\?"):
+        CATALOG.with_overrides({TICKET: f"{own}part: reprot\n"}).contract("ticket")
 
 
 # Examples, and files that lie elsewhere
@@ -424,7 +518,7 @@ def test_every_example_is_inert_and_valid_once_uncommented(path: str) -> None:
     text = examples()[path]
     assert CATALOG.with_overrides({path: text}) == CATALOG
     bare = uncommented(text)
-    assert file_faults({}, path, bare) == []
+    assert (file_faults({}, path, bare), file_warnings({}, path, bare)) == ([], [])
     kind, own = path.split("/")[1:]
     changed = CATALOG.with_overrides({path: bare})
     if kind == "orchestration":

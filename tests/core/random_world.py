@@ -58,7 +58,7 @@ from agentforge.core.inputs import (
     Unclassified,
 )
 from agentforge.core.pending import pending, worst_case
-from agentforge.core.pipeline import GATES, Stage
+from agentforge.core.pipeline import GATE_NAMES, Stage
 from agentforge.core.reply import SIGNALS
 from agentforge.core.state import State
 from agentforge.core.values import (
@@ -118,7 +118,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
                 Unclassified("x"),
             ]
         case Judge():
-            wrong = next(gate for gate in GATES if gate != effect.gate)
+            wrong = next(gate for gate in GATE_NAMES if gate != effect.gate)
             assert run is not None
             products = state.stage_of(run).products
             finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)

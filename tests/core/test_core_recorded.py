@@ -22,8 +22,8 @@ from agentforge.core.events import (
     event_to_json,
 )
 from agentforge.core.pipeline import (
-    CHECKS,
-    GATES,
+    CHECK_NAMES,
+    GATE_NAMES,
     LANES,
     PREDICATES,
     Pipeline,
@@ -166,7 +166,7 @@ def test_what_a_stage_leaves_out_has_the_default_bounds() -> None:
 
 
 def test_the_closed_vocabularies_have_no_double() -> None:
-    for words in (LANES, GATES, CHECKS, PREDICATES, SIGNALS):
+    for words in (LANES, GATE_NAMES, CHECK_NAMES, PREDICATES, SIGNALS):
         assert len(set(words)) == len(words)
 
 

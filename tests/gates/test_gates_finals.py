@@ -8,6 +8,7 @@ import pytest
 
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import Catalog
+from agentforge.core.pipeline import Part
 from agentforge.gates.court import objects
 from agentforge.gates.finals import Facts, computed, delivery_report, filled
 from tests.gates.bench_of_judges import make_site
@@ -56,11 +57,11 @@ def test_what_is_not_sure_is_an_assumption_on_record(facts: Facts) -> None:
         "questions": [question("Sure?", 80, evidence=evidence), question("Unsure?", 60)],
         "assumptions": ["It rains."],
     }
-    final = filled("clarification", draft, facts)
+    final = filled("questions", draft, facts)
     assert final["assumptions"] == ["It rains.", "Unsure?: Yes (confidence 60)"]
     assert final["questions"] == draft["questions"]
-    assert filled("clarification", final, facts) == final
-    assert filled("clarification", {}, facts) == {"questions": []}
+    assert filled("questions", final, facts) == final
+    assert filled("questions", {}, facts) == {"questions": []}
     assert valid("clarification", final) == []
 
 
@@ -77,7 +78,7 @@ def test_a_persons_answer_stands_under_their_name(facts: Facts) -> None:
         ),
     )
     final = filled(
-        "clarification",
+        "questions",
         {"questions": [question("Which error?", 20)], "blocking": ["Who pays?", "Why?"]},
         asked,
     )
@@ -108,7 +109,7 @@ def test_an_analysis_gets_what_was_computed(facts: Facts) -> None:
 
 
 def test_reviews_get_their_id_and_the_dissent(facts: Facts) -> None:
-    security = filled("security_review", {"verdict": "approve", "summary": "Safe."}, facts)
+    security = filled("security", {"verdict": "approve", "summary": "Safe."}, facts)
     assert security["review_id"] == "SECURITY-task-1"
     assert valid("security_review", security) == []
     final = filled(
@@ -119,7 +120,7 @@ def test_reviews_get_their_id_and_the_dissent(facts: Facts) -> None:
 
 
 def test_what_nobody_was_asked_for_is_derived(facts: Facts) -> None:
-    intake = computed("intake_record", replace(facts, request="word " * 40))
+    intake = computed("request", replace(facts, request="word " * 40))
     assert intake is not None
     assert intake["derived"] is True
     assert intake["extracted_intent"] == {
@@ -127,11 +128,11 @@ def test_what_nobody_was_asked_for_is_derived(facts: Facts) -> None:
         "target": ("word " * 40)[:80],
         "scope": "system",
     }
-    assert valid("intake_record", filled("intake_record", intake, facts)) == []
-    clarification = computed("clarification", facts)
+    assert valid("intake_record", filled("request", intake, facts)) == []
+    clarification = computed("questions", facts)
     assert clarification is not None
-    assert valid("clarification", filled("clarification", clarification, facts)) == []
-    assert computed("specification", facts) is None
+    assert valid("clarification", filled("questions", clarification, facts)) == []
+    assert computed("requirements", facts) is None
 
 
 def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(facts: Facts) -> None:
@@ -147,7 +148,7 @@ def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(fa
         "green": GREEN | {"reused": True, "type_check_pass": True},
         "quality": quality | {"not_configured": ["coverage"]},
     }
-    final = filled("implementation", {"summary": "Done."}, replace(facts, records=records))
+    final = filled("change", {"summary": "Done."}, replace(facts, records=records))
     verification = final["verification"]
     assert isinstance(verification, dict)
     assert (
@@ -157,7 +158,7 @@ def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(fa
     )
     assert valid("implementation", final) == []
     other = filled(
-        "implementation", {}, replace(facts, records={**records, "quality": {**quality, "tree": "another"}})
+        "change", {}, replace(facts, records={**records, "quality": {**quality, "tree": "another"}})
     )["verification"]
     assert isinstance(other, dict)
     assert "complexity" not in other
@@ -177,9 +178,9 @@ def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None
         reviews=({"stage": "spec", "role": "security_architect", "verdict": "approve", "summary": "Safe."},),
         records={"green": GREEN, "review": {"verdicts": {}}, "quality": {"not_configured": ["coverage"]}},
     )
-    finals: dict[str, Any] = {
-        "specification": SPEC,
-        "clarification": {"assumptions": ["Metric."]},
+    finals: dict[Part, Any] = {
+        "requirements": SPEC,
+        "questions": {"assumptions": ["Metric."]},
         "review": {"findings": [{"description": "not twice"}]},
     }
     report = delivery_report(told, finals, words, branch="agentforge/x", base_commit="0" * 40, commits=[])
@@ -194,8 +195,8 @@ def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None
     assert readiness["open_points"] == [
         "assumed: Metric.",
         "flaky, counted for nobody: tests/a.py::b",
-        "not configured, so not checked: types",
-        "not configured, so not checked: coverage",
+        "types: not run: not configured",
+        "coverage: not run: not configured",
         "review note on spec: SEC-001",
         "undone: refactor: slower",
     ]

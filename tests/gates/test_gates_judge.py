@@ -2,22 +2,35 @@
 runs.
 """
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentforge.activities.judge import judge
+from agentforge.activities.check import CHECKS, check
+from agentforge.activities.judge import GATES, judge
+from agentforge.activities.prepare import take_baseline
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
-from agentforge.core.inputs import Judged
-from agentforge.core.pipeline import GateName, Pipeline, Product, Reviewer, Stage
+from agentforge.core.inputs import BaselineFailed, Judged
+from agentforge.core.pipeline import (
+    CHECK_NAMES,
+    GATE_NAMES,
+    CheckName,
+    GateName,
+    Pipeline,
+    Product,
+    Reviewer,
+    Stage,
+    complete,
+)
 from agentforge.core.reply import Json
 from agentforge.core.runs import WORKER, Run, child_id
 from agentforge.core.state import Accepted, State
-from agentforge.core.values import ArtifactRef, Baseline, Escalation, Question
+from agentforge.core.values import ArtifactRef, Baseline, CheckDigest, Escalation, Question
 from agentforge.gates.court import Court
 from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
@@ -297,6 +310,62 @@ def test_a_split_panel_waits_for_its_arbiter_whose_word_stands_with_the_dissent(
 def test_a_panel_that_is_not_complete_has_not_run(bench: Bench) -> None:
     judged, _ = bench.judge("review", runs=(*bench.state.runs, bench.reader("reviewer", "review", GOOD)))
     assert (judged.status, judged.reasons) == ("not_run", ("security_architect handed in no review",))
+
+
+def test_every_name_of_a_gate_and_of_a_check_has_its_function() -> None:
+    assert (set(GATES), set(CHECKS)) == (set(GATE_NAMES), set(CHECK_NAMES))
+    short: dict[str, object] = {name: GATES[name] for name in GATE_NAMES if name != "review"}
+    with pytest.raises(LookupError, match="review"):
+        complete(short, GATE_NAMES)
+
+
+def checked(bench: Bench, *checks: CheckName, **changes: Any) -> CheckDigest:  # noqa: ANN401 - fields of the state
+    stage = replace(PANEL, checks=checks)
+    state = replace(bench.state, pipeline=Pipeline("implement", "full", (stage,)), **changes)
+    return check(bench.world, state.seen_by(WORKER)).check
+
+
+MYPY = "[mypy]\nstrict = True\n"
+
+
+def test_a_check_that_a_stage_asks_for_runs_or_is_said_not_to_be_configured(bench: Bench) -> None:
+    found = checked(bench, "types", "conformance")
+    assert (found.status, found.summary) == (
+        "passed",
+        "every changed file parses; lint: not run: not configured; types: not run: not configured",
+    )
+    with_types = bench.site.tree({"mypy.ini": MYPY}, bench.state.tree)
+    base = bench.site.tree({"mypy.ini": MYPY})
+    untyped = checked(bench, "types", base_tree=base, tree=with_types)
+    assert (untyped.status, untyped.summary.split(": ")[0]) == ("failed", "types")
+    assert "shop.py:1: Function is missing a type annotation" in "\n".join(untyped.failures)
+    assert checked(bench, "syntax", base_tree=base, tree=with_types).status == "passed", (
+        "asked for, or not run"
+    )
+
+
+def test_a_checker_that_is_configured_and_not_there_is_asked_about_and_left_out_by_a_person_alone(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """Where nobody answers, neither the base nor the gate passes."""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "python").symlink_to(sys.executable)
+    bench.world._environment = replace(bench.site.court.env, program=bare / "python")
+    base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
+    state = replace(bench.state, base_tree=base)
+    assert checked(bench, "types", base_tree=base, tree=tree).status == "not_run"
+    asked = take_baseline(bench.world, state)
+    assert isinstance(asked, BaselineFailed)
+    assert (asked.options, "the project configures mypy" in asked.sentence) == (
+        ("retry", "leave out types", "abort"),
+        True,
+    )
+    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    assert (judged.status, judged.reasons[0].split(":")[0]) == ("not_run", "types did not run")
+    answer = Escalation("e1", "environment", "", Question("?"), answer="leave out types")
+    judged, record = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
+    assert (judged.status, record["not_run"]["types"]) == ("passed", "not run: left out by a person's answer")
 
 
 def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.rules import CATALOG_RULES
-from agentforge.core.pipeline import PREDICATES, Predicate
+from agentforge.core.pipeline import PREDICATES, Predicate, part_of
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED, Subject, unanswered
 
 SPECIFICATION: dict[str, Any] = {
@@ -41,7 +41,16 @@ def judge(
 ) -> list[str]:
     read = files.get if isinstance(files, Mapping) else lambda _: None
     return ARTIFACT_RULES[rule](
-        Subject(artifact, contract, inputs or {}, request, frozenset(files), read, answered)
+        Subject(
+            artifact,
+            part_of(contract),
+            {part: value for name, value in (inputs or {}).items() if (part := part_of(name))},
+            request,
+            frozenset(files),
+            read,
+            answered,
+            {"requirements": "specification", "request": "intake_record"},
+        )
     )
 
 
@@ -54,14 +63,14 @@ def judge_suite(rule: Predicate, *tests: dict[str, Any]) -> list[str]:
 
 
 def test_every_predicate_is_bound_somewhere() -> None:
-    assert set(ARTIFACT_RULES) | set(CATALOG_RULES) | JUDGED == set(PREDICATES)
-    assert not set(ARTIFACT_RULES) & JUDGED
+    assert set(ARTIFACT_RULES) | set(CATALOG_RULES) | set(JUDGED) == set(PREDICATES)
+    assert not set(ARTIFACT_RULES) & set(JUDGED)
 
 
 def test_every_rule_takes_every_empty_artifact() -> None:
     for contract in Catalog.packaged().names("contracts"):
         for rule in ARTIFACT_RULES.values():
-            assert all(isinstance(text, str) for text in rule(Subject({}, contract)))
+            assert all(isinstance(text, str) for text in rule(Subject({}, part_of(contract))))
 
 
 def test_a_requirement_without_a_criterion_is_named() -> None:
@@ -474,7 +483,7 @@ def test_what_only_a_person_can_answer_is_told_apart() -> None:
     }
 
     def asked(artifact: dict[str, Any], *answered: str) -> list[str]:
-        return unanswered(Subject(artifact, "clarification", {"intake_record": INTAKE}, answered=answered))
+        return unanswered(Subject(artifact, "questions", {"request": INTAKE}, answered=answered))
 
     assert asked(low) == ["Who pays?", "Which error?"]
     assert asked(low, "Who pays?") == ["Which error?"]

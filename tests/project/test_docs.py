@@ -13,7 +13,7 @@ from agentforge.app.connection import read_temporal
 from agentforge.app.settings import USER_KEYS, check_settings, read_own_settings
 from agentforge.catalog.contracts import compile_contract
 from agentforge.catalog.load import Catalog
-from agentforge.core.pipeline import GATES, LANES, PREDICATES
+from agentforge.core.pipeline import GATE_NAMES, LANES, PREDICATES
 from agentforge.models.known.providers import known
 from agentforge.models.known.tiers import read_tiers
 from agentforge.store.task.lines import parse_lines
@@ -163,7 +163,7 @@ def test_the_gates_and_rules_named_exist() -> None:
     (row,) = re.findall(
         r"^\| \*\*Gate\*\* \| a judge: ([^.]+)\.", text_of("docs/architecture.md"), re.MULTILINE
     )
-    assert set(re.findall(r"`(\w+)`", row)) == set(GATES)
+    assert set(re.findall(r"`(\w+)`", row)) == set(GATE_NAMES)
     (rules,) = re.findall(
         r"^`validation` names rules.+?(?=\n\n)", text_of("docs/contracts.md"), re.MULTILINE | re.DOTALL
     )

@@ -195,6 +195,23 @@ def test_a_file_elsewhere_is_checked_as_what_it_says_it_is(scene: Scene) -> None
     )
 
 
+def test_a_valid_file_is_warned_of_what_has_no_effect_yet(scene: Scene) -> None:
+    path = ".agentforge/stages/clarify.yaml"
+    text = 'extends: "agentforge:clarify"\niterable: true\nskip_if: spec_provided\n'
+    write(scene, path, text, commit=False)
+    warnings = [
+        f"{path}:2: iterable: has no effect yet.",
+        f"{path}:3: skip_if: `spec_provided` never holds yet.",
+    ]
+    done = scene.run("pipelines", "validate", path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        f"{path}: valid as {path}.",
+        *(f"warning: {line}" for line in warnings),
+    ]
+    assert scene.data("pipelines", "validate", path)["warnings"] == warnings
+
+
 def test_a_stage_that_breaks_a_lane_is_told_beside_the_files_around_it(scene: Scene) -> None:
     write(
         scene,

@@ -134,7 +134,7 @@ def _evidence_of_panels(top: Path) -> None:
     assert [line.startswith(DISSENT) for line in panel["dissent"]] == [True]
     assert proof["panels"]["spec"]["verdicts"] == {SECURITY: "approve"}
     assert proof["reverted"] == ["refactor: 6 of 8 affected tests pass"]
-    assert "coverage" in proof["not_checked"]
+    assert "coverage: not run: not configured" in proof["not_checked"]
     assert final(top, "refactor", "review")["dissent"] == panel["dissent"]
     assert "coverage" in final(top, "refactor", "implementation")["verification"]["not_configured"]
     report = final(top, "deliver", "delivery_report")
@@ -151,7 +151,7 @@ def _evidence_of_panels(top: Path) -> None:
         "SEC-002",
         "undone: refactor",
         DISSENT,
-        "not checked: coverage",
+        "coverage: not run: not configured",
     ):
         assert part in points, part
     (undone,) = [event for event in events(top) if event["type"] == "reverted"]

@@ -163,7 +163,7 @@ def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> Tool
     subject = _subject(world, state, name, document, doing)
     wrong = artifact_problems(world.catalogue.contract(name), document, subject, final=False)
     if (
-        name == "clarification"
+        owed[name].part == "questions"
         and (asked := unanswered(subject))
         and not problems(world.catalogue.contract(name), document, final=False)
     ):
@@ -197,22 +197,22 @@ def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolRe
 
 
 def _subject(world: World, state: RunView, name: str, document: Document, doing: _Doing) -> Subject:
+    part = world.catalogue.part(name)
     wrote = {path for _, result in doing.results for path in result.wrote}
     there = {entry.path for entry in world.workspace.git.ls_tree(state.tree)}
     # What a specification speaks of is the base: a file that this stage has created is still to be created.
     base = (
         {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)}
-        if name in ("specification", "analysis")
+        if part in ("requirements", "analysis")
         else None
     )
     files = base or (
         {path for path in there | wrote if (world.workspace.worktree / path).exists()} if wrote else there
     )
-    inputs = {contract: value for contract, value in doing.documents.items() if contract != name}
+    inputs = world.by_part({other: value for other, value in doing.documents.items() if other != name})
     asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
-    return Subject(
-        document, name, inputs, state.request, frozenset(files), partial(_plain_text, world), asked
-    )
+    read, names = partial(_plain_text, world), world.part_names(state)
+    return Subject(document, part, inputs, state.request, frozenset(files), read, asked, names)
 
 
 def _plain_text(world: World, path: str) -> str | None:
@@ -273,7 +273,7 @@ def _derive(world: World, state: RunView, doing: _Doing) -> None:
     for product in state.stage.products:
         name = product.contract
         # A role that is asked for nothing but its judgement is not done without it.
-        alone = len(state.stage.products) == 1 and name in DERIVED
+        alone = len(state.stage.products) == 1 and product.part in DERIVED
         if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
             continue
         doing.artifacts[name] = world.keep_version(

@@ -83,7 +83,7 @@ def _view(world: World, state: RunView) -> StepView:
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
     refs = document_refs(state)
-    specification = documents.get("specification", {})
+    specification = world.by_part(documents).get("requirements", {})
     working, left = _working(world, state, documents)
     return StepView(
         task_id=state.task_id,
@@ -229,10 +229,10 @@ def _reviews(state: RunView) -> bool:
 
 def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
-    if not any(product.contract == "analysis" for product in state.stage.products):
+    if not state.stage.makes("analysis"):
         return None
     paths = [place.path for place in world.named_places(lambda: _named_in_request(world, state))]
-    cited = objects(world.documents(state).get("clarification", {}), "questions")
+    cited = objects(world.parts(state).get("questions", {}), "questions")
     paths += [
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
     ]
@@ -279,8 +279,9 @@ def _working(
     for.
     """
     run = state.run
-    named = texts(documents.get("specification", {}), "files_to_modify")
-    named += [str(item.get("path", "")) for item in objects(documents.get("test_suite", {}), "test_files")]
+    parts = world.by_part(documents)
+    named = texts(parts.get("requirements", {}), "files_to_modify")
+    named += [str(item.get("path", "")) for item in objects(parts.get("tests", {}), "test_files")]
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)

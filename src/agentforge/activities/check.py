@@ -2,36 +2,58 @@
 affair.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from agentforge.activities.measure import compare_types
 from agentforge.activities.world import World
 from agentforge.core.inputs import CheckRan
+from agentforge.core.pipeline import CHECK_NAMES, CheckName, complete
 from agentforge.core.state import RunView, State
 from agentforge.core.values import CheckDigest
-from agentforge.gates.ratchets import worse
+from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.red import declared_tests
 from agentforge.gates.superseded import superseded_ids
 from agentforge.languages.outcomes import GOOD, TestRun, error_line
 from agentforge.languages.symbols import syntax_error
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import is_run, shares_fixtures
+from agentforge.languages.values import CheckRun
 
 MAX_FAILURES = 10
 MAX_TEST_FILES = 25
 
+Steering: TypeAlias = Callable[[World, State], CheckDigest | str]
+"""A check: what it found, or in words that it is not configured."""
+
 
 def check(world: World, state: RunView) -> CheckRan:
-    """Stops at the first kind that fails: a file that does not parse has no types and no tests."""
+    """Stops at the first kind that fails: a file that does not parse has no types and no tests. What is not
+    configured is named in the summary of what ran.
+    """
     world.reset_worktree(state)  # the import graph is read from there
-    stage = state.stage
-    digest = _syntax(world, state)
-    if digest.status == "passed" and "lint" in stage.checks:
-        digest = _lint(world, state)
-    if digest.status == "passed" and "tests" in stage.checks:
-        digest = run_affected(world, state, state.tree)
+    wanted = [CHECKS[name] for name in CHECKS if name == "syntax" or name in state.stage.checks]
+    notes: list[str] = []
+    digest = CheckDigest("passed", "")
+    for run in dict.fromkeys(wanted):
+        found = run(world, state)
+        if isinstance(found, str):
+            notes.append(found)
+            continue
+        digest = found
+        if digest.status != "passed":
+            break
+    digest = replace(digest, summary="; ".join((digest.summary, *notes)))
     ref = world.pack.put_json(
         {"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)}
     )
     world.pack.sync()
     return CheckRan(digest, ref)
+
+
+def _tests(world: World, state: State) -> CheckDigest:
+    return run_affected(world, state, state.tree)
 
 
 def run_affected(world: World, state: State, tree: str) -> CheckDigest:
@@ -50,7 +72,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
         return CheckDigest(
             "failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files)
         )
-    failures = _new_failures(world, state, run, superseded_ids(world.documents(state).get("test_suite", {})))
+    failures = _new_failures(world, state, run, superseded_ids(world.parts(state).get("tests", {})))
     passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
     summary = f"{passing} of {len(run.results)} affected tests pass"
     return CheckDigest(
@@ -71,27 +93,36 @@ def _syntax(world: World, state: State) -> CheckDigest:
     return CheckDigest("passed", "every changed file parses")
 
 
-def _lint(world: World, state: State) -> CheckDigest:
-    before = world.grounds(state).lint
-    if before.status != "ran":
-        return CheckDigest("passed", f"lint: {before.reason}")
-    changed = [
-        change.path
-        for change in world.workspace.git.diff_names(state.base_tree, state.tree)
-        if change.status != "D"
-    ]
-    place = world.workspace.pristine(state.tree, state.base_commit)
-    found = worse(
-        before, world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
-    )
-    if found:
-        return CheckDigest("failed", f"lint: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
-    return CheckDigest("passed", "lint: nothing new")
+def _lint(world: World, state: State) -> CheckDigest | str:
+    before = after = world.grounds(state).lint
+    if before.status == "ran":
+        place, changed = world.workspace.pristine(state.tree, state.base_commit), _changed(world, state)
+        after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
+    return _compared("lint", before, after)
+
+
+def _types(world: World, state: State) -> CheckDigest | str:
+    return _compared("types", *compare_types(world, state, _changed(world, state)))
+
+
+def _changed(world: World, state: State) -> list[str]:
+    changes = world.workspace.git.diff_names(state.base_tree, state.tree)
+    return [change.path for change in changes if change.status != "D"]
+
+
+def _compared(name: CheckName, before: CheckRun, after: CheckRun) -> CheckDigest | str:
+    if before.status == "not_configured":
+        return f"{name}: {not_run(before)}"
+    if after.status != "ran":
+        return CheckDigest("not_run", f"{name}: not run: {after.reason}", (after.reason,))
+    if found := worse(before, after):
+        return CheckDigest("failed", f"{name}: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
+    return CheckDigest("passed", f"{name}: nothing new")
 
 
 def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
     is_test = world.is_test(state)
-    suite = world.documents(state).get("test_suite", {})
+    suite = world.parts(state).get("tests", {})
     fresh = [path for path in changed if is_test(path) and is_code(path) and not shares_fixtures(path)]
     return list(dict.fromkeys([*(test.path for test in declared_tests(suite)), *fresh]))
 
@@ -121,3 +152,16 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
             given_up = "is superseded, so rewrite it or remove it: " if identity in superseded else ""
             lines.append(f"{identity}: {given_up}{place}{result.exception} {result.message}".strip()[:500])
     return lines
+
+
+CHECKS: Mapping[CheckName, Steering] = complete(
+    {
+        "syntax": _syntax,
+        "lint": _lint,
+        "conformance": _lint,  # the project's own rules are those of its linter, as for the tool of this name
+        "types": _types,
+        "tests": _tests,
+    },
+    CHECK_NAMES,
+)
+"""What steers after an edit, by the name that a stage calls it; the cheapest first."""

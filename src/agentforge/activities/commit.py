@@ -6,6 +6,7 @@ from agentforge.activities.evidence import build_evidence
 from agentforge.activities.world import World
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
+from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
 from agentforge.gates.court import objects
 from agentforge.sandbox.worktree import TRAILER, Pointed
@@ -18,7 +19,10 @@ SUBJECT_CHARS = 72
 TRIVIAL_LINES = 10
 """So many changed lines, tests aside, can be trivial; `limits.trivial_lines` says otherwise."""
 
-COMPLEXITY = (("intake_record", "initial_complexity"), ("specification", "estimated_complexity"))
+COMPLEXITY: tuple[tuple[Part, str], ...] = (
+    ("request", "initial_complexity"),
+    ("requirements", "estimated_complexity"),
+)
 
 
 def commit_stage(world: World, state: RunView) -> CommitMade:
@@ -54,11 +58,9 @@ def _size(world: World, state: State) -> tuple[int, int]:
 
 def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
-    documents = world.documents(state)
+    documents = world.parts(state)
     found: list[Fact] = []
-    if (intake := documents.get("intake_record")) is not None and not objects(
-        intake, "identified_ambiguities"
-    ):
+    if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}
     limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
@@ -85,12 +87,9 @@ def deliver(world: World, state: State) -> DeliveryMade:
 
 
 def _message(world: World, state: RunView) -> str:
-    specification = world.documents(state).get("specification", {})
+    specification = world.parts(state).get("requirements", {})
     title = str(specification.get("title") or state.request.splitlines()[0])
-    verb = {"red": "Add failing tests", "green": "Implement", "patch": "Fix", "deliver": "Note"}.get(
-        state.stage.name, state.stage.name.capitalize()
-    )
-    subject = f"{verb}: {title}"
+    subject = f"{state.stage.commit_verb}: {title}"
     subject = subject if len(subject) <= SUBJECT_CHARS else f"{subject[: SUBJECT_CHARS - 1]}…"
     request = " ".join(state.request.split())[:500]
     return (

@@ -5,9 +5,11 @@ of its own.
 from typing import Any
 
 from agentforge.activities.world import World
+from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.court import objects, texts
+from agentforge.gates.finals import not_run_lines
 from agentforge.gates.red import declared_tests, names_test
 from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value
@@ -17,7 +19,7 @@ FORMAT = 1
 
 def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]:
     """Everything a sceptic needs, computed from the journal and the pack."""
-    documents, records = world.documents(state), world.records(state)
+    documents, records = world.parts(state), world.records(state)
     rows: list[Json] = []
     for stage in state.accepted:
         rows += [_gate_row(stage.stage, gate, ref, world) for gate, ref in stage.evidence]
@@ -48,13 +50,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
             for ref in item.finals
         },
         "rows": rows,
-        "not_checked": [
-            *dict.fromkeys(
-                line
-                for gate in ("green", "quality")
-                for line in texts(records.get(gate, {}), "not_configured")
-            )
-        ],
+        "not_checked": [*not_run_lines(records)],
         "flags": list(state.flagged),
         "human_commits": list(state.human_commits),
         "cost": cost(state),
@@ -98,24 +94,25 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "test_lock_held",
             "flaky",
             "superseded",
+            "not_run",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
         row |= {
             name: value[name]
-            for name in ("tree", "complexity", "duplicates", "coverage", "not_configured")
+            for name in ("tree", "complexity", "duplicates", "coverage", "not_configured", "not_run")
             if name in value
         }
     return {**row, "hash": digest_value(row)}
 
 
-def _requirements(documents: dict[str, dict[str, Json]], records: dict[str, dict[str, Json]]) -> list[Json]:
+def _requirements(documents: dict[Part, dict[str, Json]], records: dict[str, dict[str, Json]]) -> list[Json]:
     red: Any = records.get("red", {}).get("tests", {})
     green: Any = records.get("green", {}).get("runs", [])
     outcomes = green[0]["outcomes"] if green else {}
-    tests = declared_tests(documents.get("test_suite", {}))
+    tests = declared_tests(documents.get("tests", {}))
     rows: list[Json] = []
-    for item in objects(documents.get("specification", {}), "requirements"):
+    for item in objects(documents.get("requirements", {}), "requirements"):
         identity = str(item.get("id"))
         mine = [test for test in tests if test.requirement == identity]
         ids = [
@@ -149,7 +146,7 @@ def _panels(world: World, state: State) -> dict[str, Json]:
     return found
 
 
-def _review(documents: dict[str, dict[str, Json]]) -> Json:
+def _review(documents: dict[Part, dict[str, Json]]) -> Json:
     review = documents.get("review", {})
     return {
         "verdict": review.get("verdict"),

@@ -1,12 +1,14 @@
 """`Judge`: one gate's verdict. Only what the engine ran or computed itself goes into it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias
 
+from agentforge.activities.measure import compare_types
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
-from agentforge.core.pipeline import ARBITER
+from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
@@ -23,28 +25,19 @@ from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
 
-ABOUT_THE_BASE = ("specification", "analysis", "clarification")
-"""Contracts that speak of the repository as it was."""
+ABOUT_THE_BASE = ("requirements", "analysis", "questions")
+"""Parts that speak of the repository as it was."""
+
+
+Ruling: TypeAlias = tuple[Verdict, tuple[ArtifactRef, ...]]
+"""A verdict, and the artifacts that stand with it."""
+
+Gate: TypeAlias = Callable[[World, RunView], Ruling]
 
 
 def judge(world: World, effect: Judge, state: RunView) -> Judged:
     """Runs a gate and keeps its record in the pack."""
-    finals: tuple[ArtifactRef, ...] = ()
-    match effect.gate:
-        case "red":
-            verdict = _red(world, state)
-        case "green":
-            verdict = _known_green(world, state) or _green(world, state)
-        case "quality":
-            verdict = _quality(world, state)
-        case "review":
-            verdict, finals = _review(world, state)
-        case "delivery":
-            verdict, finals = _delivery(world, state)
-        case "contracts":
-            verdict, finals = _contracts(world, state)
-        case _:
-            assert_never(effect.gate)
+    verdict, finals = GATES[effect.gate](world, state)
     ref = world.pack.put_json(
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
@@ -55,18 +48,18 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
 # ------------------------------------------------------------------ what is run
 
 
-def _red(world: World, state: RunView) -> Verdict:
+def _red(world: World, state: RunView) -> Ruling:
     run = state.run
-    documents = world.documents(state)
+    documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
-    together = any(product.contract == "implementation" for product in state.stage.products)
+    together = state.stage.makes("change")
     entry = state.base_tree if together else run.entry_tree
     old = frozenset(world.grounds(state).tests.results)
     case = RedCase(
         entry,
         state.tree,
-        documents["test_suite"],
-        documents["specification"],
+        documents["tests"],
+        documents["requirements"],
         same_author=together,
         request=state.request,
         old=old,
@@ -76,7 +69,7 @@ def _red(world: World, state: RunView) -> Verdict:
         world.workspace.keep(
             red_tree
         )  # made by us and in no commit: later gates, and whoever verifies, need it again
-    return verdict
+    return verdict, ()
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -91,10 +84,14 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
     return Verdict("passed", (), {**kept, "reused": True})
 
 
-def _green(world: World, state: RunView) -> Verdict:
+def _green(world: World, state: RunView) -> Ruling:
+    return _known_green(world, state) or _run_green(world, state), ()
+
+
+def _run_green(world: World, state: RunView) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
     grounds = world.grounds(state)
-    documents = world.documents(state)
+    documents = world.parts(state)
     changed = [
         change.path
         for change in world.workspace.git.diff_names(state.base_tree, state.tree)
@@ -104,12 +101,12 @@ def _green(world: World, state: RunView) -> Verdict:
     if grounds.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
-    types_before, types_after = _types(world, state, changed)
+    types_before, types_after = compare_types(world, state, changed)
     case = GreenCase(
         state.base_tree,
         state.tree,
         world.records(state)["red"],
-        documents["test_suite"],
+        documents["tests"],
         grounds.tests,
         grounds.flaky,
         grounds.lint,
@@ -123,34 +120,15 @@ def _green(world: World, state: RunView) -> Verdict:
     return replace(verdict, record={**verdict.record, **_grounds_of(state)})
 
 
-def _types(world: World, state: RunView, changed: list[str]) -> tuple[CheckRun, CheckRun]:
-    """What the project's type checker says of base and tree. It is asked of the base only once a task, and
-    only where there is one.
-    """
-
-    def check(tree: str) -> CheckRun:
-        return world.language(state).runs.typecheck(
-            world.sandbox,
-            world.environment(state),
-            world.workspace.pristine(tree, state.base_commit),
-            changed,
-        )
-
-    before = world.once("types", state.base_tree, *changed, make=lambda: check(state.base_tree))
-    return before, check(state.tree) if before.status == "ran" else before
-
-
 def _grounds_of(state: RunView) -> dict[str, Json]:
     """What a green verdict rests on beside the tree."""
     return {"red": record_refs(state).get("red"), "baseline": state.baseline.ref if state.baseline else None}
 
 
-def _quality(world: World, state: RunView) -> Verdict:
-    run = state.run
+def _quality(world: World, state: RunView) -> Ruling:
     world.progress("measuring complexity, copies and coverage of the change")
-    return judge_quality(
-        world.court(state), QualityCase(state.base_tree, run.entry_tree, state.tree, strict=_strict(world))
-    )
+    case = QualityCase(state.base_tree, state.run.entry_tree, state.tree, strict=_strict(world))
+    return judge_quality(world.court(state), case), ()
 
 
 def _strict(world: World) -> bool:
@@ -160,13 +138,13 @@ def _strict(world: World) -> bool:
 # ------------------------------------------------------------------ reviews
 
 
-def _review(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _review(world: World, state: RunView) -> Ruling:
     """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's
     finals.
     """
     stage, run = state.stage, state.run
     if not stage.reviewers:
-        return judge_review(world.documents(state)["review"]), ()
+        return judge_review(world.parts(state)["review"]), ()
     given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
     if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
         return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
@@ -180,7 +158,10 @@ def _review(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, .
         return verdict, ()
     facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
     # One final for each contract; the arbiter sits last, so the word that decided is the one that stands.
-    finals = {ref.contract: (ref, filled(ref.contract, written[seat], facts)) for seat, ref in given.items()}
+    finals = {
+        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[seat], facts))
+        for seat, ref in given.items()
+    }
     kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
     return verdict, (*run.finals, *kept)
 
@@ -208,7 +189,7 @@ def _facts(world: World, state: RunView) -> Facts:
         if item.skipped
     ]
     asked = [item for item in state.escalations if item.kind == "question" and item.answer]
-    impacted = objects(world.documents(state).get("analysis", {}), "impacted_files")
+    impacted = objects(world.parts(state).get("analysis", {}), "impacted_files")
     reach = world.reach(state, [str(item.get("path", "")) for item in impacted])
     return Facts(
         state.task_id,
@@ -263,7 +244,7 @@ def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str
     return tuple(reviews), tuple(remarks), tuple(dissent)
 
 
-def _delivery(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _delivery(world: World, state: RunView) -> Ruling:
     """The whole suite once more on what is handed over, and the report."""
     run = state.run
     records = world.records(state)
@@ -280,7 +261,7 @@ def _delivery(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef,
             tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]),
             {},
         ), ()
-    verdict = _green(world, state)
+    verdict = _run_green(world, state)
     if verdict.status != "passed":
         return verdict, ()
     product = state.stage.products[0]
@@ -291,7 +272,7 @@ def _delivery(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef,
     branch = state.branch or world.workspace.branch
     facts = replace(_facts(world, state), records={**records, "green": verdict.record})
     report = delivery_report(
-        facts, world.documents(state), words, branch=branch, base_commit=state.base_commit, commits=commits
+        facts, world.parts(state), words, branch=branch, base_commit=state.base_commit, commits=commits
     )
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
@@ -304,7 +285,7 @@ def _unseen(world: World, state: RunView, judged: str) -> list[str]:
     return [change.path for change in changes if is_source(change.path) or is_test(change.path)]
 
 
-def _contracts(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef, ...]]:
+def _contracts(world: World, state: RunView) -> Ruling:
     """Fills what the engine knows and holds every final against its contract."""
     run = state.run
     facts, documents = _facts(world, state), world.documents(state)
@@ -314,11 +295,11 @@ def _contracts(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef
     done: dict[str, Document] = dict(documents)
     for product in state.stage.products:
         name = product.contract
-        draft = documents.get(name) or computed(name, facts)
+        draft = documents.get(name) or computed(product.part, facts)
         if draft is None:
             reasons.append(f"{name}: nobody has written it")
             continue
-        final = draft if name in ready else filled(name, draft, facts)
+        final = draft if name in ready else filled(product.part, draft, facts)
         final = {**final, "derived": True} if run.skipped else final
         done[name] = final
         subject = _subject(world, state, name, final, done, facts)
@@ -337,7 +318,8 @@ def _contracts(world: World, state: RunView) -> tuple[Verdict, tuple[ArtifactRef
 def _subject(
     world: World, state: RunView, name: str, final: Document, done: dict[str, Document], facts: Facts
 ) -> Subject:
-    git, tree = world.workspace.git, state.base_tree if name in ABOUT_THE_BASE else state.tree
+    git, part = world.workspace.git, world.catalogue.part(name)
+    tree = state.base_tree if part in ABOUT_THE_BASE else state.tree
 
     def read(path: str) -> str | None:
         data = git.read_blob(tree, path)
@@ -345,10 +327,25 @@ def _subject(
 
     return Subject(
         final,
-        name,
-        {other: value for other, value in done.items() if other != name},
+        part,
+        world.by_part({other: value for other, value in done.items() if other != name}),
         state.request,
         frozenset(entry.path for entry in git.ls_tree(tree)),
         read,
         tuple(asked for asked, *_ in facts.answers),
+        world.part_names(state),
     )
+
+
+GATES: Mapping[GateName, Gate] = complete(
+    {
+        "red": _red,
+        "green": _green,
+        "quality": _quality,
+        "contracts": _contracts,
+        "review": _review,
+        "delivery": _delivery,
+    },
+    GATE_NAMES,
+)
+"""What judges, by the name that a stage calls it."""

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentforge.activities.world import World
+from agentforge.core.pipeline import CheckName
 from agentforge.core.state import State
 from agentforge.gates.coverage import covered, uncovered
-from agentforge.gates.ratchets import worse
+from agentforge.gates.ratchets import LEFT_OUT, worse
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import statements
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_code
+from agentforge.languages.values import CheckRun
 from agentforge.tools.base import ToolResult
 
 
@@ -29,13 +31,40 @@ def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
 
 def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own type checker: what is new since the base."""
-    environment, runs = world.environment(state), world.language(state).runs
-    base = world.workspace.pristine(state.base_tree, state.base_commit)
-    before = runs.typecheck(world.sandbox, environment, base, paths)
+    before, now = compare_types(world, state, paths, world.workspace.snapshot())
     if before.status == "not_configured":
         return _absent(before.reason)
-    now = runs.typecheck(world.sandbox, environment, _place(world, state), paths)
     return _told(now.status, now.reason, worse(before, now), "nothing new")
+
+
+def compare_types(
+    world: World, state: State, paths: Sequence[str], tree: str = ""
+) -> tuple[CheckRun, CheckRun]:
+    """What the project's type checker says of the base and of a tree, the recorded one if none is given. The
+    base is checked once a task, and the tree only where there is a checker that can run.
+    """
+
+    def check(tree: str) -> CheckRun:
+        place = world.workspace.pristine(tree, state.base_commit)
+        return world.language(state).runs.typecheck(world.sandbox, world.environment(state), place, paths)
+
+    if left_out(state, "types"):
+        return LEFT_OUT, LEFT_OUT
+    before = world.once("types", state.base_tree, *paths, make=lambda: check(state.base_tree))
+    return before, check(tree or state.tree) if before.status == "ran" else before
+
+
+def left_out(state: State, check: CheckName) -> bool:
+    """Whether a person answered that a check which cannot run is left out."""
+    wanted = leave_out(check)
+    return any(
+        item.answer is not None and item.answer.strip().lower() == wanted for item in state.escalations
+    )
+
+
+def leave_out(check: CheckName) -> str:
+    """The answer that leaves a check out, on record."""
+    return f"leave out {check}"
 
 
 def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:

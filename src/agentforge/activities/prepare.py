@@ -2,19 +2,22 @@
 first model calls.
 """
 
+from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.inputs import BaselineFailed, BaselineReady, Prepared
+from agentforge.core.pipeline import CheckName
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
+from agentforge.gates.ratchets import LEFT_OUT
 from agentforge.languages.outcomes import GOOD, rerun_flaky
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun
 
-LEAVE_OUT_LINT = "leave out lint"
 NO_TESTS = "no tests were collected"
+NO_FILE = "."
 
 
 def prepare(world: World, effect: Prepare, state: State) -> Prepared:
@@ -89,16 +92,16 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     assert isinstance(again, dict)
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
-    style = (
-        CheckRun("not_configured", "left out by a person's answer")
-        if LEAVE_OUT_LINT in _answers(state)
-        else world.language(state).runs.lint(world.sandbox, environment, world.workspace.verdict, paths)
-    )
+    runs, place = world.language(state).runs, world.workspace.verdict
+    style, types = LEFT_OUT, LEFT_OUT
+    if not left_out(state, "lint"):
+        style = runs.lint(world.sandbox, environment, place, paths)
+    if not left_out(state, "types"):  # of no file: whether it can run; findings are compared at the gate
+        types = runs.typecheck(world.sandbox, environment, place, [NO_FILE])
     if style.status == "not_run":
-        sentence = f"The project configures a linter that cannot run: {style.reason}."
-        return BaselineFailed(
-            sentence, "Mend it and retry, or leave it out on record.", ("retry", LEAVE_OUT_LINT, "abort")
-        )
+        return _cannot_run("a linter", style, "lint")
+    if types.status == "not_run":
+        return _cannot_run("a type checker", types, "types")
     record: dict[str, Json] = {
         "tests": run.to_json(),
         "flaky": [*sorted(flaky)],
@@ -123,8 +126,10 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     )
 
 
-def _answers(state: State) -> set[str]:
-    return {item.answer.strip().lower() for item in state.escalations if item.answer is not None}
+def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
+    sentence = f"The project configures {what} that cannot run: {run.reason}."
+    choices = ("retry", leave_out(check), "abort")
+    return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", choices)
 
 
 def _lint_to_json(run: CheckRun) -> dict[str, Json]:

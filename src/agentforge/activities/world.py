@@ -11,6 +11,7 @@ from agentforge.catalog.load import Resolved
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
+from agentforge.core.pipeline import PARTS, Part
 from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
@@ -191,6 +192,19 @@ class World:
         under way.
         """
         return {contract: self._document(ref) for contract, ref in document_refs(state).items()}
+
+    def parts(self, state: State) -> dict[Part, Document]:
+        """The same by what each is to the work; a document that is no part of it is left out."""
+        return self.by_part(self.documents(state))
+
+    def by_part(self, documents: Mapping[str, Document]) -> dict[Part, Document]:
+        """Documents by contract, as documents by part."""
+        found = {self.catalogue.part(contract): document for contract, document in documents.items()}
+        return {part: document for part, document in found.items() if part is not None}
+
+    def part_names(self, state: State) -> dict[Part, str]:
+        """The contract of each part of the work in this pipeline."""
+        return {part: name for part in PARTS if (name := state.pipeline.contract_for(part)) is not None}
 
     def records(self, state: State) -> dict[str, Document]:
         """The record of each gate that passed, the newest of each."""

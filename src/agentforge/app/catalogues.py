@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.app.settings import OVERRIDES, read_overrides
-from agentforge.catalog.check import file_faults, lanes_of, place_of
+from agentforge.catalog.check import file_faults, file_warnings, lanes_of, place_of
 from agentforge.catalog.load import Catalog, Resolved, says_nothing
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
@@ -58,6 +58,8 @@ class FileCheck:
     wrong: tuple[str, ...]
     says_nothing: bool
     """Every line of it is a comment."""
+    warnings: tuple[str, ...] = ()
+    """What it says to no effect."""
 
 
 def project_catalogue(where: Path) -> ProjectCatalogue:
@@ -108,7 +110,9 @@ def check_file(file: Path, where: Path) -> FileCheck:
     place = place_of(file, text)
     others = {path: other for path, other in _checked_out(_top(file, where)).items() if path != place}
     wrong = tuple(fault.replace(place, str(file)) for fault in file_faults(others, place, text))
-    return FileCheck(place, wrong, says_nothing(text))
+    idle = () if wrong else file_warnings(others, place, text)
+    warnings = tuple(line.replace(place, str(file)) for line in idle)
+    return FileCheck(place, wrong, says_nothing(text), warnings)
 
 
 def _row(found: ProjectCatalogue, name: str) -> PipelineRow:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agentforge.core.errors import Unusable
-from agentforge.core.pipeline import Pipeline
+from agentforge.core.pipeline import Part, Pipeline
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
@@ -12,7 +12,7 @@ from agentforge.store.task import artifacts
 from agentforge.store.task.views import final_name
 from agentforge.system.visible import brief
 
-_CHANGES = frozenset({"test_suite", "implementation"})
+_CHANGES: frozenset[Part | None] = frozenset({"tests", "change"})
 """Artifacts that stand for files of the repository."""
 
 
@@ -30,7 +30,7 @@ class Deliverable:
 def changes_files(pipeline: Pipeline) -> bool:
     """Whether a task of this pipeline ends in a branch."""
     return pipeline.writes and any(
-        product.contract in _CHANGES for stage in pipeline.stages for product in stage.products
+        product.part in _CHANGES for stage in pipeline.stages for product in stage.products
     )
 
 
@@ -46,7 +46,7 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
         document = artifacts.read(files, ref)
     except Unusable:
         return None  # `verify` names what is wrong with it
-    title, lines = _title_and_lines(ref.contract, document)
+    title, lines = _title_and_lines(products[0].part, document)
     return Deliverable(
         ref.contract,
         title,
@@ -55,9 +55,9 @@ def read_deliverable(files: TaskFiles, state: State) -> Deliverable | None:
     )
 
 
-def _title_and_lines(contract: str, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
-    match contract:
-        case "specification":
+def _title_and_lines(part: Part | None, document: Mapping[str, Json]) -> tuple[str, tuple[str, ...]]:
+    match part:
+        case "requirements":
             wanted = tuple(
                 f"{item.get('id')} {brief(str(item.get('description') or ''), 120)}"
                 for item in _objects(document, "requirements")

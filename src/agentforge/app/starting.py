@@ -16,14 +16,11 @@ from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
 from agentforge.catalog.load import Catalog, Resolved
 from agentforge.catalog.modes import USUAL, Mode, mode_named
-from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
-from agentforge.core.pipeline import PREDICATES
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
-from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED
 from agentforge.models.batch import WIRES
 from agentforge.models.known.tiers import split
 from agentforge.sandbox.walls.ladder import choose
@@ -67,7 +64,6 @@ class StartOptions:
 
 def start(site: Site, options: StartOptions) -> OpenTask:
     """Records a task. It does not run yet: `drive` does that."""
-    _check_registry()
     if not options.request.strip():
         raise UsageError(
             "The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.'
@@ -195,9 +191,3 @@ def look(site: Site, request: str, tree: str) -> Triage:
 
 def _text_of(git: Git, tree: str, path: str) -> str:
     return (git.read_blob(tree, path) or b"").decode("utf-8", "replace")
-
-
-def _check_registry() -> None:
-    """Every predicate that a contract may name has an implementation, or no task starts."""
-    if missing := set(PREDICATES) - set(ARTIFACT_RULES) - set(CATALOG_RULES) - JUDGED:
-        raise AssertionError(f"predicates without an implementation: {sorted(missing)}")

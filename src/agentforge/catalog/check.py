@@ -72,6 +72,15 @@ def file_faults(others: Mapping[str, str], place: str, text: str) -> list[str]:
     return [fault for fault in _lane_faults(catalog) if fault not in before]
 
 
+def file_warnings(others: Mapping[str, str], place: str, text: str) -> list[str]:
+    """What a file without faults says to no effect, each as `file:line: key: what`."""
+    found = re.fullmatch(r"\.agentforge/(\w+)/(\w+)\.yaml", place)
+    kind = next((kind for kind in KINDS if found and kind == found[1]), None)
+    if kind is None or found is None or says_nothing(text):
+        return []
+    return Catalog.packaged().with_overrides({**others, place: text}).warnings(kind, found[2])
+
+
 def policy_faults(name: str, document: object) -> list[str]:
     """What is wrong with a policy under its contract."""
     return problems(Catalog.packaged().contract(f"{name}_policy"), document, final=True)

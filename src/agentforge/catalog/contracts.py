@@ -10,8 +10,9 @@ from typing import Any, TypeAlias, cast
 import jsonschema_rs
 
 from agentforge.catalog.dialect import check_schema, compile_schema
+from agentforge.catalog.faults import did_you_mean
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import PREDICATES, Predicate
+from agentforge.core.pipeline import PARTS, PREDICATES, Part, Predicate, part_of
 from agentforge.core.reply import Json
 
 MAX_PROBLEMS = 20
@@ -30,7 +31,7 @@ _Fault: TypeAlias = tuple[_Path, str]
 _NAMES = ("id", "name", "path", "question")
 """What an entry of a list is called by, the first that it has."""
 
-_KEYS = frozenset({"contract", "version", "description", "schema", "validation"})
+_KEYS = frozenset({"contract", "part", "version", "description", "schema", "validation"})
 _WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -68,6 +69,8 @@ class Contract:
     document: Mapping[str, Json]
     source: str
     """The file, for messages."""
+    part: Part | None = None
+    """What it is to the work; None for a document that the engine only keeps."""
 
 
 def compile_contract(document: object, source: str) -> Contract:
@@ -79,13 +82,19 @@ def compile_contract(document: object, source: str) -> Contract:
     for key in ("contract", "version", "description"):
         if not isinstance(document.get(key), str) or not document[key]:
             raise UsageError(f"{source}: `{key}` is missing or not text.")
+    part = document.get("part")
+    if part is not None and part not in PARTS:
+        raise UsageError(
+            f"{source}: part: {str(part)!r} is no part of the work{did_you_mean(str(part), PARTS)}; there are "
+            f"{', '.join(PARTS)}."
+        )
     rules = document.get("validation") or []
     if not isinstance(rules, list):
         raise UsageError(f"{source}: `validation` is a list of predicate names.")
     if foreign := [rule for rule in rules if rule not in PREDICATES]:
         raise UsageError(
-            f"{source}: validation names {str(foreign[0])!r}, which is no predicate; known: "
-            f"{', '.join(PREDICATES)}."
+            f"{source}: validation names {str(foreign[0])!r}, which is no predicate"
+            f"{did_you_mean(str(foreign[0]), PREDICATES)}; known: {', '.join(PREDICATES)}."
         )
     schema = check_schema(document.get("schema"), source)
     contract = Contract(
@@ -97,6 +106,7 @@ def compile_contract(document: object, source: str) -> Contract:
         final_schema=compile_schema(schema, final=True),
         document=document,
         source=source,
+        part=part_of(document["contract"], part),
     )
     try:
         _validator(contract.final_schema)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from agentforge.catalog.dialect import types_of
 from agentforge.catalog.extends import Kind
 from agentforge.catalog.roles import verifications_of
+from agentforge.core.pipeline import part_of
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -30,12 +31,16 @@ def lost(kind: Kind, base: Document, result: Document) -> list[str]:
             return [*_of_agent(base, result)]
         case "contracts":
             kept = result.get("validation") or []
+            same = part_of(base["contract"], base.get("part")) == part_of(
+                result["contract"], result.get("part")
+            )
             rules = [
                 f"validation: drops the rule {name}"
                 for name in base.get("validation") or []
                 if name not in kept
             ]
-            return [*rules, *_looser_all(base["schema"], result["schema"], "schema")]
+            moved = [] if same else ["part: changes what the base is to the work"]
+            return [*rules, *moved, *_looser_all(base["schema"], result["schema"], "schema")]
         case "stages":
             return [*_of_stage(base, result)]
         case "pipelines" | "tools":

@@ -3,11 +3,12 @@
 A property carries its own `required: true`; `min_items`, `max_length` and their like are written with an
 underscore; an object that lists `properties` refuses every other key. `filled: true` marks what the engine
 knows better than a model: it may be missing from a draft. `filled: only` is refused in a draft, because
-nobody but the engine may say it.
+nobody but the engine may say it. `no_effect_yet: true` marks a key that may be written and that nothing acts
+on: whoever writes it is warned.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from agentforge.core.errors import UsageError
@@ -23,7 +24,9 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "array": list,
     "null": type(None),
 }
-_ANY_KEYS = frozenset({"type", "any_of", "required", "filled", "description", "enum", "const"})
+_ANY_KEYS = frozenset(
+    {"type", "any_of", "required", "filled", "description", "enum", "const", "no_effect_yet"}
+)
 _KEYS_OF: Mapping[str, frozenset[str]] = {
     "string": frozenset({"pattern", "format", "min_length", "max_length"}),
     "integer": frozenset({"minimum", "maximum"}),
@@ -32,6 +35,11 @@ _KEYS_OF: Mapping[str, frozenset[str]] = {
     "array": frozenset({"items", "min_items", "max_items"}),
     "null": frozenset(),
 }
+_SWITCHES: Sequence[tuple[str, tuple[bool | str, ...], str]] = (
+    ("required", (True, False), "is true or false, written inside the property it is about"),
+    ("filled", (True, False, "only"), "is true, false or `only`"),
+    ("no_effect_yet", (True, False), "is true or false"),
+)
 _BOUNDS = (("min_length", "max_length"), ("min_items", "max_items"), ("minimum", "maximum"))
 _RENAMED: Mapping[str, str] = {
     "min_length": "minLength",
@@ -91,10 +99,9 @@ def _check_choice(node: Mapping[str, Any], where: str, source: str) -> None:
 
 def _check_words(node: Mapping[str, Any], where: str, source: str) -> None:
     """Each keyword has a value of its own kind."""
-    if node.get("required", False) not in (True, False):
-        _refuse(source, f"{where}.required", "is true or false, written inside the property it is about")
-    if node.get("filled", False) not in (True, False, "only"):
-        _refuse(source, f"{where}.filled", "is true, false or `only`")
+    for key, values, words in _SWITCHES:
+        if node.get(key, False) not in values:
+            _refuse(source, f"{where}.{key}", words)
     for key in (name for pair in _BOUNDS for name in pair):
         if type(node.get(key, 0)) is not int:
             _refuse(source, f"{where}.{key}", "is a whole number")
@@ -146,6 +153,26 @@ def types_of(node: Mapping[str, Any]) -> tuple[str, ...]:
     """The types a definition allows: `type` may be one name or a list of names."""
     found = node.get("type", ())
     return (found,) if isinstance(found, str) else tuple(str(name) for name in found or ())
+
+
+def without_effect(properties: Mapping[str, Any], value: object, where: str = "") -> Iterator[str]:
+    """The keys of a valid value that nothing acts on yet. One that is `false` asks for nothing."""
+    given = value if isinstance(value, dict) else {}
+    for name, node in properties.items():
+        said = given.get(name)
+        if said in (None, False):
+            continue
+        if node.get("no_effect_yet"):
+            yield f"{where}{name}"
+            continue
+        yield from without_effect(node.get("properties", {}), said, f"{where}{name}.")
+        for position, item in enumerate(said if isinstance(said, list) else ()):
+            yield from without_effect(
+                node.get("items", {}).get("properties", {}), item, f"{where}{name}[{position}]."
+            )
+        more = node.get("additionalProperties")
+        for key, item in said.items() if isinstance(said, dict) and isinstance(more, dict) else ():
+            yield from without_effect(more.get("properties", {}), item, f"{where}{name}.{key}.")
 
 
 def _children(node: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -5,7 +5,8 @@ into.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 
 from agentforge.core.errors import UsageError
 from agentforge.system.yaml_places import Path, YamlPlace, places, spell
@@ -30,6 +31,12 @@ def placed(error: UsageError, files: Mapping[str, str]) -> UsageError:
         if found := _exact(text, problem):
             return UsageError(f"{name}:{found.line}: {_said(found, problem)}", error.next_step)
     return UsageError(f"{source}:{_nearest(files[source], problem)}: {problem}", error.next_step)
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """The nearest known name, as the end of a sentence about an unknown one; empty where none is near."""
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _said(place: YamlPlace, problem: str) -> str:

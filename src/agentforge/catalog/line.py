@@ -1,16 +1,16 @@
 """One line of a template, turned into what a task keeps: stages with their panels, scaled by a mode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from agentforge.catalog.extends import Document
 from agentforge.catalog.modes import Mode
 from agentforge.catalog.policies import read_policy
 from agentforge.catalog.roles import Role
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import ARBITER, LANES, GateName, stage_from_json
+from agentforge.core.pipeline import ARBITER, LANES, GateName, Part, stage_from_json
 
 WHOLE = LANES[-1]
 """The lane of a template that has no others."""
@@ -20,6 +20,9 @@ USUAL_ARBITER = "reviewer"
 
 _WRITING: frozenset[GateName] = frozenset({"red", "green", "quality", "delivery"})
 """Gates that judge a change: a stage with one of them makes it."""
+
+Parts: TypeAlias = Callable[[str], Part | None]
+"""What a contract is to the work."""
 
 _NOT_RULES = frozenset({"prompt", "description"})
 
@@ -54,7 +57,7 @@ class Line:
     def review_prompts(self) -> dict[str, dict[str, str]]:
         """What each reader is told, by stage and seat."""
         return {
-            stage["name"]: {name: _review_prompt(name, seat["contract"]) for name, seat in seats.items()}
+            stage["name"]: {name: _review_prompt(name, seat) for name, seat in seats.items()}
             for stage in self.stages
             if (seats := _seats(stage))
         }
@@ -95,21 +98,21 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
     return way
 
 
-def with_panel(stage: Document, roles: Mapping[str, Role], source: str) -> Document:
-    """A stage whose readers are told in full, and whose last gate hears them. `roles` has every role it
-    names.
+def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: Parts) -> Document:
+    """A stage whose products say what part they are, whose readers are told in full, and whose last gate hears
+    them. `roles` has every role it names.
     """
     named: list[str] = stage.get("reviewers", [])
     arbiter = arbiter_of(stage)
-    whole = dict(stage)
+    whole = {**stage, "produces": [{**item, "part": parts(item["contract"])} for item in stage["produces"]]}
     if (author := stage["role"]) is not None:
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
     whole.pop("arbiter", None)
     if named:
-        whole["reviewers"] = [_seat(roles[name], source) for name in named]
+        whole["reviewers"] = [_seat(roles[name], source, parts) for name in named]
         whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]
     if arbiter is not None:
-        whole["arbiter"] = {**_seat(roles[arbiter], source), "tier": "reasoning"}
+        whole["arbiter"] = {**_seat(roles[arbiter], source, parts), "tier": "reasoning"}
     return whole
 
 
@@ -149,15 +152,16 @@ def _for_rules(stage: Document, mode: Mode) -> Document:
     )
 
 
-def _seat(role: Role, source: str) -> Document:
-    contract = next((name for name in role.outputs if name in _readers()), None)
+def _seat(role: Role, source: str, parts: Parts) -> Document:
+    contract = next((name for name in role.outputs if parts(name) in _readers()), None)
     if contract is None:
-        known = " or ".join(_readers())
+        known = " or ".join(f"a contract of the part {part}" for part in _readers())
         raise UsageError(
             f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not "
             f"{known}."
         )
-    return {"role": role.name, "contract": contract, "version": role.version, "tier": role.tier}
+    seat = {"role": role.name, "contract": contract, "part": parts(contract)}
+    return {**seat, "version": role.version, "tier": role.tier}
 
 
 def _seats(stage: Document) -> dict[str, Document]:
@@ -166,9 +170,10 @@ def _seats(stage: Document) -> dict[str, Document]:
     return seats | ({ARBITER: stage["arbiter"]} if "arbiter" in stage else {})
 
 
-def _review_prompt(seat: str, contract: str) -> str:
+def _review_prompt(name: str, seat: Document) -> str:
     texts = _review_texts()
-    return f"{texts[ARBITER]}\n{texts[contract]}" if seat == ARBITER else texts[contract]
+    own = texts[seat["part"]].replace("{contract}", seat["contract"])
+    return f"{texts[ARBITER]}\n{own}" if name == ARBITER else own
 
 
 def _readers() -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.demands import lost, lost_proof, too_free
+from agentforge.catalog.dialect import without_effect
 from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
 from agentforge.catalog.faults import placed
 from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, roles_named, with_panel
@@ -29,11 +30,13 @@ from agentforge.catalog.rules import (
     ends_problems,
     known_names,
     lane_problems,
+    never_held,
     rise_problem,
 )
 from agentforge.core.errors import UsageError
-from agentforge.core.pipeline import pipeline_from_json
+from agentforge.core.pipeline import Part, part_of, pipeline_from_json
 from agentforge.system import strict_yaml
+from agentforge.system.yaml_places import places
 
 META: Mapping[Kind, str] = {
     "agents": "agent_definition",
@@ -124,6 +127,21 @@ class Catalog:
             return [placed(UsageError(f"{source}: {each}."), texts).sentence for each in wrong]
         return []
 
+    def warnings(self, kind: Kind, name: str) -> list[str]:
+        """What a project's valid file says to no effect, each with its line and key."""
+        if kind == "contracts" or (kind, name) not in self.overrides:
+            return []
+        document, texts = self.document(kind, name), self._texts(kind, name)
+        schema: Any = _meta(self.root, kind).document["schema"]
+        idle = [f"{key}: has no effect yet" for key in without_effect(schema, document)]
+        own = {part for text in texts.values() for place in places(text) for part in place.path}
+        source = self._source(kind, name)
+        return [
+            placed(UsageError(f"{source}: {line}."), texts).sentence
+            for line in dict.fromkeys((*idle, *never_held(kind, document)))
+            if line.partition(":")[0].rpartition(".")[2] in own  # what a base says is not this file's
+        ]
+
     def contract(self, name: str) -> Contract:
         """A contract by name."""
         return compile_contract(self.document("contracts", name), self._source("contracts", name))
@@ -183,7 +201,7 @@ class Catalog:
         entries = entries_of(template, lane)
         stages = [self._stage(entry, f"{source}: {entry['name']}") for entry in entries]
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
-        whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}") for stage in stages)
+        whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         line = Line(lane, whole, roles, template.get("lanes", {}).get(lane, {}).get("rises"))
         pipeline = pipeline_from_json(line.pipeline(template["name"], mode_named(USUAL)))
         wrong = [*lane_problems(pipeline, roles), *ends_problems(template["exit"], entries, whole)]
@@ -227,7 +245,8 @@ class Catalog:
         document = known_names(kind, built(reference, lambda wanted: self._file(kind, wanted), kind).document)
         self._validate(kind, name, document, source)
         for above, base in self._bases(kind, name):
-            if wrong := lost(kind, base, document) or self._freer(kind, base, document):
+            held = self._as_packaged(document) if kind == "stages" else document
+            if wrong := lost(kind, base, held) or self._freer(kind, base, document):
                 raise UsageError(f"{source}: {wrong[0]}; an override may only add to what `{above}` demands.")
         return self._seated(name, document) if kind == "stages" else document
 
@@ -275,6 +294,20 @@ class Catalog:
             if (own := each.removeprefix(PACKAGED)) in shipped.names(kind)
         ]
 
+    def _part(self, contract: str) -> Part | None:
+        return part_of(contract, self.document("contracts", contract).get("part"))
+
+    def _as_packaged(self, stage: Document) -> Document:
+        """A stage with each contract that builds on a packaged one under that one's name."""
+        named = {*(item["contract"] for item in stage["produces"]), *stage.get("requires", [])}
+        bases = {name: self._bases("contracts", name) for name in named}
+        names = {name: found[0][0].removeprefix(PACKAGED) for name, found in bases.items() if found}
+        produces = [
+            {**item, "contract": names.get(item["contract"], item["contract"])} for item in stage["produces"]
+        ]
+        requires = [names.get(name, name) for name in stage.get("requires", [])]
+        return {**stage, "produces": produces, "requires": requires}
+
     def _lost_proof(self, pipeline: str, lane: str, stages: list[Document]) -> list[str]:
         """What a project's lane no longer proves: that its stages do elsewhere, or the packaged lane it is
         built on.
@@ -287,9 +320,10 @@ class Catalog:
             template = document["pipeline"]
             if "stages" in template or lane in template.get("lanes", {}):
                 base = [shipped._stage(entry, above) for entry in entries_of(template, lane)]
-                like = [(old, new) for old in base for new in stages if old["produces"] == new["produces"]]
+                held = [self._as_packaged(stage) for stage in stages]
+                like = [(old, new) for old in base for new in held if old["produces"] == new["produces"]]
                 lost_here = [
-                    *lost_proof(base, stages),
+                    *lost_proof(base, held),
                     *(what for old, new in like for what in self._freer("stages", old, new)),
                 ]
                 wrong += [f"{what}; `{above}` demands it" for what in lost_here]

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from agentforge.catalog.contracts import Contract, compile_contract
 from agentforge.catalog.roles import Role, role_from_json
-from agentforge.core.pipeline import Pipeline, Stage, pipeline_from_json
+from agentforge.core.pipeline import Part, Pipeline, Stage, part_of, pipeline_from_json
 from agentforge.core.reply import Json
 
 
@@ -42,6 +42,10 @@ class Resolved:
     def contract(self, name: str) -> Contract:
         """A contract of this lane, compiled."""
         return compile_contract(self.value["contracts"][name], f"contract {name}")
+
+    def part(self, name: str) -> Part | None:
+        """What a contract of this lane is to the work."""
+        return part_of(name, self.value["contracts"].get(name, {}).get("part"))
 
     def prompt(self, stage: str) -> str:
         """What the role is told in a stage; empty where no model is asked."""

@@ -6,10 +6,19 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from agentforge.catalog.extends import Document, Kind
+from agentforge.catalog.faults import did_you_mean
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
 from agentforge.catalog.roles import RESERVED_TOOLS, Role, outputs_of, predicate_named, verifications_of
-from agentforge.core.conditions import FACTS, condition_problem, holds
-from agentforge.core.pipeline import Pipeline, Predicate, Stage
+from agentforge.core.conditions import (
+    ALIASES,
+    FACTS,
+    KNOWN_FACTS,
+    NOT_YET,
+    condition_problem,
+    facts_in,
+    holds,
+)
+from agentforge.core.pipeline import CHECK_NAMES, GATE_NAMES, PARTS, PREDICATES, Pipeline, Predicate, Stage
 
 CONTRACT_ALIASES: Mapping[str, str] = {"deliverable": "implementation"}
 """Other names that stages and pipelines may call a contract by."""
@@ -55,7 +64,7 @@ def _output_contract_exists(kind: Kind, value: Mapping[str, Any], names: Names) 
 def _verifications_exist(_kind: Kind, value: Mapping[str, Any], _names: Names) -> Iterator[str]:
     for name, wanted in verifications_of(value):
         if predicate_named(name) is None:
-            yield f"must_verify names {name}, which is no predicate"
+            yield f"must_verify names {name}, which is no predicate{did_you_mean(name, PREDICATES)}"
         elif wanted not in (True, "100%"):
             yield f"must_verify.{name} is {wanted!r}; write true, or leave it out"
 
@@ -71,6 +80,14 @@ def _named_roles_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> It
     else:
         named = [role for stage in _stages_in(kind, value) for role in _roles_of(stage)]
     yield from _absent(named, "agents", names)
+
+
+def _named_judges_exist(_kind: Kind, value: Mapping[str, Any], _names: Names) -> Iterator[str]:
+    for key, known in (("gates", GATE_NAMES), ("checks", CHECK_NAMES)):
+        for name in value.get(key, ()):
+            if name not in known:
+                near = did_you_mean(name, known)
+                yield f"{key}: {name!r} is no {key.removesuffix('s')}{near}; there are {', '.join(known)}"
 
 
 def _stages_exist(kind: Kind, value: Mapping[str, Any], names: Names) -> Iterator[str]:
@@ -93,6 +110,7 @@ CATALOG_RULES: Mapping[Predicate, Rule] = {
     "output_contract_exists": _output_contract_exists,
     "verifications_exist": _verifications_exist,
     "named_roles_exist": _named_roles_exist,
+    "named_judges_exist": _named_judges_exist,
     "stages_exist": _stages_exist,
 }
 
@@ -133,12 +151,23 @@ def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
     for part in _stages_in(kind, value):
         for key in ("skippable_if", "skip_if"):
             if key in part and (reason := condition_problem(part[key])):
-                yield f"{key}: {reason}"
+                foreign = [word for word in facts_in(part[key]) if word not in KNOWN_FACTS]
+                yield f"{key}: {reason}{did_you_mean(foreign[0], KNOWN_FACTS) if foreign else ''}"
                 return
     if kind == "stages" and (facts := _skips_too_much(value)) is not None:
         may = value.get("skippable_if", "never")
         case = f"when {' and '.join(facts)} holds" if facts else "always"
         yield f"skip_if: `{value['skip_if']}` skips {value['name']} {case}; it may be skipped only if `{may}`"
+
+
+def never_held(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
+    """Facts of a valid file's `skip_if` that no task can have yet. In `skippable_if`, which only bounds it, they
+    do no harm.
+    """
+    for part in _stages_in(kind, value):
+        for word in facts_in(part.get("skip_if", "")):
+            if ALIASES.get(word, word) in NOT_YET:
+                yield f"skip_if: `{word}` never holds yet"
 
 
 def _skips_too_much(stage: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -153,6 +182,7 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
     twice = [name for name, count in Counter(stage.name for stage in pipeline.stages).items() if count > 1]
     if twice:
         yield f"names the stage {twice[0]} twice"
+    yield from _part_problems(pipeline)
     have: set[str] = set()
     before: list[str] = []
     for stage in pipeline.stages:
@@ -172,16 +202,21 @@ def lane_problems(pipeline: Pipeline, roles: Mapping[str, Role]) -> Iterator[str
         before.append(stage.name)
 
 
+def _part_problems(pipeline: Pipeline) -> Iterator[str]:
+    """The engine asks by part: two contracts for one part would be two answers."""
+    for part in PARTS:
+        products = [product for stage in pipeline.stages for product in stage.products]
+        names = [*dict.fromkeys(product.contract for product in products if product.part == part)]
+        if len(names) > 1:
+            yield f"has two contracts for the part {part}: {' and '.join(names[:2])}"
+
+
 def rise_problem(below: Pipeline, above: Pipeline) -> str:
     """Why a lane cannot rise to another: work goes on there at the implementation, and nobody goes back for
     what is missing.
     """
     made = {(product.contract, product.phase) for stage in below.stages for product in stage.products}
-    names = [
-        stage.name
-        for stage in above.stages
-        if any(product.contract == "implementation" for product in stage.products)
-    ]
+    names = [stage.name for stage in above.stages if stage.makes("change")]
     if not names:
         blocks = below.rises is not None and below.rises.blocks
         return (
@@ -273,4 +308,7 @@ def _absent(named: Collection[str], kind: Kind, names: Names) -> Iterator[str]:
     known = names(kind)
     for name in dict.fromkeys(named):
         if name not in known:
-            yield f"names {name}, but there is no {kind}/{name}.yaml; there are {', '.join(sorted(known))}"
+            yield (
+                f"names {name}, but there is no {kind}/{name}.yaml{did_you_mean(name, known)}; there are "
+                f"{', '.join(sorted(known))}"
+            )

@@ -5,8 +5,9 @@ from typing import Any
 
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.catalog.dialect import types_of
+from agentforge.core.pipeline import Part
 
-DERIVED = ("clarification", "analysis")
+DERIVED: frozenset[Part | None] = frozenset({"questions", "analysis"})
 """What a role may have nothing to say in, unless it is asked for nothing else."""
 
 _WORDS = {
@@ -42,7 +43,7 @@ def may_be_left_out(contract: Contract, owed: Sequence[Contract]) -> bool:
     """Whether the engine writes it where a role that signals success has not: one with nothing that must be
     said, beside others.
     """
-    return contract.name in DERIVED and len(owed) > 1 and not problems(contract, {}, final=False)
+    return contract.part in DERIVED and len(owed) > 1 and not problems(contract, {}, final=False)
 
 
 def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:

@@ -7,6 +7,9 @@ from typing import Literal, get_args
 Fact = Literal["no_ambiguities", "trivial_change", "spec_provided", "tests_provided"]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
+NOT_YET: frozenset[Fact] = frozenset({"spec_provided", "tests_provided"})
+"""Facts that no task can have yet: nothing can be handed in beside a request."""
+
 ALIASES: Mapping[str, str] = {
     "external_spec_provided": "spec_provided",
     "external_tests_provided": "tests_provided",
@@ -14,6 +17,11 @@ ALIASES: Mapping[str, str] = {
 """Other names that mean the same."""
 
 _CONSTANTS = {"never": False, "always": True}
+
+KNOWN_FACTS: tuple[str, ...] = (*FACTS, *ALIASES, *_CONSTANTS)
+"""Every name that a condition may use."""
+
+_OPERATORS = frozenset({"AND", "OR", "NOT", "(", ")"})
 _TOKEN = re.compile(r"\s*([()]|[A-Za-z_]+)")
 
 
@@ -24,6 +32,11 @@ def condition_problem(text: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def facts_in(text: str) -> list[str]:
+    """The names that a condition uses, known or not, as it spells them. A wrong sign raises `ValueError`."""
+    return [word for word in _words(text) if word.upper() not in _OPERATORS]
 
 
 def holds(text: str, facts: Collection[str]) -> bool:
@@ -73,8 +86,7 @@ class _Reader:
         if name in _CONSTANTS:
             return _CONSTANTS[name]
         if name not in FACTS:
-            known = ", ".join((*FACTS, *ALIASES, *_CONSTANTS))
-            raise ValueError(f"`{word}` is no known condition; there are {known}")
+            raise ValueError(f"`{word}` is no known condition; there are {', '.join(KNOWN_FACTS)}")
         return name in self._facts
 
     def _take(self, word: str) -> bool:

@@ -1,8 +1,8 @@
 """A resolved pipeline as a value: what the catalogue's YAML means to the rules."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, cast, get_args
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar, cast, get_args
 
 from agentforge.core.reply import Json
 
@@ -16,10 +16,10 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 ReviewMode = Literal["blocking", "advisory"]
 
 GateName = Literal["red", "green", "quality", "contracts", "review", "delivery"]
-GATES: tuple[GateName, ...] = get_args(GateName)
+GATE_NAMES: tuple[GateName, ...] = get_args(GateName)
 
 CheckName = Literal["syntax", "tests", "lint", "types", "conformance"]
-CHECKS: tuple[CheckName, ...] = get_args(CheckName)
+CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)
 
 Predicate = Literal[
     # of artifacts alone, or beside the stage's inputs: judged when the artifact is submitted
@@ -64,9 +64,53 @@ Predicate = Literal[
     "output_contract_exists",
     "verifications_exist",
     "named_roles_exist",
+    "named_judges_exist",
     "stages_exist",
 ]
 PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+
+Part = Literal[
+    "request", "questions", "analysis", "requirements", "tests", "change", "review", "security", "report"
+]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""What a contract can be to the work. The engine fills and asks by part, never by a contract's name."""
+
+_PARTS_BEFORE: Mapping[str, Part] = {
+    "intake_record": "request",
+    "clarification": "questions",
+    "analysis": "analysis",
+    "specification": "requirements",
+    "test_suite": "tests",
+    "implementation": "change",
+    "review": "review",
+    "security_review": "security",
+    "delivery_report": "report",
+}
+_VERBS_BEFORE: Mapping[str, str] = {
+    "red": "Add failing tests",
+    "green": "Implement",
+    "patch": "Fix",
+    "deliver": "Note",
+}
+"""Of contracts and stages that tasks have kept since before these said it themselves."""
+
+
+def part_of(contract: str, said: object = None) -> Part | None:
+    """The part that a contract says it is. One that says nothing is what packaged ones of its name always
+    were.
+    """
+    return next((part for part in PARTS if part == said), _PARTS_BEFORE.get(contract))
+
+
+Name = TypeVar("Name", bound=str)
+Row = TypeVar("Row")
+
+
+def complete(table: Mapping[Name, Row], names: Collection[Name]) -> Mapping[Name, Row]:
+    """The table, if it has a row for every name and no other; else the import of its module fails."""
+    if wrong := sorted(set(names) ^ set(table)):
+        raise LookupError(f"a name without a row, or a row without a name: {', '.join(wrong)}")
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +120,13 @@ class Product:
     contract: str
     phase: str
     """The stage of the eight whose boundary this artifact is; names its folder."""
+    declared: Part | None = field(default=None, compare=False)
+    """The part that its contract says it is."""
+
+    @property
+    def part(self) -> Part | None:
+        """What it is to the work."""
+        return part_of(self.contract, self.declared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +193,17 @@ class Stage:
     reverts: bool = False
     """An edit that makes anything worse is undone, and when nothing helps the stage's entry stands."""
     tier: Tier = "generation"
+    commits_as: str = ""
+    """The first words of its commit's message, if it says them."""
+
+    @property
+    def commit_verb(self) -> str:
+        """How its commit's message begins."""
+        return self.commits_as or _VERBS_BEFORE.get(self.name) or self.name.capitalize()
+
+    def makes(self, part: Part) -> bool:
+        """Whether it owes the artifact that is this part of the work."""
+        return any(product.part == part for product in self.products)
 
     def read_by(self, name: str) -> "Stage":
         """The stage as one reviewer has it: read, hand in one artifact, no gates."""
@@ -193,6 +255,11 @@ class Pipeline:
         """The position of a stage by name."""
         return next(position for position, stage in enumerate(self.stages) if stage.name == name)
 
+    def contract_for(self, part: Part) -> str | None:
+        """The contract that is this part of the work here; None where no stage owes it."""
+        products = [product for stage in self.stages for product in stage.products]
+        return next((product.contract for product in products if product.part == part), None)
+
     def stage(self, name: str) -> Stage:
         """A stage by name."""
         return self.stages[self.index(name)]
@@ -206,7 +273,10 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         name=str(value["name"]),
         role=None if role is None else str(role),
         products=tuple(
-            Product(str(item["contract"]), str(item["phase"])) for item in _objects(value.get("produces"))
+            Product(
+                str(item["contract"]), str(item["phase"]), part_of(str(item["contract"]), item.get("part"))
+            )
+            for item in _objects(value.get("produces"))
         ),
         role_version=str(value.get("role_version") or "1.0"),
         requires=tuple(_texts(value.get("requires"))),
@@ -228,6 +298,7 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         skip_if=str(value.get("skip_if") or ""),
         reverts=bool(value.get("reverts", False)),
         tier=_tier(value),
+        commits_as=str(value.get("commits_as") or ""),
     )
 
 

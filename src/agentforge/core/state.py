@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import reduce
 
 from agentforge.core.events import TaskDelivered
-from agentforge.core.pipeline import TIERS, Stage, Tier
+from agentforge.core.pipeline import TIERS, Part, Stage, Tier
 from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -219,6 +219,11 @@ class State(TaskSpec):
         """The newest accepted artifact under a contract."""
         found = [ref for item in self.accepted for ref in item.finals if ref.contract == contract]
         return found[-1] if found else None
+
+    def artifact_for(self, part: Part) -> ArtifactRef | None:
+        """The newest accepted artifact that is this part of the work."""
+        contract = self.pipeline.contract_for(part)
+        return None if contract is None else self.artifact(contract)
 
     def flight(self, key: str) -> Flight | None:
         """The call with this key, if it is in flight."""

@@ -2,14 +2,16 @@
 the gate fails.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentforge.catalog.contracts import Contract, problems
+from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.court import objects
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
+from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
 from agentforge.gates.superseded import told
@@ -53,57 +55,54 @@ def artifact_problems(contract: Contract, document: Document, subject: Subject, 
     ]
 
 
-def filled(contract: str, draft: Mapping[str, Json], facts: Facts) -> Document:
-    """The draft with the engine's fields. What a model wrote in them is replaced, not trusted."""
-    document = dict(draft)
-    match contract:
-        case "intake_record":
-            document |= {
-                "request_id": facts.task_id,
-                "original_request": facts.request,
-                "metadata": {"intake_timestamp": facts.created_at},
-            }
-        case "clarification":
-            document = _clarification(draft, facts)
-        case "analysis":
-            document.setdefault("impacted_files", [])
-            document["affected_tests"] = [
-                *dict.fromkeys((*_texts(draft.get("affected_tests")), *facts.affected_tests))
-            ]
-            if facts.facts:
-                document["facts"] = list(facts.facts)
-        case "specification":
-            document["spec_id"] = f"SPEC-{facts.task_id}"
-        case "test_suite":
-            document |= _test_suite(draft, facts)
-        case "implementation":
-            document |= _implementation(draft, facts)
-        case "review" | "security_review":
-            document["review_id"] = f"{'REVIEW' if contract == 'review' else 'SECURITY'}-{facts.task_id}"
-            if contract == "review":
-                document.setdefault("findings", [])
-                document |= {"dissent": list(facts.dissent)} if facts.dissent else {}
-        case _:
-            pass
-    return document
+def filled(part: Part | None, draft: Mapping[str, Json], facts: Facts) -> Document:
+    """The draft with the engine's fields. What a model wrote in them is replaced, not trusted. A document that
+    is no part of the work has none.
+    """
+    filler = FILLERS.get(part)
+    return dict(draft) if filler is None else filler(draft, facts)
 
 
-def computed(contract: str, facts: Facts) -> Document | None:
+def computed(part: Part | None, facts: Facts) -> Document | None:
     """An artifact that a stage owes and nobody was asked for; None where only a role can write it."""
-    match contract:
-        case "intake_record":
+    match part:
+        case "request":
             target = " ".join(facts.request.split())[:TARGET_CHARS] or "the repository"
             return {
                 "extracted_intent": {"action": "analyze", "target": target, "scope": "system"},
                 "derived": True,
             }
-        case "clarification":
+        case "questions":
             return {"questions": [], "derived": True}
         case _:
             return None
 
 
-def _clarification(draft: Mapping[str, Json], facts: Facts) -> Document:
+def _request(draft: Mapping[str, Json], facts: Facts) -> Document:
+    own: Document = {"request_id": facts.task_id, "original_request": facts.request}
+    return {**draft, **own, "metadata": {"intake_timestamp": facts.created_at}}
+
+
+def _analysis(draft: Mapping[str, Json], facts: Facts) -> Document:
+    tests = dict.fromkeys((*_texts(draft.get("affected_tests")), *facts.affected_tests))
+    document: Document = {"impacted_files": [], **draft, "affected_tests": [*tests]}
+    return {**document, "facts": list(facts.facts)} if facts.facts else document
+
+
+def _requirements(draft: Mapping[str, Json], facts: Facts) -> Document:
+    return {**draft, "spec_id": f"SPEC-{facts.task_id}"}
+
+
+def _review(draft: Mapping[str, Json], facts: Facts) -> Document:
+    document: Document = {"findings": [], **draft, "review_id": f"REVIEW-{facts.task_id}"}
+    return {**document, "dissent": list(facts.dissent)} if facts.dissent else document
+
+
+def _security(draft: Mapping[str, Json], facts: Facts) -> Document:
+    return {**draft, "review_id": f"SECURITY-{facts.task_id}"}
+
+
+def _questions(draft: Mapping[str, Json], facts: Facts) -> Document:
     """Persons' answers stand under their names; what is not sure and does not block is an assumption on
     record.
     """
@@ -141,7 +140,7 @@ def _percent(question: Document) -> int:
     return found if isinstance(found, int) else 0
 
 
-def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
+def _tests(draft: Mapping[str, Json], facts: Facts) -> Document:
     red = facts.records["red"]
     tests = red["tests"]
     assert isinstance(tests, dict)
@@ -150,6 +149,7 @@ def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
         if test.requirement:
             mapping.setdefault(test.requirement, []).append(f"{test.path}::{test.name}")
     return {
+        **draft,
         "suite_id": f"SUITE-{facts.task_id}",
         "spec_ref": f"SPEC-{facts.task_id}",
         "coverage_mapping": {name: list(found) for name, found in sorted(mapping.items())},
@@ -168,7 +168,7 @@ def _test_suite(draft: Mapping[str, Json], facts: Facts) -> Document:
     }
 
 
-def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
+def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
     green = facts.records["green"]
     counts = {lines.path: lines for lines in facts.git.numstat(facts.base_tree, facts.tree)}
     purposes = {
@@ -200,13 +200,13 @@ def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
             )
     names = (
         "all_tests_pass",
-        "conformance_passing",
         "no_regressions",
         "test_lock_held",
         "flaky",
         "not_configured",
     )
     return {
+        **draft,
         "implementation_id": f"IMPL-{facts.task_id}",
         "spec_ref": f"SPEC-{facts.task_id}",
         "test_suite_ref": f"SUITE-{facts.task_id}",
@@ -215,6 +215,8 @@ def _implementation(draft: Mapping[str, Json], facts: Facts) -> Document:
         "files_deleted": deleted,
         "verification": {
             **{name: green[name] for name in names},
+            # The contract's `true`: it passed, or it is not configured and named so below.
+            "conformance_passing": green["conformance_passing"] is not False,
             **{name: green[name] for name in ("reused", "type_check_pass") if name in green},
             **_quality(facts),
             "tree": facts.tree,
@@ -244,9 +246,22 @@ def _quality(facts: Facts) -> Document:
     }
 
 
+FILLERS: Mapping[Part | None, Callable[[Mapping[str, Json], Facts], Document]] = {
+    "request": _request,
+    "questions": _questions,
+    "analysis": _analysis,
+    "requirements": _requirements,
+    "tests": _tests,
+    "change": _change,
+    "review": _review,
+    "security": _security,
+}
+"""What the engine adds to each part of the work; the report is its own altogether."""
+
+
 def delivery_report(
     facts: Facts,
-    finals: Mapping[str, Document],
+    finals: Mapping[Part, Document],
     words: Mapping[str, Json],
     *,
     branch: str,
@@ -256,7 +271,7 @@ def delivery_report(
     """The report, computed from what is on record. Of a role only its words are taken: no number in it is a
     model's claim.
     """
-    specification, green = finals.get("specification", {}), facts.records["green"]
+    specification, green = finals.get("requirements", {}), facts.records["green"]
     title = str(specification.get("title") or " ".join(facts.request.split()))[:100]
     description = str(specification.get("description") or title)
     written = {
@@ -301,12 +316,12 @@ def _files(facts: Facts) -> list[Json]:
     return files
 
 
-def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
+def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     """What a person should know before merging."""
-    points = [f"assumed: {line}" for line in _texts(finals.get("clarification", {}).get("assumptions"))]
+    points = [f"assumed: {line}" for line in _texts(finals.get("questions", {}).get("assumptions"))]
     points += [f"old test given up: {line}" for line in told(facts.records["green"].get("superseded"))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
-    points += [f"not configured, so not checked: {line}" for line in _not_configured(facts)]
+    points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
             f"review note: {item.get('description')}"
@@ -316,6 +331,18 @@ def _open_points(facts: Facts, finals: Mapping[str, Document]) -> list[Json]:
     if facts.sandbox == "none":
         points.append("everything ran without a sandbox")
     return [*dict.fromkeys(points)]
+
+
+def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
+    """What the gates did not run, a line each with the reason."""
+    lines: dict[str, None] = {}
+    for gate in ("green", "quality"):
+        record = records.get(gate, {})
+        why = record.get("not_run")
+        said = why if isinstance(why, dict) else {}
+        for name in _texts(record.get("not_configured")):  # records of older tasks give no reason
+            lines[f"{name}: {said.get(name, NOT_CONFIGURED)}"] = None
+    return [*lines]
 
 
 def _not_configured(facts: Facts) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, result_of
-from agentforge.gates.ratchets import worse
+from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
 from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
@@ -80,17 +80,19 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
     types = worse(CheckRun("ran") if case.strict else case.types_before, case.types_after)
+    missing = _not_run(case)
     reasons += [f"lint: {line}" for line in conformance] + [f"types: {line}" for line in types]
     record: dict[str, Json] = {
         "tree": case.tree,
         "all_tests_pass": not failing,
         "no_regressions": not real,
-        "conformance_passing": not conformance,
+        "conformance_passing": not conformance if case.lint_after.status == "ran" else None,
         "test_lock_held": True,
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "superseded": record_of(run, case.baseline, case.suite),
-        "not_configured": _not_configured(case),
+        "not_configured": [*missing],
+        "not_run": {**missing},
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
         "baseline_failing": sum(
             1 for result in case.baseline.results.values() if result.outcome not in (*GOOD, "skipped")
@@ -135,15 +137,15 @@ def _settle(
 
 
 def _unchecked(case: GreenCase) -> Verdict | None:
-    """A check that ran on the base and does not run now has not passed; one that nobody configured only
-    counts when strict.
+    """A check that is configured and does not run has not passed; one that nobody configured only counts when
+    strict.
     """
     checks = (("lint", case.lint_before, case.lint_after), ("types", case.types_before, case.types_after))
     for name, before, after in checks:
-        if before.status == "ran" and after.status != "ran":
+        if before.status != "not_configured" and after.status != "ran":
             return Verdict("not_run", (f"{name} did not run: {after.reason}",), {})
     missing = tuple(
-        f"{name}: demanded by `strict`, and {before.reason}"
+        f"{name}: demanded by `strict`, and {not_run(before)}: {before.reason}"
         for name, before, _ in checks
         if before.status != "ran"
     )
@@ -181,15 +183,11 @@ def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]
     ]
 
 
-def _not_configured(case: GreenCase) -> list[Json]:
-    names: list[Json] = []
-    if case.types_before.status != "ran":
-        names.append("types")
-    if case.lint_before.status != "ran":
-        names.append("lint")
-    if not case.baseline.results:
-        names.append("existing tests")
-    return names
+def _not_run(case: GreenCase) -> dict[str, str]:
+    """What did not run, and why: passed by nobody, and on record."""
+    checks = {"types": case.types_before, "lint": case.lint_before}
+    found = {name: not_run(run) for name, run in checks.items() if run.status != "ran"}
+    return found if case.baseline.results else {**found, "existing tests": "not run: there are none"}
 
 
 def _words(run: TestRun, identity: str) -> str:

@@ -6,7 +6,8 @@ needs and does not find is a failure: not judged is not passed.
 
 from collections.abc import Mapping
 
-from agentforge.core.pipeline import Predicate
+from agentforge.catalog.rules import CATALOG_RULES
+from agentforge.core.pipeline import PREDICATES, GateName, Predicate, complete
 from agentforge.gates import predicates_frame as frame
 from agentforge.gates import predicates_paths as paths
 from agentforge.gates import predicates_review as review
@@ -44,19 +45,21 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
 }
 """Rules of artifacts alone. Those of catalogue files are the catalogue's."""
 
-JUDGED: frozenset[Predicate] = frozenset(
-    {
-        "all_tests_fail",  # red
-        "no_implementation_exists",
-        "all_tests_pass",  # green, and once more at delivery
-        "conformance_passing",
-        "no_regressions",
-        "test_lock_held",
-        "type_check_pass",
-        "complexity_acceptable",  # quality
-        "no_code_smells",
-        "coverage_acceptable",
-        "deployment_ready",  # delivery
-    }
-)
-"""Rules of what the engine ran: no artifact can meet them by what it says, only gates can."""
+JUDGED: Mapping[Predicate, GateName] = {
+    "all_tests_fail": "red",
+    "no_implementation_exists": "red",
+    "all_tests_pass": "green",  # and once more at delivery
+    "conformance_passing": "green",
+    "no_regressions": "green",
+    "test_lock_held": "green",
+    "type_check_pass": "green",
+    "complexity_acceptable": "quality",
+    "no_code_smells": "quality",
+    "coverage_acceptable": "quality",
+    "deployment_ready": "delivery",
+}
+"""Rules of what the engine ran, with the gate that judges each: no artifact can meet them by what it says."""
+
+complete(
+    {**ARTIFACT_RULES, **CATALOG_RULES, **JUDGED}, PREDICATES
+)  # else nothing imports, and no task starts

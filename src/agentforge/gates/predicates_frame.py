@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agentforge.gates.predicates_paths import THE_REQUEST, plain
-from agentforge.gates.subject import Artifact, Subject, cut, fold, missing, parts
+from agentforge.gates.subject import Artifact, Subject, cut, fold, parts
 
 SURE = 80
 """Percent of confidence from which an answer stands, and under which a blocking question goes to a person."""
@@ -75,8 +75,8 @@ def ambiguities_listed(subject: Subject) -> list[str]:
 
 def all_questions_addressed(subject: Subject) -> list[str]:
     """No ambiguity of the intake is passed over."""
-    if (intake := subject.inputs.get("intake_record")) is None:
-        return [missing("intake_record")]
+    if (intake := subject.inputs.get("request")) is None:
+        return [subject.missing("request")]
     told = [fold(str(line)) for key in ("blocking", "assumptions") for line in parts(subject.artifact, key)]
     questions = [(item, str(item.get("question"))) for item in parts(intake, "identified_ambiguities")]
     return [
@@ -123,8 +123,8 @@ def blocking_ambiguities_answered(subject: Subject) -> list[str]:
         for question in parts(subject.artifact, "blocking")
         if not _told(subject, str(question))
     ]
-    if (intake := subject.inputs.get("intake_record")) is None:
-        return [*wrong, missing("intake_record")]
+    if (intake := subject.inputs.get("request")) is None:
+        return [*wrong, subject.missing("request")]
     for ambiguity in _blocking(intake):
         text = str(ambiguity.get("question"))
         answers = answers_to(subject.artifact, ambiguity)
@@ -140,7 +140,7 @@ def blocking_ambiguities_answered(subject: Subject) -> list[str]:
 def unanswered(subject: Subject) -> list[str]:
     """The questions of a clarification that only a person can answer, and nobody has: what is to be asked."""
     found = [str(question) for question in parts(subject.artifact, "blocking")]
-    for ambiguity in _blocking(subject.inputs.get("intake_record", {})):
+    for ambiguity in _blocking(subject.inputs.get("request", {})):
         answers, text = answers_to(subject.artifact, ambiguity), str(ambiguity.get("question"))
         if answers and not _settled(subject, text, answers):
             found.append(text)

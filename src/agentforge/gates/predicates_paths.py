@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from agentforge.core.pipeline import Part
 from agentforge.gates.subject import Subject, parts
 
 THE_REQUEST = "request"
@@ -21,8 +22,7 @@ def paths_are_relative(subject: Subject) -> list[str]:
 def files_exist(subject: Subject) -> list[str]:
     """What is cited is there, and what is to be created is not."""
     wrong = [
-        f"{where}: {path} is not in the repository; "
-        f"{_ABSENT.get(subject.contract, 'name a file that is there')}"
+        f"{where}: {path} is not in the repository; {_ABSENT.get(subject.part, 'name a file that is there')}"
         for where, path in paths_in(subject.artifact)
         if where.split("[")[0] not in _FREE
         and not _astray(path)
@@ -40,15 +40,15 @@ def files_exist(subject: Subject) -> list[str]:
 _FREE = frozenset({"files_to_create", "supersedes", "files_created", "files_deleted"})
 """Keys whose paths need not be there."""
 
-_ABSENT = {
-    "test_suite": "create it before you submit the suite",
-    "specification": "a new file belongs under files_to_create",
+_ABSENT: Mapping[Part | None, str] = {
+    "tests": "create it before you submit the suite",
+    "requirements": "a new file belongs under files_to_create",
     "analysis": "impacted files are there already; new ones belong in the specification",
 }
 
 
 def _cites_request(subject: Subject, path: str) -> bool:
-    return subject.contract == "clarification" and path == THE_REQUEST
+    return subject.part == "questions" and path == THE_REQUEST
 
 
 def paths_in(value: object, where: str = "") -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from agentforge.gates.subject import Artifact, Subject, cut, fold, missing, name_of, parts
+from agentforge.gates.subject import Artifact, Subject, cut, fold, name_of, parts
 
 
 def every_requirement_has_criterion(subject: Subject) -> list[str]:
@@ -75,8 +75,8 @@ def no_circular_dependencies(subject: Subject) -> list[str]:
 
 def tests_name_known_requirements(subject: Subject) -> list[str]:
     """Each test says what it is for, in ids of the specification."""
-    if (specification := subject.inputs.get("specification")) is None:
-        return [missing("specification")]
+    if (specification := subject.inputs.get("requirements")) is None:
+        return [subject.missing("requirements")]
     known = [name_of(requirement) for requirement in parts(specification, "requirements")]
     wrong = [
         f"{test.get('name')} has no requirement_ref; one of {', '.join(known)} (only a guard may go without)"
@@ -102,8 +102,8 @@ def tests_name_known_requirements(subject: Subject) -> list[str]:
 
 def every_requirement_has_test(subject: Subject) -> list[str]:
     """No requirement that a test should decide goes without one."""
-    if (specification := subject.inputs.get("specification")) is None:
-        return [missing("specification")]
+    if (specification := subject.inputs.get("requirements")) is None:
+        return [subject.missing("requirements")]
     tested = {test.get("requirement_ref") for test in _tests(subject.artifact)}
     return [
         f"{name} has no test; name it as a test's requirement_ref"
@@ -114,8 +114,8 @@ def every_requirement_has_test(subject: Subject) -> list[str]:
 
 def every_criterion_has_test(subject: Subject) -> list[str]:
     """Each criterion is named by a test: in its words, or by place (`REQ-001.2`, `2`)."""
-    if (specification := subject.inputs.get("specification")) is None:
-        return [missing("specification")]
+    if (specification := subject.inputs.get("requirements")) is None:
+        return [subject.missing("requirements")]
     named: dict[str, set[str]] = {}
     for test in _tests(subject.artifact):
         named.setdefault(str(test.get("requirement_ref")), set()).add(

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
-from agentforge.gates.ratchets import LIMIT, worse_complexity
+from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, worse_complexity
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import complexity, statements
@@ -72,6 +72,7 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
         "duplicates": lines,
         "coverage": part.percent if run.status == "ran" else None,
         "not_configured": ["coverage"] if run.status == "not_configured" else [],
+        "not_run": {"coverage": NOT_CONFIGURED} if run.status == "not_configured" else {},
     }
     if run.status == "ran":
         record["coverage_acceptable"] = not untested

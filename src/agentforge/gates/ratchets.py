@@ -5,8 +5,19 @@ from collections.abc import Mapping
 
 from agentforge.languages.values import CheckRun
 
+NOT_CONFIGURED = "not run: not configured"
+"""What is said of a check that the project does not have."""
+
 LIMIT = 10
 """Ways through a function beyond which it is too complex."""
+
+
+LEFT_OUT = CheckRun("not_configured", "left out by a person's answer")
+
+
+def not_run(run: CheckRun) -> str:
+    """What is said of a check that nobody configured, or that a person left out."""
+    return f"not run: {run.reason}" if run.reason == LEFT_OUT.reason else NOT_CONFIGURED
 
 
 def worse(before: CheckRun, after: CheckRun) -> list[str]:

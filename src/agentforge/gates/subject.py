@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from agentforge.core.pipeline import Part
+
 MAX_NAMED = 8
 """How many offenders one message names."""
 
@@ -19,9 +21,10 @@ class Subject:
     """One artifact, valid under its contract's schema, and what it is judged beside."""
 
     artifact: Artifact
-    contract: str
-    inputs: Mapping[str, Artifact] = field(default_factory=dict)
-    """By contract: earlier artifacts, and those of the same stage that are already submitted."""
+    part: Part | None
+    """What it is to the work."""
+    inputs: Mapping[Part, Artifact] = field(default_factory=dict)
+    """By part: earlier artifacts, and those of the same stage that are already submitted."""
     request: str = ""
     files: frozenset[str] = frozenset()
     """Every path of the tree at this moment."""
@@ -29,6 +32,12 @@ class Subject:
     """The text of a file of that tree; None where it cannot be had, and then what it says is not judged."""
     answered: tuple[str, ...] = ()
     """What a person was asked and has answered."""
+    names: Mapping[Part, str] = field(default_factory=dict)
+    """The contract of each part, for messages."""
+
+    def missing(self, part: Part) -> str:
+        """What is said where there is nothing to compare with."""
+        return f"there is no {self.names.get(part, part)} to compare with; submit it first"
 
 
 Rule: TypeAlias = Callable[[Subject], list[str]]
@@ -58,8 +67,3 @@ def fold(text: str) -> str:
 def cut(text: str) -> str:
     """Text as it is quoted."""
     return text if len(text) <= 90 else f"{text[:87]}…"
-
-
-def missing(contract: str) -> str:
-    """What is said where there is nothing to compare with."""
-    return f"there is no {contract} to compare with; submit it first"

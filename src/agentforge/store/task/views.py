@@ -115,7 +115,7 @@ def write_views(files: TaskFiles, state: State, head: str, length: int, times: T
 
 def state_view(files: TaskFiles, state: State, head: str, length: int, times: Times) -> dict[str, Json]:
     """The content of `state.yaml`."""
-    wanted = state.artifact("specification")
+    wanted = state.artifact_for("requirements")
     bill = state.spent.plus(state.unaccounted)
     return {
         "task": {"id": state.task_id, "goal": state.request, "goal_type": state.pipeline.name},
@@ -215,7 +215,7 @@ def asking(state: State, escalation: Escalation) -> Run | None:
 
 def specification(files: TaskFiles, state: State) -> dict[str, Json]:
     """What the accepted specification says, in short; empty while there is none that can be read."""
-    ref = state.artifact("specification")
+    ref = state.artifact_for("requirements")
     if ref is None:
         return {}
     try:

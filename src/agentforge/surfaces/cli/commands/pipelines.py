@@ -105,9 +105,8 @@ def validate(*, file: Path, as_data: bool) -> int:
 
     found = check_file(file, Path.cwd())
     if as_data:
-        print_json(
-            {"file": str(file), "as": found.place, "valid": not found.wrong, "wrong": list(found.wrong)}
-        )
+        told = {"wrong": list(found.wrong), "warnings": list(found.warnings)}
+        print_json({"file": str(file), "as": found.place, "valid": not found.wrong, **told})
     elif found.wrong:
         for fault in found.wrong:
             print_text(fault)
@@ -115,6 +114,8 @@ def validate(*, file: Path, as_data: bool) -> int:
         valid = f"valid as {found.place}"
         said = "says nothing yet: every line is a comment" if found.says_nothing else valid
         print_text(f"{file}: {said}.")
+        for warning in found.warnings:
+            print_text(f"warning: {warning}")
     return 2 if found.wrong else 0
 
 

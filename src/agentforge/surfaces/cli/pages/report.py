@@ -204,7 +204,7 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     """What to type after a task that changed nothing."""
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
-    after = "implement" if state.artifact("specification") is not None else "design"
+    after = "implement" if state.artifact_for("requirements") is not None else "design"
     return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
 
 
@@ -243,7 +243,11 @@ def _proof(report: TaskReport) -> str:
     lines += _reviews(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
-    lines += [f"not checked: {brief(str(item))}" for item in evidence.get("not_checked") or []]
+    for item in evidence.get("not_checked") or []:
+        said = (
+            str(item) if ": " in str(item) else f"{item}: not run: not configured"
+        )  # older evidence: a name
+        lines.append(brief(said))
     return "  proof     " + "\n            ".join(lines)
 
 
