@@ -15,7 +15,7 @@ from agentforge.activities.perform import perform
 from agentforge.activities.world import World
 from agentforge.app.settings import read_settings
 from agentforge.app.world import make_world
-from agentforge.catalog.load import Catalog, Resolved
+from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.core.effects import Assemble, Effect, TakeBaseline
 from agentforge.core.errors import UserError
 from agentforge.core.inputs import BaselineReady, Create, Outcome
@@ -160,7 +160,7 @@ def begin(site: Site) -> TaskFiles:
     return files
 
 
-def _pipeline(resolved: Resolved) -> Pipeline:
+def _pipeline(resolved: ResolvedPipeline) -> Pipeline:
     stages = {stage.name: stage for stage in resolved.pipeline().stages}
     endless = replace(
         stages[STAGE],

@@ -10,7 +10,7 @@ import pytest
 from agentforge.catalog.contracts import Contract, schema_problems
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.prompts import system_prompt
-from agentforge.catalog.resolved import Resolved
+from agentforge.catalog.resolved import ResolvedPipeline
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.working_set import WorkingSetItem
@@ -24,7 +24,7 @@ REQUEST = "Let parse understand fractions, and say which line was wrong when it 
 LONG = "".join(f"def function_{number}(argument):\n    return argument\n\n\n" for number in range(2000))
 
 
-def at_work(resolved: Resolved) -> Iterator[tuple[str, Stage, str]]:
+def at_work(resolved: ResolvedPipeline) -> Iterator[tuple[str, Stage, str]]:
     """Every role at work: its name, its stage as it sees it, and its instructions."""
     for stage in resolved.pipeline().stages:
         if stage.role is None:
@@ -45,7 +45,7 @@ EVERY = [
 
 @pytest.mark.parametrize(("resolved", "stage", "told"), EVERY)
 def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole(
-    resolved: Resolved, stage: Stage, told: str
+    resolved: ResolvedPipeline, stage: Stage, told: str
 ) -> None:
     assert stage.role is not None
     contracts = resolved.contracts_of(stage)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentforge.catalog.load import Catalog, Resolved
+from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import MODE_NAMES, mode_named, modes, modes_from
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import predicate_named
@@ -99,7 +99,7 @@ def seats_of(stage: Stage) -> Iterator[tuple[str, Stage]]:
         yield name, stage.read_by(name)
 
 
-def everybody(resolved: Resolved) -> Iterator[tuple[Stage, str]]:
+def everybody(resolved: ResolvedPipeline) -> Iterator[tuple[Stage, str]]:
     """Each stage as each role that is asked sees it, with what it is told."""
     for stage in resolved.pipeline().stages:
         if stage.role is not None:
@@ -194,7 +194,7 @@ def test_the_panels_read_side_by_side_and_the_arbiter_has_the_highest_tier() -> 
 
 @every(("pipeline", "lane"), LINES)
 def test_everybody_who_is_asked_is_in_the_resolved_line(pipeline: str, lane: str | None) -> None:
-    kept = Resolved.from_json(json.loads(json.dumps(CATALOG.resolve(pipeline, lane).to_json())))
+    kept = ResolvedPipeline.from_json(json.loads(json.dumps(CATALOG.resolve(pipeline, lane).to_json())))
     for stage, told in everybody(kept):
         assert stage.role is not None
         assert kept.role(stage.role).name == stage.role
@@ -300,7 +300,7 @@ def test_a_task_of_an_older_release_rises_nowhere() -> None:
         for key, part in CATALOG.resolve("implement", "small").to_json().items()
         if key not in {"higher", "review_prompts"}
     }
-    kept = Resolved.from_json(value)
+    kept = ResolvedPipeline.from_json(value)
     assert kept.higher() == ()
     assert kept.review_prompt("spec", "security_architect") == ""
 
@@ -514,7 +514,7 @@ pipeline:
 """
 
 
-def line_of(more: str, end: str, deliverable: str = "deliverable", stage: str = STAGE) -> Resolved:
+def line_of(more: str, end: str, deliverable: str = "deliverable", stage: str = STAGE) -> ResolvedPipeline:
     text = PIPELINE.format(
         more="".join(f"    - {{{entry}}}\n" for entry in more.split("; ") if entry),
         end=end,

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.catalog.contracts import compile_contract, problems
 from agentforge.catalog.extends import KINDS, Kind
-from agentforge.catalog.load import META, Catalog, Resolved
+from agentforge.catalog.load import META, Catalog, ResolvedPipeline
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.catalog.rules import CATALOG_RULES
@@ -37,7 +37,7 @@ def test_the_catalogue_knows_the_words_of_the_rules() -> None:
 def test_a_resolved_lane_is_complete_in_itself(lane: str) -> None:
     value = json.loads(json.dumps(CATALOG.resolve("implement", lane).to_json()))
     assert digest_value(value) == digest_value(CATALOG.resolve("implement", lane).to_json())
-    kept = Resolved.from_json(value)
+    kept = ResolvedPipeline.from_json(value)
     for stage in kept.pipeline().stages:
         assert all(kept.contract(product.contract).name == product.contract for product in stage.products)
         assert all(kept.contract(name).name == name for name in stage.requires)

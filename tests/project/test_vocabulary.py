@@ -1,11 +1,10 @@
-"""One word, one meaning, and no word that nothing uses: class names, settings keys and command options.
+"""No word that nothing uses: settings keys that code reads, command options that a test names.
 
 `make check` runs this file. A new option of a command needs a row in `options.yaml`, a new settings key one in
 `READERS`.
 """
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -20,34 +19,6 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "agentforge"
 TESTS = ROOT / "tests"
 CONTRACTS = PACKAGE / "catalog" / "contracts"
-SAMPLE = "catalog/demo/"
-STILL_TWICE = frozenset(
-    {
-        "Answer",
-        "Call",
-        "Decision",
-        "Desk",
-        "Finding",
-        "Flight",
-        "Found",
-        "Journal",
-        "Line",
-        "Place",
-        "Probe",
-        "Program",
-        "Resolved",
-        "Row",
-        "Said",
-        "Seen",
-        "Sent",
-        "ToolSpec",
-        "_Failing",
-        "_File",
-        "_Place",
-        "_Reader",
-    }
-)
-"""Class names that have two meanings today. None may be added."""
 READERS: Mapping[str, tuple[str, ...]] = {
     "model": ("models/known/tiers.py",),
     "tiers": ("models/known/tiers.py", "core/pipeline.py"),
@@ -71,23 +42,6 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "batch": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
-
-
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith(SAMPLE):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
-
-
-def test_no_class_name_is_defined_twice() -> None:
-    places: dict[str, list[str]] = defaultdict(list)
-    for name, tree in modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(name)
-    twice = {name: where for name, where in places.items() if len(where) > 1 and name not in STILL_TWICE}
-    assert twice == {}
 
 
 def keys(schema: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from agentforge.activities.batches import BatchOutbox
 from agentforge.activities.spending import Reservations
-from agentforge.catalog.load import Resolved
+from agentforge.catalog.load import ResolvedPipeline
 from agentforge.commands.permissions import Rules
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
@@ -61,7 +61,7 @@ class World:
     workspace: Workspace
     sandbox: Sandbox
     models: Router
-    catalogue: Resolved
+    catalogue: ResolvedPipeline
     settings: Mapping[str, Any]
     cache: Path
     """Where environments are kept."""

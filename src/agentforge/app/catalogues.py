@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agentforge.app.settings import OVERRIDES, read_overrides
 from agentforge.catalog.check import file_faults, file_warnings, lanes_of, place_of
-from agentforge.catalog.load import Catalog, Resolved, says_nothing
+from agentforge.catalog.load import Catalog, ResolvedPipeline, says_nothing
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
 
@@ -42,7 +42,7 @@ class PipelineDrawing:
     name: str
     description: str
     origin: str
-    resolved: tuple[Resolved, ...]
+    resolved: tuple[ResolvedPipeline, ...]
     purposes: dict[str, str]
     """What each lane is for; empty where there are no lanes."""
     files: tuple[str, ...]
@@ -124,7 +124,7 @@ def _row(found: ProjectCatalogue, name: str) -> PipelineRow:
     return PipelineRow(name, found.origin(name), lanes, description)
 
 
-def _own_files(catalog: Catalog, name: str, resolved: tuple[Resolved, ...]) -> tuple[str, ...]:
+def _own_files(catalog: Catalog, name: str, resolved: tuple[ResolvedPipeline, ...]) -> tuple[str, ...]:
     used = {("pipelines", name)}
     for each in resolved:
         used |= {("stages", stage.name) for stage in each.pipeline().stages}

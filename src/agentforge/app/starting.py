@@ -14,7 +14,7 @@ from agentforge.app.answering import TIERED, Answering
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
-from agentforge.catalog.load import Catalog, Resolved
+from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
@@ -151,7 +151,7 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
 
 def _choose_line(
     site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
-) -> tuple[Resolved, tuple[str, ...]]:
+) -> tuple[ResolvedPipeline, tuple[str, ...]]:
     """The pipeline and its lane: what a person said, else what the request and the tree say; with the
     reasons.
     """

@@ -7,7 +7,7 @@ from agentforge.activities.said import rules_of, said
 from agentforge.activities.world import World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
-from agentforge.catalog.load import Resolved
+from agentforge.catalog.load import ResolvedPipeline
 from agentforge.core.state import State
 from agentforge.models.router import Router
 from agentforge.sandbox.base import Sandbox
@@ -46,7 +46,7 @@ def make_world(
         workspace=Workspace(site.git, site.home.trees(site.git.top, state.task_id).root, state.task_id),
         sandbox=sandbox,
         models=models,
-        catalogue=Resolved.from_json(value),
+        catalogue=ResolvedPipeline.from_json(value),
         settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
         cache=site.home.environments(site.git.top),
         created_at=journal.times.created_at,

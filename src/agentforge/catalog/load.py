@@ -22,7 +22,7 @@ from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems
 from agentforge.catalog.policies import POLICIES
-from agentforge.catalog.resolved import Resolved as Resolved  # noqa: PLC0414 - who resolves takes both from here
+from agentforge.catalog.resolved import ResolvedPipeline as ResolvedPipeline  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
 from agentforge.catalog.rules import (
     CATALOG_RULES,
@@ -150,7 +150,7 @@ class Catalog:
         """A role by name."""
         return role_from_json(self.document("agents", name))
 
-    def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> Resolved:
+    def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> ResolvedPipeline:
         """One lane of a pipeline, with those it can rise to, checked as a whole. Without a lane it is the
         whole line.
         """
@@ -193,7 +193,7 @@ class Catalog:
         }
         if own:  # a task without such tools keeps what it always kept
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
-        return Resolved(resolved)
+        return ResolvedPipeline(resolved)
 
     def _line(self, template: Mapping[str, Any], lane: str) -> Line:
         """One lane with everything its stages name, or a `UsageError` that says what cannot work."""

@@ -11,7 +11,7 @@ from agentforge.core.reply import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedPipeline:
     """One lane of one pipeline with every role, contract and prompt it uses."""
 
     value: Mapping[str, Any]
