@@ -60,6 +60,16 @@ def test_a_name_that_is_free_or_was_the_projects_already_is_not(site: Site, path
     assert refused(site, path) == []
 
 
+@pytest.mark.parametrize(
+    "path", ["__pycache__/shop.cpython-311.pyc", "inner/__pycache__/deep.cpython-311.pyc", "shop.abi3.so"]
+)
+def test_compiled_code_that_would_run_instead_of_the_source_is_refused(site: Site, path: str) -> None:
+    """A cache file may say that it is never to be compared with its source."""
+    (reason,) = refused(site, path)
+    assert reason.startswith(f"`{path}` would be imported in the place of its source")
+    assert refused(site, "inner/native.abi3.so") == []
+
+
 def test_the_words_of_the_request_allow_exactly_the_file_that_they_name(site: Site) -> None:
     assert refused(site, "queue.py", "Add queue.py with a class Queue.") == []
     assert refused(site, "tests/json.py", "Put the helpers into tests/json.py") == []

@@ -7,18 +7,18 @@ from agentforge.gates.court import Court
 
 
 def shadowing(court: Court, before: str, after: str, request: str) -> list[str]:
-    """What a change adds under the name of something that can be loaded already, unless the request names
-    the file.
+    """What a change adds or rewrites that would be loaded instead of something else, unless the request names the
+    file.
     """
     git = court.workspace.git
-    added = sorted(change.path for change in git.diff_names(before, after) if change.status == "A")
-    if not added:
+    written = sorted(change.path for change in git.diff_names(before, after) if change.status != "D")
+    if not written:
         return []
     old, new = (frozenset(entry.path for entry in git.ls_tree(tree)) for tree in (before, after))
     return [
-        f"`{found.path}` would be imported in the place of {found.instead_of}; give it another name (such a file "
-        "is taken only if the request names it)"
-        for found in court.language.tests.shadows(added, old, new, court.env)
+        f"`{found.path}` would be imported in the place of {found.instead_of}; remove it, or give it another "
+        "name (such a file is taken only if the request names it)"
+        for found in court.language.tests.shadows(written, old, new, court.env)
         if not _is_named(found.names, request)
     ]
 

@@ -14,17 +14,20 @@ _TEST_FILE = re.compile(r"(conftest|test_.*|.*_test)\.py")
 
 
 def shadows(
-    added: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment
+    written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment
 ) -> list[Shadow]:
-    """Which of the added files would be imported in the place of something else."""
-    if not any(path.endswith(_LOADABLE) for path in added):
+    """Which of the new and changed files would be imported in the place of something else."""
+    if not any(path.endswith(_LOADABLE) for path in written):
         return []
     folders = {".", *env.import_roots, *_folders_of_tests(after)}
     known = {_module(path) for path in before}
     installed = installed_names(env.path)
     found = []
-    for path in added:
+    for path in written:
         folder, name = _module(path)
+        if _stands_for_source(path, after):
+            found.append(Shadow(path, _names(path), "its source, which is what people read"))
+            continue
         if folder not in folders or (folder, name) in known or name in _COMMON:
             continue
         if name in sys.stdlib_module_names:
@@ -32,6 +35,17 @@ def shadows(
         elif name in installed:
             found.append(Shadow(path, _names(path), f"the installed `{name}`"))
     return found
+
+
+def _stands_for_source(path: str, there: frozenset[str]) -> bool:
+    """Whether it is compiled code that the interpreter takes although the source is there: a cache can say that
+    nobody is to compare the two, and an extension comes first.
+    """
+    place = PurePosixPath(path)
+    if place.suffix == ".pyc":
+        return place.parent.name == "__pycache__"
+    source = place.parent / f"{place.name.partition('.')[0]}.py"
+    return place.suffix in (".so", ".pyd") and source.as_posix() in there
 
 
 def installed_names(environment: Path) -> frozenset[str]:
