@@ -3,8 +3,8 @@ out.
 
 AGENTS.md has a path through the code that takes twenty minutes. It begins at `core/machine.py`.
 
-The names below are the Python API (docs/python-api.md); each is loaded when it is first used, so that importing
-this package costs nothing.
+The names below are the Python API (docs/python-api.md); each is loaded when it is first used, so that
+importing this package costs nothing.
 """
 
 TYPE_CHECKING = False
@@ -58,8 +58,8 @@ NAMES = {
     "starting": "StartOptions start",
     "tasks": "OpenTask Site open_task",
 }
-"""What the Python API consists of, by module of `agentforge.app`; the imports above are the same for tools that
-read types.
+"""What the Python API consists of, by module of `agentforge.app`; the imports above are the same for tools
+that read types.
 """
 
 if not TYPE_CHECKING:

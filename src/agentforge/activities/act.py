@@ -134,8 +134,8 @@ def _may_leave(world: World, action: Action, doing: _Doing) -> bool:
 
 
 def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _Doing) -> ToolResult | None:
-    """Why this is not done now: it is not allowed, a person is asked, or it may have been done before. What only
-    looks goes on beside a question.
+    """Why this is not done now: it is not allowed, a person is asked, or it may have been done before. What
+    only looks goes on beside a question.
     """
     if len(doing.results) + 1 in state.run.left:
         return _unknown()
@@ -379,7 +379,8 @@ def _target(action: Action) -> str:
 
 def _unknown() -> ToolResult:
     text = (
-        "it was begun, then the engine was stopped; nobody knows whether it was done, so it was not repeated. "
+        "it was begun, then the engine was stopped; nobody knows whether it was done, so it was not "
+        "repeated. "
         "Look whether it was done before you send it again"
     )
     return ToolResult(ok=False, text=text, mistake=UNKNOWN)

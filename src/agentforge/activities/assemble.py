@@ -1,6 +1,7 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
 import stat
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -331,6 +332,10 @@ def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
     return world.once("results", ref, make=partial(world.pack.get_json, ref))
 
 
+def _outcome_of(item: Mapping[str, Any]) -> str:
+    return "ok" if item["ok"] else str(item["mistake"])
+
+
 def _recent(world: World, state: RunView) -> tuple[str, ...]:
     """What the last steps did and saw. A file that was read is in the working set, a refused document beside
     its faults; neither is shown twice.
@@ -340,7 +345,7 @@ def _recent(world: World, state: RunView) -> tuple[str, ...]:
         value = _results(world, ref)
         lines = [line for line in state.run.recent if line.startswith(f"step {value['step']}:")]
         lines += [
-            f"{item['name']} {item['target']}: {'ok' if item['ok'] else item['mistake']}\n{item['text']}".strip()
+            f"{item['name']} {item['target']}: {_outcome_of(item)}\n{item['text']}".strip()
             for item in value["results"]
             if not (item["ok"] and item["name"] in SHOWN_BY_WORKING_SET) and "document" not in item
         ]

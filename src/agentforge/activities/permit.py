@@ -49,7 +49,8 @@ def permit(
 
 def leaves_sandbox(world: World, bridge: Bridge, action: Action, bench: Workbench) -> bool:
     """Whether an action that may be done changes something outside of the worktree and the sandbox, where
-    nothing is put back after a crash: over the network, in a directory that the user opened, or without walls.
+    nothing is put back after a crash: over the network, in a directory that the user opened, or without
+    walls.
     """
     tool = bridge.tools.get(action.name)
     if tool is None or tool.spec.effect in _LOOKS:

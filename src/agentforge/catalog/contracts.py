@@ -85,7 +85,8 @@ def compile_contract(document: object, source: str) -> Contract:
     part = document.get("part")
     if part is not None and part not in PARTS:
         raise UsageError(
-            f"{source}: part: {str(part)!r} is no part of the work{did_you_mean(str(part), PARTS)}; there are "
+            f"{source}: part: {str(part)!r} is no part of the work{did_you_mean(str(part), PARTS)}; "
+            "there are "
             f"{', '.join(PARTS)}."
         )
     rules = document.get("validation") or []

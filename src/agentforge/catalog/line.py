@@ -99,8 +99,8 @@ def climb(template: Mapping[str, Any], lane: str | None) -> list[str]:
 
 
 def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: Parts) -> Document:
-    """A stage whose products say what part they are, whose readers are told in full, and whose last gate hears
-    them. `roles` has every role it names.
+    """A stage whose products say what part they are, whose readers are told in full, and whose last gate
+    hears them. `roles` has every role it names.
     """
     named: list[str] = stage.get("reviewers", [])
     arbiter = arbiter_of(stage)

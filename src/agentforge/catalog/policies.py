@@ -66,7 +66,9 @@ def each_once(where: str, rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str
 
 
 def section(kind: type[_Section], where: str, rows: Mapping[str, Any]) -> _Section:
-    """A value whose fields are the keys of a section: text is words, a list is patterns of which one matches."""
+    """A value whose fields are the keys of a section: text is words, a list is patterns, one of which
+    matches.
+    """
     check_keys(where, rows, kind.__dataclass_fields__)
     return kind(
         **{

@@ -161,8 +161,8 @@ def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def never_held(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
-    """Facts of a valid file's `skip_if` that no task can have yet. In `skippable_if`, which only bounds it, they
-    do no harm.
+    """Facts of a valid file's `skip_if` that no task can have yet. In `skippable_if`, which only bounds it,
+    they do no harm.
     """
     for part in _stages_in(kind, value):
         for word in facts_in(part.get("skip_if", "")):

@@ -1,5 +1,5 @@
-"""Model calls: the last look before one leaves, its ticket, its answer, its trouble, and what it costs when it is
-lost.
+"""Model calls: the last look before one leaves, its ticket, its answer, its trouble, and what it costs when
+it is lost.
 """
 
 from agentforge.core.decisions import Decisions, RunDecisions, budget_question, escalate

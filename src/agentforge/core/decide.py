@@ -1,8 +1,8 @@
 """The rules: `decide` says what an input means. Nothing else in the product decides.
 
 `core/machine.py` is the page to read first. The rules by what they are about: here the task and its effects;
-`calls` what becomes of a model call, `steps` how a step ends, `verdicts` what gates and commits lead to, `people`
-what people say. `decisions` has the verbs that they share.
+`calls` what becomes of a model call, `steps` how a step ends, `verdicts` what gates and commits lead to,
+`people` what people say. `decisions` has the verbs that they share.
 """
 
 from dataclasses import dataclass

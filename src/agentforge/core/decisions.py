@@ -1,5 +1,5 @@
-"""Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask a
-person.
+"""Events as they are decided, and the verbs that every rule shares: open a step, enter a stage, give up, ask
+a person.
 """
 
 from dataclasses import dataclass, field

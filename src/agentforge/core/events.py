@@ -253,8 +253,8 @@ class WaitEnded(OfRun):
 
 @dataclass(frozen=True, slots=True)
 class ActionLeft(OfRun):
-    """An action that leaves the sandbox is about to be done. Written first: after a crash nobody knows whether
-    it was done, so it is not repeated, and the role is told.
+    """An action that leaves the sandbox is about to be done. Written first: after a crash nobody knows
+    whether it was done, so it is not repeated, and the role is told.
     """
 
     key: str

@@ -2,24 +2,26 @@
 
 Theory of operation
 -------------------
-A task is a value, `State`. It changes in one way only: something arrives (an `Input`), `decide` says what that
-means (events), and `evolve` folds the events into the next state. Then `pending` says what the world owes the
-task (effects, each with a key); an engine performs them, and what they end in arrives as the next input.
+A task is a value, `State`. It changes in one way only: something arrives (an `Input`), `decide` says what
+that means (events), and `evolve` folds the events into the next state. Then `pending` says what the world
+owes the task (effects, each with a key); an engine performs them, and what they end in arrives as the next
+input.
 
     input ──decide──▶ events ──evolve──▶ state ──pending──▶ effects ──perform──▶ outcome ──▶ input …
 
 Three things say where a task is:
 
     its status    one of ten, for people: is it running, blocked, over? `LEGAL_MOVES`
-    its runs      who is at work. The worker's run goes through the stages. Each run beside it (today: a reviewer
-                  of the stage's result) has it as its parent, and it waits until they have handed in. `OWNERS`
+    its runs      who is at work. The worker's run goes through the stages. Each run beside it (today: a
+                  reviewer of the stage's result) has it as its parent, and it waits until they have handed
+                  in. `OWNERS`
     their points  what each run waits for: every point but one owes exactly one effect. `EFFECT_AT`
 
 A step of a run is `assemble → ask → act → check`, and then again from `assemble`; a run that has all it owes
-goes before the gates (`judge`, once for each gate, then `commit`), or hands in. The last stage ends in `deliver`.
-`OUTCOMES` are what an effect can end in, `LEADS_TO` where a run can be then, `POINTS_AFTER` how the events of
-that decision move it. What is in none of these tables does not happen: it is refused (`state_invalid`), or a
-person is asked (`confused`).
+goes before the gates (`judge`, once for each gate, then `commit`), or hands in. The last stage ends in
+`deliver`. `OUTCOMES` are what an effect can end in, `LEADS_TO` where a run can be then, `POINTS_AFTER` how
+the events of that decision move it. What is in none of these tables does not happen: it is refused
+(`state_invalid`), or a person is asked (`confused`).
 
 `docs/machine.md` is drawn from this page by `scripts/make-docs`.
 """
@@ -173,8 +175,8 @@ LEADS_TO: Mapping[type[Outcome], tuple[Place, ...]] = {
     DeliveryMade: ("completed",),
     Unclassified: ("blocked",),
 }
-"""Where a run can be after an outcome of its effect. `assemble` is the next step, of this stage or of the next;
-`blocked` may always mean that the next call does not fit the budget.
+"""Where a run can be after an outcome of its effect. `assemble` is the next step, of this stage or of the
+next; `blocked` may always mean that the next call does not fit the budget.
 """
 
 POINTS_AFTER: Mapping[type[RunEvent], tuple[Point, ...]] = {
@@ -201,8 +203,8 @@ ASKS: Mapping[Signal, EscalationKind] = {
     "new_tasks_discovered": "replan",
     "blocked_on_sibling": "replan",
 }
-"""Signals that a step can end in and that ask a person. Of the two others, `success` opens the gates if all that
-is owed was handed in, and `failure_retryable` gives the attempt up.
+"""Signals that a step can end in and that ask a person. Of the two others, `success` opens the gates if all
+that is owed was handed in, and `failure_retryable` gives the attempt up.
 """
 
 

@@ -1,5 +1,5 @@
-"""`dataclasses.replace`, in half the time: a replay makes the state anew for every event, and it has many fields.
-For type checkers it is the very same function.
+"""`dataclasses.replace`, in half the time: a replay makes the state anew for every event, and it has many
+fields. For type checkers it is the very same function.
 """
 
 from typing import TYPE_CHECKING

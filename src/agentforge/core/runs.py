@@ -70,7 +70,8 @@ class Run:
     reply: ReplyDigest = ReplyDigest("")
     """The reply of this step."""
     left: tuple[int, ...] = ()
-    """Places of those actions of the reply that leave the sandbox and were begun, with no outcome on record."""
+    """Places of those actions of the reply that leave the sandbox and were begun, with no outcome on record.
+    """
     results: tuple[ActionDigest, ...] = ()
     """What became of the reply's actions."""
     submitted: bool = False

@@ -70,7 +70,7 @@ def acted(own: RunDecisions, given: Acted) -> str:
 
 
 def checked(own: RunDecisions, check: CheckDigest, ref: str) -> str:
-    """The checks have run. Where a stage may keep nothing that makes anything worse, such an edit is undone."""
+    """The checks have run. Where a stage may keep nothing that makes things worse, such an edit is undone."""
     own.tell(Checked(own.id, check, ref))
     if own.stage.reverts and check.status != "passed":
         return _undo(own, check)

@@ -56,8 +56,8 @@ def artifact_problems(contract: Contract, document: Document, subject: Subject, 
 
 
 def filled(part: Part | None, draft: Mapping[str, Json], facts: Facts) -> Document:
-    """The draft with the engine's fields. What a model wrote in them is replaced, not trusted. A document that
-    is no part of the work has none.
+    """The draft with the engine's fields. What a model wrote in them is replaced, not trusted. A document
+    that is no part of the work has none.
     """
     filler = FILLERS.get(part)
     return dict(draft) if filler is None else filler(draft, facts)

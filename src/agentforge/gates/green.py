@@ -114,7 +114,8 @@ def _joined(court: Court, case: GreenCase, run: TestRun) -> list[str]:
     locked = case.red["locked"]
     assert isinstance(locked, dict)
     return [
-        f"{court.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change outcomes; take back "
+        f"{court.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change "
+        "outcomes; take back "
         "what makes it one"
         for path in run.plugins
         if path not in case.baseline.plugins and path not in locked
@@ -164,8 +165,8 @@ def _broken_lock(court: Court, case: GreenCase) -> list[str]:
 
 
 def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:
-    """Whole files where they are about tests alone; of files that say more, only the part that the
-    runner reads.
+    """Whole files where they are about tests alone; of files that say more, only the part that the runner
+    reads.
     """
     git, tests = court.workspace.git, court.language.tests
     reasons = [

@@ -7,8 +7,8 @@ from agentforge.gates.court import Court
 
 
 def shadowing(court: Court, before: str, after: str, request: str) -> list[str]:
-    """What a change adds or rewrites that would be loaded instead of something else, unless the request names the
-    file.
+    """What a change adds or rewrites that would be loaded instead of something else, unless the request names
+    the file.
     """
     git = court.workspace.git
     written = sorted(change.path for change in git.diff_names(before, after) if change.status != "D")

@@ -1,4 +1,5 @@
-"""Old tests that a task gives up: each by the exact id that the baseline has, with its reason and requirement.
+"""Old tests that a task gives up: each by the exact id that the baseline has, with its reason and
+requirement.
 
 They are rewritten or removed with the new tests, in RED, and nothing else of the old tests may lose anything.
 """
@@ -36,8 +37,8 @@ def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
 
 
 def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
-    """Tests that are given up and stand as they were, or that say nothing any more: each is to be rewritten or
-    removed.
+    """Tests that are given up and stand as they were, or that say nothing any more: each is to be rewritten
+    or removed.
     """
     found = []
     for identity in sorted(superseded_ids(suite)):
@@ -46,11 +47,13 @@ def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> 
         old, new = source_of_test(before, identity), source_of_test(after, identity)
         if (old, before if old is None else "") == (new, after if old is None else ""):
             found.append(
-                f"`{identity}` is superseded and stands as it was; rewrite it or remove it, with the new tests"
+                f"`{identity}` is superseded and stands as it was; rewrite it or remove it, with the new "
+                "tests"
             )
         elif new is not None and asserts(before, identity) and not asserts(after, identity):
             found.append(
-                f"`{identity}` is superseded and asserts nothing any more; let it assert what is true now, or "
+                f"`{identity}` is superseded and asserts nothing any more; let it assert what is true "
+                "now, or "
                 "remove it"
             )
     return found

@@ -152,8 +152,8 @@ class Tests(Protocol):
     def shadows(
         self, written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
     ) -> list[Shadow]:
-        """Which files that a change adds or rewrites would be loaded in the place of something else, given the
-        paths of the tree before and after it.
+        """Which files that a change adds or rewrites would be loaded in the place of something else, given
+        the paths of the tree before and after it.
         """
 
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:

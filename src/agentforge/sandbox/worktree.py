@@ -174,9 +174,8 @@ class Workspace:
     def point_branch(self, commit: str, branch: str = "", left_at: str = "") -> Pointed:
         """Makes a branch for `commit`, or moves `branch` there from the commit where the task left it.
 
-        A branch that holds anything else is somebody else's, and one that is checked out is in use: it is left
-        alone, and the next free name taken.
-        Repeated, it finds the branch that it made.
+        A branch that holds anything else is somebody else's, and one that is checked out is in use: it is
+        left alone, and the next free name taken. Repeated, it finds the branch that it made.
         """
         numbered = (f"{self.branch}-{number}" for number in itertools.count(2))
         kept: list[str] = []

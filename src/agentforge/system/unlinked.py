@@ -21,8 +21,8 @@ _NEVER_WAIT = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def open_unlinked(path: Path, flags: int, mode: int = 0o666) -> int:
-    """A descriptor of the regular file, or with `O_DIRECTORY` the directory, at an absolute path. A link on the
-    way, or at its end, is refused; a pipe or a device does not hold us up, and is refused, too.
+    """A descriptor of the regular file, or with `O_DIRECTORY` the directory, at an absolute path. A link on
+    the way, or at its end, is refused; a pipe or a device does not hold us up, and is refused, too.
     """
     top = os.open("/", _DIRECTORY)
     try:

@@ -38,8 +38,8 @@ def shadows(
 
 
 def _stands_for_source(path: str, there: frozenset[str]) -> bool:
-    """Whether it is compiled code that the interpreter takes although the source is there: a cache can say that
-    nobody is to compare the two, and an extension comes first.
+    """Whether it is compiled code that the interpreter takes although the source is there: a cache can say
+    that nobody is to compare the two, and an extension comes first.
     """
     place = PurePosixPath(path)
     if place.suffix == ".pyc":

@@ -153,7 +153,7 @@ class Git(GitCall):
         return {name: oid for oid, _, name in (line.partition(" ") for line in listed.splitlines())}
 
     def is_checked_out(self, ref: str) -> bool:
-        """Whether a branch is what a checkout of the user's stands on: moved, it would seem to undo itself."""
+        """Whether a branch is what a checkout of the user's is on: moved, it would seem to undo itself."""
         return bool(self.text("for-each-ref", "--format=%(worktreepath)", ref))
 
     # Trees and blobs
