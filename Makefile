@@ -51,6 +51,7 @@ check: .venv/.ready ## Format, lint, types, layers, dead code, vocabulary
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests $(wildcard bench)
 	PYTHONPATH=. $(BIN)/lint-imports
+	$(BIN)/vulture
 	$(BIN)/python -m pytest -q tests/project/test_vocabulary.py tests/project/test_shape.py
 
 fix: .venv/.ready ## Format, and mend what the linter can

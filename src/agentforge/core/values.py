@@ -86,10 +86,6 @@ class Amount:
         """The sum."""
         return Amount(self.calls + other.calls, self.tokens + other.tokens, self.micro_usd + other.micro_usd)
 
-    def minus(self, other: "Amount") -> "Amount":
-        """The difference."""
-        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.micro_usd - other.micro_usd)
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
