@@ -501,6 +501,15 @@ def test_a_contract_of_another_name_takes_a_packaged_ones_place_only_if_it_build
     kept = CATALOG.with_overrides(files)
     assert kept.document("stages", "frame")["produces"][-1]["contract"] == "ticket"
     assert kept.contract("ticket").part == "requirements"
+    both = {
+        **files,
+        stage: f"{FRAME}  - {{contract: specification, phase: spec}}\n",
+        ".agentforge/agents/software_architect.yaml": (
+            'extends: "agentforge:software_architect"\ncapabilities: {output: {+contract: [ticket]}}\n'
+        ),
+    }
+    with pytest.raises(UsageError, match="two contracts for the part requirements: ticket and specification"):
+        CATALOG.with_overrides(both).resolve("implement", "small")
     poor = "contract: ticket\npart: requirements\nversion: '1.0'\ndescription: Poor.\nschema: {a: {type: string}}\n"
     with pytest.raises(UsageError, match="drops the artifact specification"):
         CATALOG.with_overrides({**files, TICKET: poor}).document("stages", "frame")

@@ -165,6 +165,19 @@ def test_what_a_stage_leaves_out_has_the_default_bounds() -> None:
     )
 
 
+def test_a_stage_recorded_before_contracts_had_parts_is_read_by_the_names_of_then() -> None:
+    old: dict[str, Json] = {"name": "green", "produces": [{"contract": "implementation", "phase": "green"}]}
+    own: dict[str, Json] = {
+        "name": "build",
+        "produces": [{"contract": "work", "phase": "green", "part": "change"}],
+    }
+    for value, verb in ((old, "Implement"), (own, "Build"), ({**own, "commits_as": "Make"}, "Make")):
+        stage = stage_from_json(value)
+        assert (stage.makes("change"), stage.makes("tests"), stage.commit_verb) == (True, False, verb)
+    assert Pipeline("implement", "small", (stage_from_json(own),)).contract_for("change") == "work"
+    assert not stage_from_json({**own, "produces": [{"contract": "work", "phase": "green"}]}).makes("change")
+
+
 def test_the_closed_vocabularies_have_no_double() -> None:
     for words in (LANES, GATE_NAMES, CHECK_NAMES, PREDICATES, SIGNALS):
         assert len(set(words)) == len(words)

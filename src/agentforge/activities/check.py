@@ -44,7 +44,8 @@ def check(world: World, state: RunView) -> CheckRan:
         digest = found
         if digest.status != "passed":
             break
-    digest = replace(digest, summary="; ".join((digest.summary, *notes)))
+    if digest.status == "passed":
+        digest = replace(digest, summary="; ".join((digest.summary, *notes)))
     ref = world.pack.put_json(
         {"status": digest.status, "summary": digest.summary, "failures": list(digest.failures)}
     )
