@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.system.installation import DISTRIBUTION, InstallationSource, _source_of, install_command
+from agentforge.system.installation import (
+    DISTRIBUTION,
+    InstallationSource,
+    _command,
+    _source_of,
+    install_command,
+)
 from tests.wheels import pack
 
 ROOT = Path(__file__).parents[2]
@@ -154,3 +160,30 @@ def test_where_a_copy_came_from_is_where_its_parts_come_from(
     noted: dict[str, object], expected: InstallationSource
 ) -> None:
     assert _source_of(noted) == expected
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        ('{name = "rich", specifier = ">=13"}', "--with 'rich>=13'"),
+        ('{name = "rich", extras = ["jupyter"]}', "--with 'rich[jupyter]'"),
+        (
+            '{name = "own", git = "https://host.example/own?rev=v1"}',
+            "--with 'own @ git+https://host.example/own@v1'",
+        ),
+        (
+            '{name = "own", url = "https://host.example/own.whl"}',
+            "--with 'own @ https://host.example/own.whl'",
+        ),
+        ('{name = "own", editable = "/src/own"}', "--with-editable /src/own"),
+        ('{name = "own", directory = "/src/own"}', "--with /src/own"),
+        ("3", ""),
+        ("{}", ""),
+    ],
+)
+def test_what_was_installed_beside_the_tool_comes_from_where_it_came(
+    tmp_path: Path, listed: str, words: str
+) -> None:
+    (tmp_path / "uv-receipt.toml").write_text(f"[tool]\nrequirements = [{listed}]\n")
+    said = _command(tmp_path, tmp_path / "bin/python", InstallationSource(), ["temporal"])
+    assert said == f"uv tool install --force {words} '{DISTRIBUTION}[temporal]'".replace("  ", " ")

@@ -47,8 +47,7 @@ def install_command(*extras: str) -> str:
 
 def _command(prefix: Path, python: Path, source: InstallationSource, extras: Iterable[str]) -> str:
     if (receipt := prefix / "uv-receipt.toml").is_file():
-        had, others = _uv_tool(receipt)
-        beside = [word for name in others for word in ("--with", name)]
+        had, beside = _uv_tool(receipt)
         words = ["uv", "tool", "install", "--force", *beside, *source.requirement({*had, *extras})]
     elif (record := prefix / "pipx_metadata.json").is_file():
         words = ["pipx", "install", "--force", *source.requirement({*_pipx(record), *extras})]
@@ -94,23 +93,35 @@ def _checkout_around(module: Path) -> InstallationSource:
 
 
 def _uv_tool(receipt: Path) -> tuple[list[str], list[str]]:
-    """The extras that the tool has, and what was installed beside it."""
+    """The extras that the tool has, and the options that name what was installed beside it."""
     try:
         listed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
-    except (OSError, ValueError, KeyError):
+        had = [extra for item in listed if item["name"] == DISTRIBUTION for extra in item.get("extras", ())]
+        return had, [word for item in listed if item["name"] != DISTRIBUTION for word in _beside(item)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # of another uv than we know
         return [], []
-    had = [extra for item in listed if item.get("name") == DISTRIBUTION for extra in item.get("extras", ())]
-    others = [
-        f"{item['name']}{item.get('specifier', '')}" for item in listed if item.get("name") != DISTRIBUTION
-    ]
-    return had, others
+
+
+def _beside(item: Mapping[str, Any]) -> list[str]:
+    """A package beside the tool, from where it came: an index may have another of that name."""
+    if "editable" in item:
+        return ["--with-editable", item["editable"]]
+    if place := item.get("directory") or item.get("path"):
+        return ["--with", place]
+    extras = f"[{','.join(item['extras'])}]" if item.get("extras") else ""
+    url = item.get("url", "")
+    if "git" in item:
+        address, _, query = item["git"].partition("?")
+        revision = query.partition("=")[2]
+        url = f"git+{address}" + (f"@{revision}" if revision else "")
+    return ["--with", f"{item['name']}{extras}" + (f" @ {url}" if url else item.get("specifier", ""))]
 
 
 def _pipx(record: Path) -> list[str]:
     """The extras that were asked for when pipx installed it."""
     try:
         asked = str(json.loads(record.read_text("utf-8"))["main_package"]["package_or_url"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return []
     found = _EXTRAS.match(asked) or re.search(r"\[([^\]]*)\]$", asked)
     return [extra.strip() for extra in found[1].split(",")] if found else []
