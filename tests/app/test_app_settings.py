@@ -122,3 +122,17 @@ def test_a_file_that_cannot_be_read_is_one_sentence_and_not_passed_over(tmp_path
     path.mkdir()
     with pytest.raises(UsageError, match="cannot be read"):
         read_own_settings(path)
+
+
+def test_a_key_that_only_a_project_can_say_is_refused_in_the_users_file_with_the_place_for_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("model: openai:gpt\nsetup: [make]\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"config\.yaml:2: setup: has no effect here") as refused:
+        read_own_settings(path)
+    assert refused.value.next_step == (
+        "Write it into a project's .agentforge/config/settings.yaml and commit that file."
+    )
+    path.write_text("model: openai:gpt\nlimits: {calls: 3}\n", encoding="utf-8")
+    assert read_own_settings(path)[0] == {"model": "openai:gpt", "limits": {"calls": 3}}

@@ -31,6 +31,8 @@ from agentforge.tools.roots import Root, read_roots
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
+SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
+"""What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
 OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
 """The folders of a project's own catalogue files."""
 NO_MODEL = (
@@ -151,10 +153,25 @@ def check_settings(value: object, source: str, text: str = "") -> dict[str, Any]
 
 
 def user_contract() -> Contract:
-    """What the user's own file can say: their own keys, and those of every settings file."""
-    catalog = Catalog.packaged()
-    own, shared = (catalog.document("contracts", name) for name in ("user_settings", "settings"))
-    return compile_contract({**own, "schema": {**shared["schema"], **own["schema"]}}, "user_settings")
+    """What the user's own file can say: their own keys, and those that they share with a project's file."""
+    own, project = (_schema(name) for name in ("user_settings", "settings"))
+    shared = {key: project[key] for key in SHARED_KEYS}
+    document = Catalog.packaged().document("contracts", "user_settings")
+    return compile_contract({**document, "schema": {**shared, **own}}, "user_settings")
+
+
+def _schema(contract: str) -> dict[str, Any]:
+    return dict(Catalog.packaged().document("contracts", contract)["schema"])
+
+
+def _refuse_project_keys(value: Mapping[str, Any], path: Path, text: str) -> None:
+    """A key that would have no effect in the user's file is named with the file where it has one."""
+    for key in value:
+        if key in _schema("settings") and key not in SHARED_KEYS and key not in USER_KEYS:
+            raise UsageError(
+                f"{path}:{line_of(text, (key,))}: {key}: has no effect here.",
+                f"Write it into a project's {SETTINGS_FILE} and commit that file.",
+            )
 
 
 def _checked(contract: Contract, value: object, source: str, text: str) -> dict[str, Any]:
@@ -206,7 +223,10 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         return {}, Own()
     if isinstance(value, dict):  # a key whose lines are all comments says nothing
         value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
-    whole = _checked(user_contract(), value, str(path), path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if isinstance(value, dict):
+        _refuse_project_keys(value, path, text)
+    whole = _checked(user_contract(), value, str(path), text)
     theirs = {key: whole[key] for key in USER_KEYS if key in whole}
     if theirs.get("network") == {}:
         raise UsageError(f"{path}: network: says nothing.", "Give it `allow` or `index_passwords`.")
