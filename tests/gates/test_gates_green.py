@@ -1,5 +1,7 @@
 """The checks beside the suite: what a change may not make worse, and what strict does not forgive."""
 
+from pathlib import Path
+
 import pytest
 
 from agentforge.core.reply import Json
@@ -63,6 +65,12 @@ def test_a_declared_test_that_is_expected_to_fail_proves_nothing_unless_it_is_a_
     assert found.reasons[0].startswith(f"{NAME}: tests/test_shop.py:5: xfailed")
     assert lie(site, gives_up, guard=True, outcome="passed").status == "failed"
     assert lie(site, gives_up, guard=True, outcome="xfailed").status == "passed"
+
+
+def test_a_file_of_the_base_may_become_a_plugin_with_the_new_tests(tmp_path: Path) -> None:
+    site = make_site(tmp_path, {"shop.py": "", "fixtures.py": "def pytest_configure():\n    pass\n"})
+    right = {"shop.py": "def add(a, b):\n    return a + b\n"}
+    assert lie(site, right, f"pytest_plugins = ['fixtures']\n{TEST}").status == "passed"
 
 
 def test_a_changed_file_that_the_runner_takes_for_its_plugin_is_refused(site: Site) -> None:

@@ -110,15 +110,15 @@ def _holds(run: TestRun, identity: str, entry: Json) -> bool:
 
 
 def _joined(court: Court, case: GreenCase, run: TestRun) -> list[str]:
-    """What the runner takes for a part of itself since RED, and can change any outcome."""
-    locked = case.red["locked"]
-    assert isinstance(locked, dict)
+    """What changed since RED, is no plugin on the base, and is one now: it can change any outcome."""
+    changes = court.workspace.git.diff_names(str(case.red["red_tree"]), case.tree)
+    changed = {change.path for change in changes}
     return [
         f"{court.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change "
         "outcomes; take back "
         "what makes it one"
         for path in run.plugins
-        if path not in case.baseline.plugins and path not in locked
+        if path in changed and path not in case.baseline.plugins
     ]
 
 
