@@ -10,6 +10,7 @@ from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
 from agentforge.gates.court import result_of
+from agentforge.gates.old_tests import tree_with_old_tests
 from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
 from agentforge.system.unlinked import read_unlinked
@@ -166,7 +167,29 @@ def _again(world: World, state: State) -> list[Finding]:
         if name not in flaky and result_of(run, name).outcome != outcome
     ]
     found.append(_agreement("green again", run.status, run.reason, wrong))
-    return found
+    return [*found, *_old_tests_again(world, state, green)]
+
+
+def _old_tests_again(world: World, state: State, green: dict[str, Any]) -> list[Finding]:
+    """The base's own tests on the delivered code, as they were judged."""
+    court = world.court(state)
+    tree = tree_with_old_tests(court, state.base_tree, state.tree)
+    if tree == state.tree or "old_tests_tree" not in green:
+        return []
+    world.progress("running the tests of the base on the new code again")
+    run = court.run(tree)
+    recorded = next(
+        (row["outcomes"] for row in green["runs"] if row["tree"] == tree and not row["ids"]), None
+    )
+    if recorded is None:
+        return [Finding("old tests again", ok=False, text="they were not run when this was judged")]
+    flaky = set(green["flaky"])
+    wrong = [
+        name
+        for name, outcome in recorded.items()
+        if name not in flaky and result_of(run, name).outcome != outcome
+    ]
+    return [_agreement("old tests again", run.status, run.reason, wrong)]
 
 
 def _agreement(row: str, status: str, reason: str, wrong: list[str]) -> Finding:

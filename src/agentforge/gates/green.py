@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.court import Court, Verdict, result_of
+from agentforge.gates.old_tests import tree_with_old_tests
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
@@ -37,7 +38,9 @@ class GreenCase:
 
 
 def judge_green(court: Court, case: GreenCase) -> Verdict:
-    """One full run on the pristine tree, and more runs only of what looks worse."""
+    """One full run on the pristine tree, one with the base's own tests on the new code, and more runs only of
+    what looks worse.
+    """
     git = court.workspace.git
     red_tree = str(case.red["red_tree"])
     reasons = [
@@ -73,9 +76,21 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         for item in compare(case.baseline, run, case.flaky, superseded_ids(case.suite))
         if item.id not in failing
     ]
-    real, flaky = _settle(court, case, regressions)
+    real, flaky = _settle(court, case, regressions, case.tree)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     reasons += unsettled(run, case.suite)
+    old_tests = tree_with_old_tests(court, case.base_tree, case.tree)
+    if not reasons and old_tests != case.tree and _has_good(case.baseline):
+        again = court.run(old_tests)
+        if again.status != "ran":
+            reason = f"the tests of the base did not run on the new code: {again.reason}"
+            return Verdict("not_run", (reason,), {"runs": list(court.runs)})
+        broken, unstable = _broken_by_new_code(court, case, again, flaky, old_tests)
+        real, flaky = [*real, *broken], flaky | unstable
+        reasons += [
+            f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
+            for item in broken
+        ]
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -88,6 +103,7 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         "no_regressions": not real,
         "conformance_passing": not conformance if case.lint_after.status == "ran" else None,
         "test_lock_held": True,
+        "old_tests_tree": old_tests,
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "superseded": record_of(run, case.baseline, case.suite),
@@ -122,8 +138,21 @@ def _joined(court: Court, case: GreenCase, run: TestRun) -> list[str]:
     ]
 
 
+def _has_good(run: TestRun) -> bool:
+    return any(result.outcome in GOOD for result in run.results.values())
+
+
+def _broken_by_new_code(
+    court: Court, case: GreenCase, run: TestRun, flaky: frozenset[str], tree: str
+) -> tuple[list[Regression], frozenset[str]]:
+    """What the base's own tests say of the new code, but for those that were given up."""
+    return _settle(
+        court, case, compare(case.baseline, run, case.flaky | flaky, superseded_ids(case.suite)), tree
+    )
+
+
 def _settle(
-    court: Court, case: GreenCase, regressions: list[Regression]
+    court: Court, case: GreenCase, regressions: list[Regression], tree: str
 ) -> tuple[list[Regression], frozenset[str]]:
     """A failure that is not in the baseline is run three times on both trees; what differs counts for
     nobody.
@@ -131,7 +160,7 @@ def _settle(
     if not regressions:
         return [], frozenset()
     ids = [item.id for item in regressions]
-    now = rerun_flaky(lambda wanted: court.run(case.tree, wanted), ids, times=3)
+    now = rerun_flaky(lambda wanted: court.run(tree, wanted), ids, times=3)
     before = rerun_flaky(lambda wanted: court.run(case.base_tree, wanted), ids, times=3)
     flaky = now | before
     return [item for item in regressions if item.id not in flaky], flaky
