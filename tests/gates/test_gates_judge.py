@@ -358,7 +358,7 @@ def test_a_checker_that_is_configured_and_not_there_is_asked_about_and_left_out_
     asked = take_baseline(bench.world, state)
     assert isinstance(asked, BaselineFailed)
     assert (asked.options, "the project configures mypy" in asked.sentence) == (
-        ("retry", "leave out types", "abort"),
+        ("leave out types", "retry", "abort"),
         True,
     )
     judged, _ = bench.judge("green", base_tree=base, tree=tree)

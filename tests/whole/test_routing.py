@@ -115,7 +115,7 @@ def test_a_mode_that_stays_on_this_machine_asks_nobody_else_whatever_is_configur
         done = start(play, "--mode", "offline-safe")
         assert done.data["escalation"]["kind"] == "question", done.said
         refused = start(play, "--mode", "offline-safe", "--model", "far:any")
-        assert (refused.code, "on this machine only" in refused.err) == (4, True), refused.said
+        assert (refused.code, "only models on this machine" in refused.err) == (4, True), refused.said
 
 
 def test_what_is_wrong_with_a_model_is_said_before_anything_is_written(play: Play) -> None:

@@ -128,7 +128,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
 
 def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
     sentence = f"The project configures {what} that cannot run: {run.reason}."
-    choices = ("retry", leave_out(check), "abort")
+    choices = (leave_out(check), "retry", "abort")
     return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", choices)
 
 
