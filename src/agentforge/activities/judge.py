@@ -12,9 +12,9 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.court import Verdict, objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.pristine import Verdict, objects, texts
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
@@ -54,7 +54,7 @@ def _red(world: World, state: RunView) -> Ruling:
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
     entry = state.base_tree if together else run.entry_tree
-    old = frozenset(world.grounds(state).tests.results)
+    old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
         state.tree,
@@ -64,7 +64,7 @@ def _red(world: World, state: RunView) -> Ruling:
         request=state.request,
         old=old,
     )
-    verdict = prove_red(world.court(state), case)
+    verdict = prove_red(world.pristine_runner(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree
@@ -77,8 +77,8 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
     baseline.
     """
     record = world.records(state).get("green", {})
-    grounds = _grounds_of(state)
-    if record.get("tree") != state.tree or any(record.get(name) != value for name, value in grounds.items()):
+    same = _compared_with(state)
+    if record.get("tree") != state.tree or any(record.get(name) != value for name, value in same.items()):
         return None
     kept = {name: value for name, value in record.items() if name not in ("gate", "status", "reasons")}
     return Verdict("passed", (), {**kept, "reused": True})
@@ -90,15 +90,15 @@ def _green(world: World, state: RunView) -> Ruling:
 
 def _run_green(world: World, state: RunView) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
-    grounds = world.grounds(state)
+    baseline = world.baseline_record(state)
     documents = world.parts(state)
     changed = [
         change.path
         for change in world.workspace.git.diff_names(state.base_tree, state.tree)
         if change.status != "D"
     ]
-    after = CheckRun(grounds.lint.status, grounds.lint.reason)
-    if grounds.lint.status == "ran":
+    after = CheckRun(baseline.lint.status, baseline.lint.reason)
+    if baseline.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     types_before, types_after = compare_types(world, state, changed)
@@ -107,28 +107,28 @@ def _run_green(world: World, state: RunView) -> Verdict:
         state.tree,
         world.records(state)["red"],
         documents["tests"],
-        grounds.tests,
-        grounds.flaky,
-        grounds.lint,
+        baseline.tests,
+        baseline.flaky,
+        baseline.lint,
         after,
         types_before,
         types_after,
         request=state.request,
         strict=_strict(world),
     )
-    verdict = judge_green(world.court(state), case)
-    return replace(verdict, record={**verdict.record, **_grounds_of(state)})
+    verdict = judge_green(world.pristine_runner(state), case)
+    return replace(verdict, record={**verdict.record, **_compared_with(state)})
 
 
-def _grounds_of(state: RunView) -> dict[str, Json]:
-    """What a green verdict rests on beside the tree."""
+def _compared_with(state: RunView) -> dict[str, Json]:
+    """What a tree is compared with for a green verdict: the proof of RED and the baseline."""
     return {"red": record_refs(state).get("red"), "baseline": state.baseline.ref if state.baseline else None}
 
 
 def _quality(world: World, state: RunView) -> Ruling:
     world.progress("measuring complexity, copies and coverage of the change")
     case = QualityCase(state.base_tree, state.run.entry_tree, state.tree, strict=_strict(world))
-    return judge_quality(world.court(state), case), ()
+    return judge_quality(world.pristine_runner(state), case), ()
 
 
 def _strict(world: World) -> bool:

@@ -20,7 +20,7 @@ from agentforge.tools.base import ToolResult
 
 def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own linter: what is new since the base."""
-    before = world.grounds(state).lint
+    before = world.baseline_record(state).lint
     if before.status != "ran":
         return _absent(f"no linter: {before.reason}")
     now = world.language(state).runs.lint(
@@ -69,18 +69,18 @@ def leave_out(check: CheckName) -> str:
 
 def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """Which lines of the changed files the suite reaches."""
-    court, place = world.court(state), _place(world, state)
-    files = [path for path in paths if is_code(path) and not court.is_test(path)]
+    runner, place = world.pristine_runner(state), _place(world, state)
+    files = [path for path in paths if is_code(path) and not runner.is_test(path)]
     if not files:
         return ToolResult(ok=True, text="no code has changed yet")
-    lay_generated(court.env, place)
-    run = court.language.runs.measure(
+    lay_generated(runner.env, place)
+    run = runner.language.runs.measure(
         world.sandbox,
-        court.env,
+        runner.env,
         place,
         files,
-        command=court.command,
-        scratch=court.scratch,
+        command=runner.command,
+        scratch=runner.scratch,
         timeout_s=world.timeout_s,
     )
     if run.status == "not_configured":

@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
-from agentforge.gates.court import result_of
+from agentforge.gates.pristine import result_of
 from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
 from agentforge.system.unlinked import read_unlinked
@@ -149,7 +149,9 @@ def _again(world: World, state: State) -> list[Finding]:
         records["delivery"] if "runs" in records.get("delivery", {}) else records["green"],
     )
     world.progress("running the red tests again")
-    run = world.court(state).run(red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]}))
+    run = world.pristine_runner(state).run(
+        red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]})
+    )
     wrong = [
         name
         for name, entry in red["tests"].items()
@@ -158,7 +160,7 @@ def _again(world: World, state: State) -> list[Finding]:
     found.append(_agreement("red again", run.status, run.reason, wrong))
     world.progress("running the whole suite again")
     recorded = green["runs"][0]["outcomes"]
-    run = world.court(state).run(state.tree)
+    run = world.pristine_runner(state).run(state.tree)
     flaky = set(green["flaky"])
     wrong = [
         name

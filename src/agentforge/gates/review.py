@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
-from agentforge.gates.court import Verdict, objects
+from agentforge.gates.pristine import Verdict, objects
 
 Document = Mapping[str, Json]
 

@@ -1,4 +1,6 @@
-"""Where verdicts are reached: a pristine checkout of a recorded tree, the task's environment, the sandbox."""
+"""Runs of tests for verdicts: on a pristine checkout of a recorded tree, in the sandbox and the task's
+environment.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Court:
+class PristineRunner:
     """Runs tests so that nothing but the recorded tree can decide them."""
 
     workspace: Workspace
@@ -40,7 +42,7 @@ class Court:
     language: Language = DEFAULT
     """Whose tests are run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
-    """Every run of this sitting, for the record."""
+    """Every run so far, for the record."""
 
     def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
