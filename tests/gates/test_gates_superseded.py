@@ -3,7 +3,14 @@
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.superseded import record_of, told, unknown_ids, unsettled, untouched, weakened_tests
+from agentforge.gates.superseded import (
+    record_of,
+    superseded_lines,
+    unknown_ids,
+    unsettled,
+    untouched,
+    weakened_tests,
+)
 from agentforge.languages.outcomes import TestResult, TestRun
 from tests.gates.bench_of_judges import Site, make_site
 
@@ -157,4 +164,4 @@ def test_what_became_of_each_is_on_record() -> None:
         now = ran(outcome)
         assert unsettled(now, suite("test_one")) == []
         rows = record_of(now, ran("passed"), suite("test_one"))
-        assert told(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]
+        assert superseded_lines(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]

@@ -57,13 +57,13 @@ class Outputs:
         return self.write((text,))
 
     def write(self, pieces: Iterable[str]) -> str:
-        """The same for a text in pieces."""
+        """Writes a text that comes in pieces, redacted already; its name from the task's directory."""
         place = self._next()
         write_text(place, pieces)
         return f"{self.folder.name}/{place.name}"
 
     def _next(self) -> Path:
-        # The seats of a panel may work on the same step, and a driver that was killed leaves what it wrote.
+        # Reviewers of a panel may work on the same step, and a driver that was killed leaves what it wrote.
         while True:
             self._count += 1
             place = self.folder / f"{self._step}-{self._count}.txt"
@@ -73,7 +73,7 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where programs of one task run."""
+    """What a task's programs run in: worktree, sandbox, environment, and what the user opened beside them."""
 
     workspace: Workspace
     sandbox: Sandbox
@@ -116,7 +116,7 @@ def run_in(surroundings: Surroundings, outputs: Outputs, program: SandboxedProgr
         undone = [name for guard in guards for name in guard.mend()] if changes else []
         left = _judged(surroundings, program, guards[0], before) if changes else _Left()
         notes = [*_taken(undone), *left.notes]
-        text = _told(program, done, notes, spill, outputs)
+        text = _result_text(program, done, notes, spill, outputs)
     if left.refused:
         return ToolResult(ok=False, text=text, mistake="path_limit")
     mistake = "timed_out" if done.timed_out else ""
@@ -148,7 +148,7 @@ def _confinement(
     )
 
 
-def _told(
+def _result_text(
     program: SandboxedProgram, done: Completed, notes: Sequence[str], spill: Spill, outputs: Outputs
 ) -> str:
     """How it ended, and what it said: whole, or its two ends and where the whole is."""

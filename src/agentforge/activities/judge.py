@@ -148,19 +148,19 @@ def _review(world: World, state: RunView) -> Ruling:
     given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
     if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
         return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
-    written = {seat: _written(world, ref) for seat, ref in given.items()}
+    written = {reviewer: _written(world, ref) for reviewer, ref in given.items()}
     verdict = judge_panel(
         stage.review_mode,
-        {seat: value for seat, value in written.items() if seat != ARBITER},
+        {reviewer: value for reviewer, value in written.items() if reviewer != ARBITER},
         written.get(ARBITER),
     )
     if verdict.status != "passed":
         return verdict, ()
     facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
-    # One final for each contract; the arbiter sits last, so the word that decided is the one that stands.
+    # One final for each contract; the arbiter comes last, so the word that decided is the one that stands.
     finals = {
-        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[seat], facts))
-        for seat, ref in given.items()
+        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[reviewer], facts))
+        for reviewer, ref in given.items()
     }
     kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
     return verdict, (*run.finals, *kept)
@@ -176,7 +176,7 @@ def _written(world: World, ref: ArtifactRef) -> Document:
 
 
 def _facts(world: World, state: RunView) -> Facts:
-    reviews, advice, dissent = _told(world, state)
+    reviews, advice, dissent = _last_reviews(world, state)
     remarks = [
         *advice,
         *(f"dissent on {line}" for line in dissent),
@@ -209,7 +209,9 @@ def _facts(world: World, state: RunView) -> Facts:
     )
 
 
-def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
+def _last_reviews(
+    world: World, state: RunView
+) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
     """The last word of every review so far: verdicts, advice, and who was overruled."""
     last = {
         stage.stage: (stage.stage, ref)
@@ -236,8 +238,8 @@ def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str
             continue
         everybody = {**verdicts, **({ARBITER: record["arbiter"]} if record.get("arbiter") else {})}
         reviews += [
-            {"stage": stage, "role": seat, "verdict": said, "summary": summaries.get(seat, "")}
-            for seat, said in everybody.items()
+            {"stage": stage, "role": reviewer, "verdict": said, "summary": summaries.get(reviewer, "")}
+            for reviewer, said in everybody.items()
         ]
         remarks += [f"review note on {stage}: {line}" for line in texts(record, "advisory")]
         dissent += [f"{stage}: {line}" for line in texts(record, "dissent")]

@@ -26,7 +26,7 @@ def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     now = world.language(state).runs.lint(
         world.sandbox, world.environment(state), _place(world, state), paths
     )
-    return _told(now.status, now.reason, worse(before, now), "nothing new")
+    return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
@@ -34,7 +34,7 @@ def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     before, now = compare_types(world, state, paths, world.workspace.snapshot())
     if before.status == "not_configured":
         return _absent(before.reason)
-    return _told(now.status, now.reason, worse(before, now), "nothing new")
+    return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def compare_types(
@@ -87,7 +87,7 @@ def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
         return _absent(run.reason)
     there = [path for path in files if (place / path).is_file()]
     part = covered(run, {path: statements(decode((place / path).read_bytes(), path), path) for path in there})
-    return _told(
+    return _result(
         run.status,
         run.reason,
         uncovered(part, of="these files"),
@@ -103,7 +103,7 @@ def _absent(reason: str) -> ToolResult:
     return ToolResult(ok=False, text=f"not configured: {reason}", mistake="not_configured")
 
 
-def _told(status: str, reason: str, found: Sequence[str], fine: str) -> ToolResult:
+def _result(status: str, reason: str, found: Sequence[str], fine: str) -> ToolResult:
     if status != "ran":
         return ToolResult(ok=False, text=f"not run: {reason}", mistake="not_run")
     return ToolResult(ok=True, text="\n".join(found) or fine, failures=tuple(found))

@@ -28,7 +28,7 @@ _TRUSTED_COPIES = frozenset({"create_file", "edit_file", "delete_file", "apply_p
 
 
 class Shown(NamedTuple):
-    """A call, for a person."""
+    """A call as a person is shown it before they allow it."""
 
     text: str
     """Whole, without secrets."""

@@ -184,7 +184,7 @@ class World:
         return ref
 
     def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """The same for what a stage ends with."""
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref

@@ -18,7 +18,7 @@ MAX_REASONS = 10
 
 @dataclass(frozen=True, slots=True)
 class GreenCase:
-    """What is to be judged."""
+    """What the GREEN gate compares: trees, the proof of RED, and measurements before and after the work."""
 
     base_tree: str
     tree: str

@@ -90,7 +90,7 @@ def texts(value: object, *keys: str) -> list[str]:
 
 
 def objects(value: object, *keys: str) -> list[dict[str, Json]]:
-    """The objects at a path of a document."""
+    """The objects at a path of a document; an empty list where there are none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

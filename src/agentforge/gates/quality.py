@@ -26,7 +26,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class QualityCase:
-    """What is to be judged."""
+    """The trees that the quality gate compares, and how strictly."""
 
     base_tree: str
     entry_tree: str

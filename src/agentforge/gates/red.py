@@ -21,7 +21,7 @@ MAX_REASONS = 10
 
 @dataclass(frozen=True, slots=True)
 class RedCase:
-    """What is to be proved."""
+    """What the RED gate judges: the tests that were written, and the tree they were written on."""
 
     entry_tree: str
     tree: str
@@ -36,7 +36,7 @@ class RedCase:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A test that the suite names."""
+    """A test that the role says it has written."""
 
     path: str
     name: str

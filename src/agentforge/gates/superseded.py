@@ -113,7 +113,7 @@ def record_of(run: TestRun, baseline: TestRun, suite: Mapping[str, Json]) -> lis
     return rows
 
 
-def told(rows: object) -> list[str]:
+def superseded_lines(rows: object) -> list[str]:
     """The record in words, a line for each test."""
     return [
         f"{row['id']} ({row['after']}), for {row['requirement']}: {row['reason']}"
