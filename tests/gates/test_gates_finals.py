@@ -9,8 +9,8 @@ import pytest
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import Part
+from agentforge.gates.documents import objects
 from agentforge.gates.finals import Facts, computed, delivery_report, filled
-from agentforge.gates.pristine import objects
 from tests.gates.bench_of_judges import make_site
 
 GREEN: dict[str, Any] = {

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.pristine import Verdict
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site

@@ -18,9 +18,9 @@ from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import RunView
 from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
-from agentforge.gates.pristine import objects, texts
 from agentforge.gates.subject import Subject, fold
 from agentforge.gates.taken import taken_in
 from agentforge.store.task import artifacts
@@ -42,7 +42,7 @@ class _Doing:
 
     bench: Workbench
     effect: Act
-    """What is performed."""
+    """The effect that is performed."""
     results: list[tuple[Action, ToolResult]] = field(default_factory=list)
     artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_ea
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
-from agentforge.gates.pristine import objects, texts
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.superseded import superseded_lines
 from agentforge.languages.reach import Reach, render
 from agentforge.languages.symbols import find_symbol

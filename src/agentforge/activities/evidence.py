@@ -8,8 +8,8 @@ from agentforge.activities.world import World
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import not_run_lines
-from agentforge.gates.pristine import objects, texts
 from agentforge.gates.red import declared_tests, names_test
 from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value

@@ -12,13 +12,14 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
-from agentforge.gates.pristine import Verdict, objects, texts
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.reach import render
 from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun

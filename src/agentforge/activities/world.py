@@ -73,7 +73,7 @@ class World:
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()
-    """What the person allowed."""
+    """What decides about the calls of roles: grants, approvals and the person's policy."""
     roots: tuple[Root, ...] = ()
     """Directories beside the worktree that the user opened."""
     reservations: Reservations = Reservations("")
@@ -196,7 +196,7 @@ class World:
         return {contract: self._document(ref) for contract, ref in document_refs(state).items()}
 
     def parts(self, state: State) -> dict[Part, Document]:
-        """The same by what each is to the work; a document that is no part of it is left out."""
+        """Every artifact that counts now by the part of the work that it is; others are left out."""
         return self.by_part(self.documents(state))
 
     def by_part(self, documents: Mapping[str, Document]) -> dict[Part, Document]:

@@ -65,7 +65,7 @@ class Contract:
     """What a model submits: the engine's own fields may be missing, and those only it may write are refused.
     """
     final_schema: Mapping[str, Json]
-    """What is kept: complete."""
+    """What is kept: with the fields that the engine fills in."""
     document: Mapping[str, Json]
     source: str
     """The file, for messages."""

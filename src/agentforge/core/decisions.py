@@ -66,7 +66,7 @@ class RunDecisions:
 
     all: Decisions
     id: str
-    """Of the run."""
+    """The id of the run."""
 
     @property
     def state(self) -> State:

@@ -220,7 +220,7 @@ class OwedAgain:
     """An effect is owed whose outcome is on record: a rule is broken, and performing it would never end."""
 
     key: str
-    """Of the effect."""
+    """The key of the effect that is owed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ Outcome: TypeAlias = (
 """What an effect ends in."""
 
 Message: TypeAlias = Resolution | Resume | Abort
-"""What a person says."""
+"""What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving
 """What an effect under way puts on record before it goes on."""

@@ -149,7 +149,7 @@ class Rise:
     lines: int = 0
     """More changed lines than this, tests aside."""
     blocks: int = 0
-    """So many blocking reviews."""
+    """After so many blocking reviews; 0: never for this reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ class Stage:
 
 
 REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 12_000, 4000, 6
-"""What a reading takes."""
+"""Tokens of context, tokens of output and steps that a reviewer has."""
 
 ARBITER = "arbiter"
 

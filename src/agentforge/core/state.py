@@ -91,7 +91,7 @@ class State(TaskSpec):
     findings: tuple[str, ...] = ()
     """What the last review that blocked asks for; none once the work is accepted."""
     blocks: int = 0
-    """Blocking reviews."""
+    """How many reviews have blocked the task so far."""
     reverts: tuple[str, ...] = ()
     """What was undone, and why."""
     facts: tuple[str, ...] = ()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
+from agentforge.gates.documents import objects
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
-from agentforge.gates.pristine import objects
 from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.pristine import PristineRunner, Verdict, result_of
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
 from agentforge.languages.values import CheckRun
 

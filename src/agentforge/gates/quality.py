@@ -8,8 +8,9 @@ from pathlib import Path
 
 from agentforge.core.reply import Json
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
-from agentforge.gates.pristine import PristineRunner, Verdict
+from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, worse_complexity
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import complexity, statements

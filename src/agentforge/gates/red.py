@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.pristine import PristineRunner, Verdict, objects, result_of, texts
+from agentforge.gates.documents import objects, texts
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
-from agentforge.gates.pristine import Verdict, objects
+from agentforge.gates.documents import objects
+from agentforge.gates.verdict import Verdict
 
 Document = Mapping[str, Json]
 

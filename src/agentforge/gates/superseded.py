@@ -8,7 +8,8 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 
 from agentforge.core.reply import Json
-from agentforge.gates.pristine import PristineRunner, objects, result_of
+from agentforge.gates.documents import objects
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.languages.outcomes import TestRun, covering
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import asserts, source_of_test, weakened
