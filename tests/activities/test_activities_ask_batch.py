@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.activities.ask_batch import Stay, delivery_of, why_live
+from agentforge.activities.ask_batch import BatchWait, delivery_of, why_live
 from agentforge.activities.batches import BatchOutbox
 from agentforge.core.effects import Ask
 from agentforge.core.inputs import AskLate, Parked
@@ -31,10 +31,10 @@ class Call:
     def __init__(self, batch_outbox: BatchOutbox, batcher: Batcher) -> None:
         self.tickets: dict[int, str] = {}
         self.box, self.identity = put(batch_outbox, batcher, KEY)
-        self._stay = Stay(batch_outbox, batcher, self.box, self.identity, self.tickets.__setitem__)
+        self._wait = BatchWait(batch_outbox, batcher, self.box, self.identity, self.tickets.__setitem__)
 
     def wait(self) -> Answer | AskLate | Parked:
-        return self._stay.until_over(REQUEST)
+        return self._wait.until_over(REQUEST)
 
 
 def script(*turns: Scripted) -> AnthropicBatches:

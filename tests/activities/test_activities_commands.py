@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.activities.commands import Outputs, Room, run_in
+from agentforge.activities.commands import Outputs, Surroundings, run_in
 from agentforge.core.errors import ModelMistake
 from agentforge.languages.values import Environment
 from agentforge.sandbox.guarded import GUARDED, Guard, is_guarded
@@ -38,8 +38,8 @@ BOMB = (
 
 
 @pytest.fixture(scope="module")
-def one_room(tmp_path_factory: pytest.TempPathFactory) -> Room:
-    place = tmp_path_factory.mktemp("room")
+def shared_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Surroundings:
+    place = tmp_path_factory.mktemp("surroundings")
     site = make_site(place, FILES)
     env = Environment(
         Path(sys.prefix),
@@ -51,16 +51,21 @@ def one_room(tmp_path_factory: pytest.TempPathFactory) -> Room:
         "",
         Path(sys.base_prefix),
     )
-    return Room(Workspace(site.git, place / "space", "task-1"), ladder.choose("auto"), env, site.git.head())
+    return Surroundings(
+        Workspace(site.git, place / "space", "task-1"), ladder.choose("auto"), env, site.git.head()
+    )
 
 
 @pytest.fixture
-def room(one_room: Room) -> Room:
+def surroundings(shared_surroundings: Surroundings) -> Surroundings:
     """The same one with the base in it."""
-    one_room.workspace.snapshot() if one_room.workspace.worktree.exists() else None
-    one_room.workspace.reset_to(one_room.workspace.git.tree_of(one_room.base_commit), one_room.base_commit)
-    shutil.rmtree(one_room.workspace.root.parent / "task", ignore_errors=True)
-    return one_room
+    shared_surroundings.workspace.snapshot() if shared_surroundings.workspace.worktree.exists() else None
+    shared_surroundings.workspace.reset_to(
+        shared_surroundings.workspace.git.tree_of(shared_surroundings.base_commit),
+        shared_surroundings.base_commit,
+    )
+    shutil.rmtree(shared_surroundings.workspace.root.parent / "task", ignore_errors=True)
+    return shared_surroundings
 
 
 def anything(_act: Act, _path: str) -> None:
@@ -73,22 +78,31 @@ def only_source(act: Act, path: str) -> None:
 
 
 def run(
-    room: Room, *words: str, seconds: int = 20, permit: Permit = anything, writes: bool = True
+    surroundings: Surroundings, *words: str, seconds: int = 20, permit: Permit = anything, writes: bool = True
 ) -> ToolResult:
-    outputs = Outputs(room.workspace.root.parent / "task", 3)
-    return run_in(room, outputs, SandboxedProgram(words, seconds, permit, writes))
+    outputs = Outputs(surroundings.workspace.root.parent / "task", 3)
+    return run_in(surroundings, outputs, SandboxedProgram(words, seconds, permit, writes))
 
 
 def sh(
-    room: Room, script: str, *words: str, permit: Permit = anything, writes: bool = True, seconds: int = 20
+    surroundings: Surroundings,
+    script: str,
+    *words: str,
+    permit: Permit = anything,
+    writes: bool = True,
+    seconds: int = 20,
 ) -> ToolResult:
-    return run(room, "sh", "-c", script, *words, permit=permit, writes=writes, seconds=seconds)
+    return run(surroundings, "sh", "-c", script, *words, permit=permit, writes=writes, seconds=seconds)
 
 
-def test_a_program_works_in_the_worktree_with_the_tasks_environment_and_no_input(room: Room) -> None:
+def test_a_program_works_in_the_worktree_with_the_tasks_environment_and_no_input(
+    surroundings: Surroundings,
+) -> None:
     looks = "pwd; cat; command -v python; echo word; echo other >&2; "
-    result = sh(room, looks + "mkdir -p build lib; echo 1 >lib/new.txt; echo 2 >build/x; rm tests/test_a.py")
-    place = room.workspace.worktree
+    result = sh(
+        surroundings, looks + "mkdir -p build lib; echo 1 >lib/new.txt; echo 2 >build/x; rm tests/test_a.py"
+    )
+    place = surroundings.workspace.worktree
     assert result.ok
     assert "exit code 0 after" in result.text
     for said in (str(place.resolve()), f"{sys.prefix}/bin/python", "word", "other"):
@@ -99,26 +113,26 @@ def test_a_program_works_in_the_worktree_with_the_tasks_environment_and_no_input
     assert (place / "build/x").read_text() == "2\n"
 
 
-def test_a_program_that_fails_has_run_and_one_that_is_not_there_says_so(room: Room) -> None:
-    failed = sh(room, "echo no; exit 3")
+def test_a_program_that_fails_has_run_and_one_that_is_not_there_says_so(surroundings: Surroundings) -> None:
+    failed = sh(surroundings, "echo no; exit 3")
     assert (failed.ok, failed.mistake) == (True, "")
     assert "exit code 3" in failed.text
-    absent = run(room, "no-such-program", "--x")
+    absent = run(surroundings, "no-such-program", "--x")
     assert "exit code 127" in absent.text
     assert "No such file" in absent.text
-    quiet = run(room, "true")
+    quiet = run(surroundings, "true")
     assert "It printed nothing." in quiet.text
 
 
-def test_the_projects_own_programs_work_and_leave_no_litter(room: Room) -> None:
-    tests = run(room, "python", "-m", "pytest", "-q", "-p", "no:anyio")
+def test_the_projects_own_programs_work_and_leave_no_litter(surroundings: Surroundings) -> None:
+    tests = run(surroundings, "python", "-m", "pytest", "-q", "-p", "no:anyio")
     assert "1 passed" in tests.text
     assert tests.wrote == ()
-    assert not (room.workspace.worktree / ".pytest_cache").exists()
-    assert "?? new.txt" in sh(room, "echo x >new.txt; git status --short; git log --oneline").text
+    assert not (surroundings.workspace.worktree / ".pytest_cache").exists()
+    assert "?? new.txt" in sh(surroundings, "echo x >new.txt; git status --short; git log --oneline").text
 
 
-def test_there_is_no_network_and_nothing_of_the_person(room: Room, tmp_path: Path) -> None:
+def test_there_is_no_network_and_nothing_of_the_person(surroundings: Surroundings, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("mine\n")
     code = (
         "import socket, pathlib\ntry: "
@@ -126,7 +140,7 @@ def test_there_is_no_network_and_nothing_of_the_person(room: Room, tmp_path: Pat
         "print('closed')\n"
     )
     code += "try: socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error: print('no way')\n"
-    result = run(room, "python", "-c", code)
+    result = run(surroundings, "python", "-c", code)
     assert "closed" in result.text
     assert "no way" in result.text
 
@@ -139,10 +153,12 @@ def test_there_is_no_network_and_nothing_of_the_person(room: Room, tmp_path: Pat
         pytest.param(BOMB, True, id="bomb", marks=pytest.mark.slow),
     ],
 )
-def test_when_its_time_is_up_it_ends_with_all_that_it_started(room: Room, script: str, *, bomb: bool) -> None:
+def test_when_its_time_is_up_it_ends_with_all_that_it_started(
+    surroundings: Surroundings, script: str, *, bomb: bool
+) -> None:
     mark = f"mark-{time.monotonic_ns()}"
     started = time.monotonic()
-    result = sh(room, script, mark, seconds=1)
+    result = sh(surroundings, script, mark, seconds=1)
     # The claim is two seconds; a busy machine needs longer to start, and for thousands of processes to end.
     assert time.monotonic() - started < (30 if bomb else 10)
     assert (result.ok, result.mistake) == (False, "timed_out")
@@ -157,10 +173,10 @@ def _words(path: Path) -> str:
         return ""
 
 
-def test_what_runs_later_outside_cannot_be_changed(room: Room) -> None:
-    place = room.workspace.worktree
+def test_what_runs_later_outside_cannot_be_changed(surroundings: Surroundings) -> None:
+    place = surroundings.workspace.worktree
     (place / ".circleci").symlink_to("ci")
-    room.workspace.snapshot()
+    surroundings.workspace.snapshot()
     tries = [
         "echo x >>.github/workflows/ci.yml",
         "rm -rf .github",
@@ -173,21 +189,21 @@ def test_what_runs_later_outside_cannot_be_changed(room: Room) -> None:
     ]
     script = "\n".join(f"({each}) 2>/dev/null && echo 'done: {each}'" for each in tries)
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    result = sh(room, f"{script}\ntrue")
+    result = sh(surroundings, f"{script}\ntrue")
     assert "It printed nothing." in result.text
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
     assert result.wrote == ()
 
 
-def test_what_a_program_makes_all_the_same_is_taken_away_and_told(room: Room) -> None:
-    place = room.workspace.worktree
+def test_what_a_program_makes_all_the_same_is_taken_away_and_told(surroundings: Surroundings) -> None:
+    place = surroundings.workspace.worktree
     (place / ".circleci").symlink_to("ci")
-    room.workspace.snapshot()
+    surroundings.workspace.snapshot()
     made = (
         "mkdir .husky && echo x >.husky/pre-commit; echo x >Jenkinsfile; ln -s src .woodpecker; rm "
         ".circleci; mkdir .circleci; "
     )
-    result = sh(room, made + "echo y >src/b.py")
+    result = sh(surroundings, made + "echo y >src/b.py")
     assert result.ok
     assert not any((place / name).exists() for name in (".husky", "Jenkinsfile", ".woodpecker"))
     assert (place / ".circleci").readlink() == Path("ci")
@@ -215,67 +231,75 @@ def test_names_are_guarded_by_pattern_and_in_any_case(name: str, tmp_path: Path)
     assert all(each == each.casefold() for each in GUARDED)
 
 
-def test_a_path_outside_of_the_roles_limits_takes_every_change_back(room: Room) -> None:
-    place = room.workspace.worktree
-    fine = sh(room, "echo 2 >src/a.py", permit=only_source)
+def test_a_path_outside_of_the_roles_limits_takes_every_change_back(surroundings: Surroundings) -> None:
+    place = surroundings.workspace.worktree
+    fine = sh(surroundings, "echo 2 >src/a.py", permit=only_source)
     assert fine.wrote == ("src/a.py",)
-    tree = room.workspace.snapshot()
+    tree = surroundings.workspace.snapshot()
     result = sh(
-        room, "echo 3 >src/a.py; echo 1 >src/new.py; echo no >tests/test_a.py; echo said", permit=only_source
+        surroundings,
+        "echo 3 >src/a.py; echo 1 >src/new.py; echo no >tests/test_a.py; echo said",
+        permit=only_source,
     )
     assert (result.ok, result.mistake, result.wrote) == (False, "path_limit", ())
     assert "- tests/test_a.py: edit of" in result.text
     assert "said" in result.text
     assert (place / "src/a.py").read_text() == "2\n"
     assert not (place / "src/new.py").exists()
-    assert room.workspace.snapshot() == tree
+    assert surroundings.workspace.snapshot() == tree
 
 
-def test_a_link_that_leads_out_takes_every_change_back(room: Room) -> None:
-    result = sh(room, "ln -s /etc/hosts src/hosts; ln -s ../src/a.py tests/inside.py")
+def test_a_link_that_leads_out_takes_every_change_back(surroundings: Surroundings) -> None:
+    result = sh(surroundings, "ln -s /etc/hosts src/hosts; ln -s ../src/a.py tests/inside.py")
     assert (result.ok, result.mistake) == (False, "path_limit")
     assert "- src/hosts: the path" in result.text
     assert "- tests/inside.py" not in result.text
-    assert not (room.workspace.worktree / "src/hosts").is_symlink()
+    assert not (surroundings.workspace.worktree / "src/hosts").is_symlink()
 
 
-def test_a_program_that_only_reads_cannot_write(room: Room) -> None:
+def test_a_program_that_only_reads_cannot_write(surroundings: Surroundings) -> None:
     result = sh(
-        room, "cat src/a.py; echo x >src/a.py || echo refused; echo x >new || echo refused too", writes=False
+        surroundings,
+        "cat src/a.py; echo x >src/a.py || echo refused; echo x >new || echo refused too",
+        writes=False,
     )
     assert "x = 1" in result.text
     assert "refused too" in result.text
-    assert (room.workspace.worktree / "src/a.py").read_text() == "x = 1\n"
+    assert (surroundings.workspace.worktree / "src/a.py").read_text() == "x = 1\n"
 
 
-def test_long_output_is_cut_in_the_middle_and_kept_whole_without_its_secrets(room: Room) -> None:
+def test_long_output_is_cut_in_the_middle_and_kept_whole_without_its_secrets(
+    surroundings: Surroundings,
+) -> None:
     key = "ghp_" + "a1B2" * 10
     code = f"print('first'); print('x ' * 4000); print('{key}'); print('y ' * 4000); print('last')"
-    result = run(room, "python", "-c", code)
+    result = run(surroundings, "python", "-c", code)
     assert len(result.text) <= RESULT_CHARS
     assert "first" in result.text
     assert result.text.rstrip().endswith("last")
     assert "people find the whole in outputs/3-1.txt" in result.text
-    kept = room.workspace.root.parent / "task/outputs/3-1.txt"
+    kept = surroundings.workspace.root.parent / "task/outputs/3-1.txt"
     text = kept.read_text()
     assert text.startswith("first\nx x")
     assert text.endswith("y \nlast\n")
     assert "[REDACTED:github_token]" in text
     assert key not in text
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert "outputs/3-2.txt" in run(room, "python", "-c", "print('z' * 500_000)").text
+    assert "outputs/3-2.txt" in run(surroundings, "python", "-c", "print('z' * 500_000)").text
 
 
-def test_an_opened_directory_is_there_for_a_program_that_names_it(room: Room, tmp_path: Path) -> None:
+def test_an_opened_directory_is_there_for_a_program_that_names_it(
+    surroundings: Surroundings, tmp_path: Path
+) -> None:
     shared, drop = tmp_path / "shared", tmp_path / "drop"
     for folder in (shared, drop):
         folder.mkdir()
         (folder / "note.txt").write_text("a note\n")
-    wide = Room(
-        room.workspace,
-        room.sandbox,
-        room.environment,
-        room.base_commit,
+    wide = Surroundings(
+        surroundings.workspace,
+        surroundings.sandbox,
+        surroundings.environment,
+        surroundings.base_commit,
         (Root(shared), Root(drop, write=True)),
     )
     script = (

@@ -15,7 +15,7 @@ import agentforge
 from agentforge.activities.act import act
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.permit import permit
-from agentforge.activities.said import check_walls
+from agentforge.activities.task_permissions import check_walls
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.commands.permissions import Rules

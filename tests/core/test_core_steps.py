@@ -334,7 +334,20 @@ def test_an_action_that_leaves_the_sandbox_is_on_record_until_its_outcome_is() -
     assert (task.run.left, task.owed("Act").key) == ((2,), key)
     unknown = ActionDigest("run_command", ok=False, mistake=UNKNOWN, text="nobody knows")
     task.end("Act", Acted("ref", "t0", (unknown,)))
-    assert (task.run.left, task.run.mistakes, task.run.feedback) == ((), 0, ("run_command : nobody knows",))
+    assert (task.run.left, task.run.mistakes, task.run.feedback) == ((), 0, ("run_command: nobody knows",))
+
+
+def test_feedback_names_a_failed_action_with_its_target_if_it_has_one_and_keeps_its_text_as_it_is() -> None:
+    task = begun()
+    reply(task, answered())
+    text = "line 2:\n    return 1"
+    failed = (
+        ActionDigest("lint", ok=False, text=text),
+        ActionDigest("edit_file", ok=False, target="a.py", text=text),
+    )
+    task.end("Act", Acted("ref", "t0", failed))
+    assert task.run.feedback == (f"lint: {text}", f"edit_file a.py: {text}")
+    assert task.run.tried == ("lint: line 2:", "edit_file a.py: line 2:")
 
 
 def test_an_action_of_a_task_that_was_ended_does_not_leave() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import agentforge
-from agentforge.activities.said import sandbox_name
+from agentforge.activities.task_permissions import sandbox_name
 from agentforge.core.errors import PolicyError, UserError
 from agentforge.sandbox.walls.ladder import choose
 from tests.engines.crash_site import REQUEST, SCRIPT, Reference, Scene, found, share_cache

@@ -1,4 +1,4 @@
-"""A small project and a court over it: real git, real pytest, the interpreter that runs these tests."""
+"""A small project and a runner of its tests: real git, real pytest, the interpreter that runs these tests."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
@@ -18,15 +18,15 @@ WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
 
 
 @dataclass(frozen=True, slots=True)
-class OneRunEach(Court):
-    """A court that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
+class OneRunEach(PristineRunner):
+    """A runner that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
 
     known: dict[tuple[str, tuple[str, ...]], TestRun] = field(default_factory=dict)
 
     def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
         asked = (tree, tuple(ids))
         if asked not in self.known:
-            self.known[asked] = Court.run(self, tree, ids)
+            self.known[asked] = PristineRunner.run(self, tree, ids)
         return self.known[asked]
 
 
@@ -35,7 +35,7 @@ class Site:
     """A repository with one commit, and trees beside it."""
 
     git: Git
-    court: Court
+    runner: PristineRunner
     base: str
     """The tree of that commit."""
 
@@ -48,7 +48,7 @@ class Site:
         return self.git.overlay_tree(on or self.base, entries)
 
 
-def make_site(place: Path, files: Mapping[str, str], kind: type[Court] = Court) -> Site:
+def make_site(place: Path, files: Mapping[str, str], kind: type[PristineRunner] = PristineRunner) -> Site:
     top = place / "checkout"
     for path, text in files.items():
         (top / path).parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[Court] = Court) 
         Path(sys.base_prefix),
     )
     space = Workspace(git, place / "space", "task-1")
-    court = kind(
+    runner = kind(
         space,
         NoSandbox(),
         env,
@@ -78,4 +78,4 @@ def make_site(place: Path, files: Mapping[str, str], kind: type[Court] = Court) 
         60,
         lambda path: path.startswith("tests/"),
     )
-    return Site(git, court, git.tree_of(git.head()))
+    return Site(git, runner, git.tree_of(git.head()))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Verdict
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
@@ -40,7 +40,7 @@ def verdict(
     case = GreenCase(
         site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), *lint, *types, strict=strict
     )
-    return judge_green(site.court, case)
+    return judge_green(site.runner, case)
 
 
 def lie(
@@ -53,7 +53,7 @@ def lie(
     case = GreenCase(
         site.base, site.tree(files, red), proof, {}, before, frozenset(), LINTED, LINTED, CLEAN, CLEAN
     )
-    return judge_green(site.court, case)
+    return judge_green(site.runner, case)
 
 
 def test_a_declared_test_that_is_expected_to_fail_proves_nothing_unless_it_is_a_guard_that_was(

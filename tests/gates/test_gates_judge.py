@@ -31,7 +31,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import WORKER, Run, child_id
 from agentforge.core.state import Accepted, State
 from agentforge.core.values import ArtifactRef, Baseline, CheckDigest, Escalation, Question
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.python.testrun import TestRun
 from agentforge.models.router import Router
 from agentforge.models.scripted import ScriptedModel
@@ -102,8 +102,8 @@ def bench(tmp_path: Path) -> Bench:
     world = World(
         files,
         Pack(files.pack),
-        site.court.workspace,
-        site.court.sandbox,
+        site.runner.workspace,
+        site.runner.sandbox,
         Router.single(ScriptedModel("nothing", ())),
         Catalog.packaged().resolve("implement", "small"),
         {"commands": {"test": " ".join(QUICK)}, "tests": ["tests/**/*"]},
@@ -112,7 +112,7 @@ def bench(tmp_path: Path) -> Bench:
         lambda _key, _given: (),
         lambda: "head",
     )
-    world._environment = site.court.env
+    world._environment = site.runner.env
     baseline: dict[str, Json] = {
         "tests": TestRun((), "ran").to_json(),
         "flaky": [],
@@ -173,7 +173,7 @@ def test_only_another_tree_proof_or_baseline_is_judged_anew(
     known = greened(bench)
     first = known.world.records(known.state)["green"]
     with monkeypatch.context() as patched:
-        patched.setattr(Court, "run", None)
+        patched.setattr(PristineRunner, "run", None)
         judged, record = known.judge("green")
     assert (judged.status, record["reused"], record["runs"]) == ("passed", True, first["runs"])
     again = known.world.pack.put_json({**known.world.records(known.state)["red"], "again": True})
@@ -198,7 +198,9 @@ def deliver(
     return bench.judge("delivery", pipeline=pipeline, runs=(run,), tree=tree or bench.state.tree)
 
 
-def test_a_delivery_runs_the_suite_on_what_was_not_judged_reports_what_was_said_and_fails_closed(bench: Bench) -> None:
+def test_a_delivery_runs_the_suite_on_what_was_not_judged_reports_what_was_said_and_fails_closed(
+    bench: Bench,
+) -> None:
     assert deliver(bench)[0].status == "not_run"  # nothing is green yet
     known = greened(bench)
     _reported(known)
@@ -351,7 +353,7 @@ def test_a_checker_that_is_configured_and_not_there_is_asked_about_and_left_out_
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "python").symlink_to(sys.executable)
-    bench.world._environment = replace(bench.site.court.env, program=bare / "python")
+    bench.world._environment = replace(bench.site.runner.env, program=bare / "python")
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
     assert checked(bench, "types", base_tree=base, tree=tree).status == "not_run"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Verdict
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 
@@ -71,9 +71,9 @@ def verdict(
     suite: dict[str, Json] = {"supersedes": [{"id": name, "reason": "r"} for name in given_up]}
     clean = CheckRun("ran")
     tree = site.tree({"shop.py": source}, red)
-    before = site.court.run(site.base)
+    before = site.runner.run(site.base)
     return judge_green(
-        site.court, GreenCase(site.base, tree, proof, suite, before, frozenset(), clean, clean)
+        site.runner, GreenCase(site.base, tree, proof, suite, before, frozenset(), clean, clean)
     )
 
 
@@ -103,7 +103,7 @@ def test_code_that_breaks_old_behaviour_is_found_whatever_was_done_to_the_tests(
 def test_the_same_tricks_would_have_hidden_it_without_the_tests_of_the_base(site: Site) -> None:
     found = verdict(site, {"tests/test_aaa.py": FAKE}, WRONG)
     outcomes = [
-        site.court.run(str(found.record[name])).results["tests/test_old.py::test_add"].outcome
+        site.runner.run(str(found.record[name])).results["tests/test_old.py::test_add"].outcome
         for name in ("tree", "old_tests_tree")
     ]
     assert outcomes == ["passed", "failed"]
@@ -135,7 +135,7 @@ def test_what_was_given_up_by_its_id_is_excused_and_nothing_beside_it(site: Site
 
 
 def test_a_task_that_touches_no_test_is_run_once(site: Site) -> None:
-    assert tree_with_old_tests(site.court, site.base, tree := site.tree({"shop.py": HONEST})) == tree
+    assert tree_with_old_tests(site.runner, site.base, tree := site.tree({"shop.py": HONEST})) == tree
 
 
 def test_a_repository_without_tests_is_judged_by_the_new_ones_alone(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.quality import QualityCase, judge_quality
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 
@@ -39,21 +39,21 @@ def site(tmp_path: Path) -> Site:
     }
     made = make_site(tmp_path, files)
     # Coverage is measured in one process, which it tells the plugin that it finds beside pytest.
-    return replace(made, court=replace(made.court, command=(*QUICK, "-p", "xdist.plugin")))
+    return replace(made, runner=replace(made.runner, command=(*QUICK, "-p", "xdist.plugin")))
 
 
 def case(site: Site, tree: str, entry: str = "", *, strict: bool = False) -> QualityCase:
     return QualityCase(site.base, entry or site.base, tree, strict)
 
 
-def unmeasured(site: Site) -> Court:
+def unmeasured(site: Site) -> PristineRunner:
     """One that cannot say what tests run, because the project's command is not pytest."""
-    return replace(site.court, command=("make", "test"))
+    return replace(site.runner, command=("make", "test"))
 
 
 def test_nothing_but_words_and_tests_needs_no_run(site: Site) -> None:
     tree = site.tree({"README.md": "Another.\n", "tests/test_more.py": KNOT})
-    verdict = judge_quality(site.court, case(site, tree))
+    verdict = judge_quality(site.runner, case(site, tree))
     assert (verdict.status, verdict.record["coverage"]) == ("passed", None)
 
 
@@ -61,7 +61,7 @@ def test_a_new_knot_a_copy_of_untouched_code_and_lines_that_no_test_runs_fail_by
     untested = "def add(a, b):\n    if a is None:\n        a = 0\n        b = 0\n    return a + b\n"
     copied = TOTAL.replace("total", "summe").replace("order", "x")
     verdict = judge_quality(
-        site.court, case(site, site.tree({"knot.py": KNOT, "new.py": copied, "shop.py": untested}))
+        site.runner, case(site, site.tree({"knot.py": KNOT, "new.py": copied, "shop.py": untested}))
     )
     knot, copy, *missed = verdict.reasons
     assert verdict.status == "failed"
@@ -95,7 +95,7 @@ def test_a_tested_change_passes_with_its_numbers_and_only_strict_minds_that_it_m
         "tests/test_new.py": "import old\n\n\ndef test_it():\n    old.total([1, -1], 2)\n",
     }
     after = site.tree(shared, before)
-    verdict = judge_quality(site.court, QualityCase(before, before, after))
+    verdict = judge_quality(site.runner, QualityCase(before, before, after))
     assert (verdict.status, verdict.reasons) == ("passed", ())
     assert (
         verdict.record | {"strict": False, "coverage_acceptable": True, "not_configured": []}
@@ -119,26 +119,26 @@ def test_what_got_worse_since_the_entry_fails_though_the_base_was_worse(site: Si
 
 
 def test_without_coverage_it_is_on_record_and_only_strict_minds(site: Site) -> None:
-    court = unmeasured(site)
+    runner = unmeasured(site)
     tree = site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})
-    verdict = judge_quality(court, case(site, tree))
+    verdict = judge_quality(runner, case(site, tree))
     assert (verdict.status, verdict.record["not_configured"], verdict.record["coverage"]) == (
         "passed",
         ["coverage"],
         None,
     )
     assert "coverage_acceptable" not in verdict.record
-    strict = judge_quality(court, case(site, tree, strict=True))
+    strict = judge_quality(runner, case(site, tree, strict=True))
     assert strict.reasons == (
         "coverage is demanded by `strict` and not configured: the test command is not pytest",
     )
 
 
 def test_a_measurement_that_breaks_has_not_passed(site: Site) -> None:
-    court = replace(site.court, command=(*site.court.command, "--no-such-option"))
-    verdict = judge_quality(court, case(site, site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})))
+    runner = replace(site.runner, command=(*site.runner.command, "--no-such-option"))
+    verdict = judge_quality(runner, case(site, site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})))
     assert verdict.status == "not_run"
 
 
 def test_a_deleted_file_is_no_trouble(site: Site) -> None:
-    assert judge_quality(site.court, case(site, site.tree({"old.py": None}))).status == "passed"
+    assert judge_quality(site.runner, case(site, site.tree({"old.py": None}))).status == "passed"

@@ -18,7 +18,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def refused(site: Site, path: str, request: str = "") -> list[str]:
-    return shadowing(site.court, site.base, site.tree({path: "VALUE = 1\n"}), request)
+    return shadowing(site.runner, site.base, site.tree({path: "VALUE = 1\n"}), request)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_words_of_the_request_allow_exactly_the_file_that_they_name(site: Si
 
 def test_both_gates_refuse_it(site: Site) -> None:
     red = site.tree({"tests/test_shop.py": TEST, "tests/json.py": ""})
-    proved = prove_red(site.court, RedCase(site.base, red, {}, {}, same_author=False))
+    proved = prove_red(site.runner, RedCase(site.base, red, {}, {}, same_author=False))
     assert proved.status == "failed"
     assert proved.reasons[0].startswith("`tests/json.py` would be imported")
     tree = site.tree({"hmac.py": ""})
@@ -95,4 +95,4 @@ def test_both_gates_refuse_it(site: Site) -> None:
         CLEAN,
         CLEAN,
     )
-    assert judge_green(site.court, case).reasons[0].startswith("`hmac.py` would be imported")
+    assert judge_green(site.runner, case).reasons[0].startswith("`hmac.py` would be imported")

@@ -3,7 +3,14 @@
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.gates.superseded import record_of, told, unknown_ids, unsettled, untouched, weakened_tests
+from agentforge.gates.superseded import (
+    record_of,
+    superseded_lines,
+    unknown_ids,
+    unsettled,
+    untouched,
+    weakened_tests,
+)
 from agentforge.languages.outcomes import TestResult, TestRun
 from tests.gates.bench_of_judges import Site, make_site
 
@@ -87,7 +94,7 @@ def test_an_exact_id_is_taken() -> None:
 def lost(site: Site, old: str, new: str, *names: str) -> list[str]:
     assert old in OLD
     tree = site.tree({FILE: OLD.replace(old, new)})
-    return weakened_tests(site.court, site.base, tree, suite(*names), IDS)
+    return weakened_tests(site.runner, site.base, tree, suite(*names), IDS)
 
 
 def test_a_test_that_is_given_up_may_go_and_its_namesakes_may_not(site: Site) -> None:
@@ -109,15 +116,15 @@ def test_of_a_parametrised_test_as_many_cases_may_go_as_are_given_up(site: Site)
 
 def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
     whole = suite("test_one", "TestK::test_m")
-    (first, second) = untouched(site.court, site.base, site.base, whole)
+    (first, second) = untouched(site.runner, site.base, site.base, whole)
     assert (
         first
         == f"`{FILE}::TestK::test_m` is superseded and stands as it was; rewrite it or remove it, with the new tests"
     )
     assert "test_one" in second
     changed = site.tree({FILE: OLD.replace("3 == 3", "3 == 30").replace("1 == 1", "1 == 10")})
-    assert untouched(site.court, site.base, changed, whole) == []
-    assert untouched(site.court, site.base, site.tree({FILE: None}), whole) == []
+    assert untouched(site.runner, site.base, changed, whole) == []
+    assert untouched(site.runner, site.base, site.tree({FILE: None}), whole) == []
 
 
 @pytest.mark.parametrize(
@@ -131,7 +138,7 @@ def test_what_is_given_up_does_not_stay_as_it_was(site: Site) -> None:
 )
 def test_what_is_given_up_and_stays_still_asserts_something(site: Site, body: str) -> None:
     tree = site.tree({FILE: OLD.replace("assert v == abs(v)", body)})
-    assert untouched(site.court, site.base, tree, suite("test_p[2]")) == [
+    assert untouched(site.runner, site.base, tree, suite("test_p[2]")) == [
         f"`{FILE}::test_p[2]` is superseded and asserts nothing any more; let it assert what is true now, or remove it"
     ]
 
@@ -157,4 +164,4 @@ def test_what_became_of_each_is_on_record() -> None:
         now = ran(outcome)
         assert unsettled(now, suite("test_one")) == []
         rows = record_of(now, ran("passed"), suite("test_one"))
-        assert told(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]
+        assert superseded_lines(rows) == [f"{IDS[5]} ({word}), for REQ-001: it changes"]

@@ -1,8 +1,8 @@
-"""The shape of the code base: one meaning for each class name, and imports where a reader looks for them."""
+"""The shape of the code base: one meaning for each class name, imports where a reader looks for them, no copies."""
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
@@ -24,13 +24,54 @@ LATE_IMPORTS = {
     "system/installation.py": "only a hint needs the metadata of packages",
 }
 """Modules that import inside functions, and what for."""
+MOST_COPIED = 10
+"""Lines of code that may be the same in two places."""
+
+
+def sources() -> dict[str, str]:
+    found = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+    return {
+        name: path.read_text(encoding="utf-8")
+        for name, path in found.items()
+        if not name.startswith("catalog/demo/")
+    }
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith("catalog/demo/"):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+    for name, text in sources().items():
+        yield name, ast.parse(text)
+
+
+def code_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a module with their numbers, without indentation, comments, imports and docstrings."""
+    passed_over: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+                passed_over |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            case _:
+                pass
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [
+        (number, line)
+        for number, line in lines
+        if line and not line.startswith("#") and number not in passed_over
+    ]
+
+
+def copies(texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs of places where the same run of more than `MOST_COPIED` lines begins."""
+    first: dict[tuple[str, ...], str] = {}
+    found = []
+    for name, text in texts.items():
+        lines = code_lines(text)
+        for start in range(len(lines) - MOST_COPIED):
+            run = lines[start : start + MOST_COPIED + 1]
+            place = f"{name}:{run[0][0]}"
+            before = first.setdefault(tuple(line for _, line in run), place)
+            if before != place:
+                found.append((before, place))
+    return found
 
 
 def test_no_class_name_has_two_meanings() -> None:
@@ -52,3 +93,17 @@ def test_imports_are_at_the_top_but_where_a_command_or_an_extra_is_loaded() -> N
     excused = {row: [name for name in late if name.startswith(row)] for row in LATE_IMPORTS}
     assert late - {name for names in excused.values() for name in names} == set()
     assert [row for row, names in excused.items() if not names] == []
+
+
+def test_no_more_than_ten_lines_of_code_are_the_same_in_two_places() -> None:
+    assert copies(sources()) == []
+
+
+def test_copies_are_found_under_other_indentation_comments_and_docstrings() -> None:
+    lines = [f"x{number} = {number}" for number in range(MOST_COPIED + 1)]
+    plain = "\n".join(lines)
+    nested = "def f():\n    'Other words.'\n" + "\n".join(f"    {line}\n    # a remark" for line in lines)
+    imports = "\n".join(f"import a{number}" for number in range(MOST_COPIED + 1))
+    assert copies({"a.py": plain, "b.py": nested}) == [("a.py:1", "b.py:3")]
+    assert copies({"a.py": plain, "b.py": "\n".join(lines[:-1])}) == []
+    assert copies({"a.py": imports, "b.py": imports}) == []

@@ -223,7 +223,17 @@ def test_a_stage_that_comes_again_is_left_and_not_done() -> None:
     )
 
 
-def test_the_page_of_a_task_shows_who_sits_on_the_panel() -> None:
+def test_a_stage_with_a_long_name_stays_apart_from_what_became_of_it() -> None:
+    first, *rest = SMALL.stages
+    task = begun(replace(SMALL, stages=(replace(first, name="ticket_frame"), *rest)))
+    submit(task)
+    accept(task)
+    rows = page(standing(task.state), TASK_FILES, Times()).splitlines()
+    assert any(row.startswith("  ticket_frame  accepted at ") for row in rows)
+    assert f"  {rest[-1].name:<14}not yet" in rows
+
+
+def test_the_page_of_a_task_shows_who_reviews() -> None:
     task = at_panel("refactor")
     hand_in(task, "reviewer")
     rows = page(standing(task.state), TASK_FILES, Times()).splitlines()

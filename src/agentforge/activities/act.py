@@ -18,7 +18,7 @@ from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import RunView
 from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question
-from agentforge.gates.court import objects, texts
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
 from agentforge.gates.subject import Subject, fold
@@ -42,7 +42,7 @@ class _Doing:
 
     bench: Workbench
     effect: Act
-    """What is performed."""
+    """The effect that is performed."""
     results: list[tuple[Action, ToolResult]] = field(default_factory=list)
     artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
@@ -285,7 +285,7 @@ def _run_tests(world: World, state: RunView, ids: Sequence[str]) -> ToolResult:
     """Tests on a pristine checkout of the worktree as it is now: the worktree itself is never littered."""
     tree = world.workspace.snapshot()
     if ids:
-        run = world.court(state).run(tree, ids)
+        run = world.pristine_runner(state).run(tree, ids)
         lines = [
             f"{result.id}: {result.outcome} {result.exception} {result.message}".rstrip()
             for result in run.results.values()

@@ -69,7 +69,7 @@ def ask_by_batch(
         return AskLate(maybe_billed=True)  # given up by a driver that could not write it down
     try:
         box, identity = batch_outbox.put(batcher, state, effect.key, request)
-        came = Stay(batch_outbox, batcher, box, identity, partial(_ticketed, world, effect)).until_over(
+        came = BatchWait(batch_outbox, batcher, box, identity, partial(_ticketed, world, effect)).until_over(
             request
         )
     except ModelTrouble as trouble:
@@ -86,8 +86,8 @@ def _ticketed(world: World, effect: Ask, tries: int, ticket: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
-    """One call's stay in the outbox."""
+class BatchWait:
+    """One call that waits in the outbox for its batch."""
 
     batch_outbox: BatchOutbox
     batcher: Batcher
@@ -115,7 +115,7 @@ class Stay:
                 self.batch_outbox.off.wait(min(1.0, self.batch_outbox.pace.first_s))
 
     def _over(self, item: Waiting, sent: BatchRecord | None) -> AskLate | Parked | None:
-        """Whether nobody waits any longer."""
+        """How the wait ends without an answer: late, or left to another driver; None while it goes on."""
         if self.batch_outbox.off.is_set():
             billed = self.batch_outbox.give_up(self.box, self.batcher.carrier, self.identity)
             raise ModelTrouble("unreachable", "Nobody waits for the batch any more.", maybe_billed=billed)

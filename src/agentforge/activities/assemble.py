@@ -16,8 +16,8 @@ from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_ea
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
-from agentforge.gates.court import objects, texts
-from agentforge.gates.superseded import told
+from agentforge.gates.documents import objects, texts
+from agentforge.gates.superseded import superseded_lines
 from agentforge.languages.reach import Reach, render
 from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
@@ -254,7 +254,7 @@ def _measured(world: World, state: RunView) -> list[str]:
             f"After it: {green['passed']} tests pass, no regression; not configured: "
             f"{', '.join(green['not_configured']) or 'nothing'}."
         )
-        if given_up := told(green.get("superseded")):
+        if given_up := superseded_lines(green.get("superseded")):
             lines.append("Old tests that were given up; rule on each:")
             lines += [f"- {line}" for line in given_up]
     if (quality := records.get("quality")) is not None:

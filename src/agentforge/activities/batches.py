@@ -241,7 +241,7 @@ def _refused(trouble: ModelTrouble, *, billed: bool = False) -> Mapping[str, Jso
 
 
 def _chunks(items: Iterable[Waiting]) -> Iterator[list[Waiting]]:
-    """As many as one batch takes."""
+    """Splits calls into groups, each as large as one batch may be."""
     chunk: list[Waiting] = []
     size = 0
     for item in items:

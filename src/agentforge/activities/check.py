@@ -68,7 +68,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
     ]
     if not files:
         return CheckDigest("passed", "no tests are affected yet")
-    run = world.court(state).run(tree, files)
+    run = world.pristine_runner(state).run(tree, files)
     if run.status != "ran":
         return CheckDigest(
             "failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files)
@@ -95,7 +95,7 @@ def _syntax(world: World, state: State) -> CheckDigest:
 
 
 def _lint(world: World, state: State) -> CheckDigest | str:
-    before = after = world.grounds(state).lint
+    before = after = world.baseline_record(state).lint
     if before.status == "ran":
         place, changed = world.workspace.pristine(state.tree, state.base_commit), _changed(world, state)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
@@ -138,14 +138,14 @@ def _new_failures(world: World, state: State, run: TestRun, superseded: frozense
     """Failures that the base did not have; an old one is not this change's sin. Of a test that was given up,
     what is to be done with it.
     """
-    grounds = world.grounds(state)
+    baseline = world.baseline_record(state)
     old = {
-        identity for identity, result in grounds.tests.results.items() if result.outcome not in GOOD
-    } | grounds.flaky
+        identity for identity, result in baseline.tests.results.items() if result.outcome not in GOOD
+    } | baseline.flaky
     lines = [
         f"{file}: cannot be collected: {error_line(text)}"
         for file, text in run.collect_errors.items()
-        if file not in grounds.tests.collect_errors
+        if file not in baseline.tests.collect_errors
     ]
     for identity, result in run.results.items():
         if result.outcome in ("failed", "error", "missing") and identity not in old and "::" in identity:

@@ -57,13 +57,13 @@ class Outputs:
         return self.write((text,))
 
     def write(self, pieces: Iterable[str]) -> str:
-        """The same for a text in pieces."""
+        """Writes a text that comes in pieces, redacted already; its name from the task's directory."""
         place = self._next()
         write_text(place, pieces)
         return f"{self.folder.name}/{place.name}"
 
     def _next(self) -> Path:
-        # The seats of a panel may work on the same step, and a driver that was killed leaves what it wrote.
+        # Reviewers of a panel may work on the same step, and a driver that was killed leaves what it wrote.
         while True:
             self._count += 1
             place = self.folder / f"{self._step}-{self._count}.txt"
@@ -72,8 +72,8 @@ class Outputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """Where programs of one task run."""
+class Surroundings:
+    """What a task's programs run in: worktree, sandbox, environment, and what the user opened beside them."""
 
     workspace: Workspace
     sandbox: Sandbox
@@ -88,7 +88,7 @@ class Room:
 
 def run_program(world: World, state: State, outputs: Outputs, program: SandboxedProgram) -> ToolResult:
     """Runs a program in the task's own surroundings."""
-    room = Room(
+    surroundings = Surroundings(
         world.workspace,
         world.sandbox,
         world.environment(state),
@@ -97,26 +97,26 @@ def run_program(world: World, state: State, outputs: Outputs, program: Sandboxed
         world.network,
         world.language(state),
     )
-    return run_in(room, outputs, program)
+    return run_in(surroundings, outputs, program)
 
 
-def run_in(room: Room, outputs: Outputs, program: SandboxedProgram) -> ToolResult:
+def run_in(surroundings: Surroundings, outputs: Outputs, program: SandboxedProgram) -> ToolResult:
     """Runs it to its end. A program that fails has run all the same: its words are the answer, and no
     mistake.
     """
-    tree, roots = room.workspace.worktree.resolve(), named_in(room.roots, program.words)
-    changes = program.writes or room.sandbox.name == "none"  # without walls nothing is read-only
-    before = room.workspace.snapshot() if changes else ""
+    tree, roots = surroundings.workspace.worktree.resolve(), named_in(surroundings.roots, program.words)
+    changes = program.writes or surroundings.sandbox.name == "none"  # without walls nothing is read-only
+    before = surroundings.workspace.snapshot() if changes else ""
     guards = [Guard.over(top) for top in (tree, *(root.path for root in roots if root.write))]
     with Spill(outputs.folder) as spill:
         # `env` starts it by its name, and says in words if it cannot.
-        done = room.sandbox.run(
-            ("/usr/bin/env", "--", *program.words), _confinement(room, program, roots, guards, spill)
+        done = surroundings.sandbox.run(
+            ("/usr/bin/env", "--", *program.words), _confinement(surroundings, program, roots, guards, spill)
         )
         undone = [name for guard in guards for name in guard.mend()] if changes else []
-        left = _judged(room, program, guards[0], before) if changes else _Left()
+        left = _judged(surroundings, program, guards[0], before) if changes else _Left()
         notes = [*_taken(undone), *left.notes]
-        text = _told(program, done, notes, spill, outputs)
+        text = _result_text(program, done, notes, spill, outputs)
     if left.refused:
         return ToolResult(ok=False, text=text, mistake="path_limit")
     mistake = "timed_out" if done.timed_out else ""
@@ -126,9 +126,13 @@ def run_in(room: Room, outputs: Outputs, program: SandboxedProgram) -> ToolResul
 
 
 def _confinement(
-    room: Room, program: SandboxedProgram, roots: Sequence[Root], guards: Sequence[Guard], spill: Spill
+    surroundings: Surroundings,
+    program: SandboxedProgram,
+    roots: Sequence[Root],
+    guards: Sequence[Guard],
+    spill: Spill,
 ) -> Confinement:
-    tree, environment = room.workspace.worktree.resolve(), room.environment
+    tree, environment = surroundings.workspace.worktree.resolve(), surroundings.environment
     open_roots = [root.path for root in roots if root.write and program.writes]
     closed_roots = [root.path for root in roots if root.path not in open_roots]
     closed = [path for guard in guards for path in guard.read_only()]
@@ -136,15 +140,15 @@ def _confinement(
         cwd=tree,
         write=(*([tree] if program.writes else []), *open_roots),
         read=(*([] if program.writes else [tree]), *closed_roots, *closed, *environment.readable),
-        env={**room.language.projects.run_env(environment, tree), **_NO_LITTER},
-        network=room.network if program.network else (),
+        env={**surroundings.language.projects.run_env(environment, tree), **_NO_LITTER},
+        network=surroundings.network if program.network else (),
         timeout_s=program.seconds,
         output_limit=OUTPUT_LIMIT,
         tee=spill,
     )
 
 
-def _told(
+def _result_text(
     program: SandboxedProgram, done: Completed, notes: Sequence[str], spill: Spill, outputs: Outputs
 ) -> str:
     """How it ended, and what it said: whole, or its two ends and where the whole is."""
@@ -207,15 +211,15 @@ class _Left:
     refused: bool = False
 
 
-def _judged(room: Room, program: SandboxedProgram, guard: Guard, before: str) -> _Left:
+def _judged(surroundings: Surroundings, program: SandboxedProgram, guard: Guard, before: str) -> _Left:
     """What it changed, if all of it is the role's to change; else nothing is changed any more."""
-    after = room.workspace.snapshot()
+    after = surroundings.workspace.snapshot()
     if after == before:
         return _Left()
-    changed = room.workspace.git.diff_names(before, after)
-    reasons = list(_refusals(room, program, guard, changed))
+    changed = surroundings.workspace.git.diff_names(before, after)
+    reasons = list(_refusals(surroundings, program, guard, changed))
     if reasons:
-        room.workspace.reset_to(before, room.base_commit)
+        surroundings.workspace.reset_to(before, surroundings.base_commit)
         told = [f"- {_short(path)}: {why}" for path, why in reasons[:_SHOWN_PATHS]]
         more = [f"[and {len(reasons) - _SHOWN_PATHS} more]"] if len(reasons) > _SHOWN_PATHS else []
         return _Left(
@@ -228,7 +232,7 @@ def _judged(room: Room, program: SandboxedProgram, guard: Guard, before: str) ->
 
 
 def _refusals(
-    room: Room, program: SandboxedProgram, guard: Guard, changed: Sequence[Change]
+    surroundings: Surroundings, program: SandboxedProgram, guard: Guard, changed: Sequence[Change]
 ) -> Iterator[tuple[str, str]]:
     for change in changed:
         try:
@@ -238,8 +242,8 @@ def _refusals(
                 yield change.path, "no program may change it: what is there runs later, outside"
             else:
                 program.permit(_ACTS.get(change.status, "edit"), change.path)
-                if (room.workspace.worktree / change.path).is_symlink():
-                    resolve_inside(room.workspace.worktree, change.path)
+                if (surroundings.workspace.worktree / change.path).is_symlink():
+                    resolve_inside(surroundings.workspace.worktree, change.path)
         except ModelMistake as mistake:
             yield change.path, mistake.text
 

@@ -8,7 +8,7 @@ from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
-from agentforge.gates.court import objects
+from agentforge.gates.documents import objects
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
 from agentforge.system.canon import canonical, digest

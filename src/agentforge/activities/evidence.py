@@ -8,7 +8,7 @@ from agentforge.activities.world import World
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
-from agentforge.gates.court import objects, texts
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import not_run_lines
 from agentforge.gates.red import declared_tests, names_test
 from agentforge.sandbox.worktree import Pointed

@@ -12,13 +12,14 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.court import Verdict, objects, texts
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.reach import render
 from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun
@@ -54,7 +55,7 @@ def _red(world: World, state: RunView) -> Ruling:
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
     entry = state.base_tree if together else run.entry_tree
-    old = frozenset(world.grounds(state).tests.results)
+    old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
         state.tree,
@@ -64,7 +65,7 @@ def _red(world: World, state: RunView) -> Ruling:
         request=state.request,
         old=old,
     )
-    verdict = prove_red(world.court(state), case)
+    verdict = prove_red(world.pristine_runner(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree
@@ -77,8 +78,8 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
     baseline.
     """
     record = world.records(state).get("green", {})
-    grounds = _grounds_of(state)
-    if record.get("tree") != state.tree or any(record.get(name) != value for name, value in grounds.items()):
+    same = _compared_with(state)
+    if record.get("tree") != state.tree or any(record.get(name) != value for name, value in same.items()):
         return None
     kept = {name: value for name, value in record.items() if name not in ("gate", "status", "reasons")}
     return Verdict("passed", (), {**kept, "reused": True})
@@ -90,15 +91,15 @@ def _green(world: World, state: RunView) -> Ruling:
 
 def _run_green(world: World, state: RunView) -> Verdict:
     world.progress("running the whole suite on a pristine checkout")
-    grounds = world.grounds(state)
+    baseline = world.baseline_record(state)
     documents = world.parts(state)
     changed = [
         change.path
         for change in world.workspace.git.diff_names(state.base_tree, state.tree)
         if change.status != "D"
     ]
-    after = CheckRun(grounds.lint.status, grounds.lint.reason)
-    if grounds.lint.status == "ran":
+    after = CheckRun(baseline.lint.status, baseline.lint.reason)
+    if baseline.lint.status == "ran":
         place = world.workspace.pristine(state.tree, state.base_commit)
         after = world.language(state).runs.lint(world.sandbox, world.environment(state), place, changed)
     types_before, types_after = compare_types(world, state, changed)
@@ -107,28 +108,28 @@ def _run_green(world: World, state: RunView) -> Verdict:
         state.tree,
         world.records(state)["red"],
         documents["tests"],
-        grounds.tests,
-        grounds.flaky,
-        grounds.lint,
+        baseline.tests,
+        baseline.flaky,
+        baseline.lint,
         after,
         types_before,
         types_after,
         request=state.request,
         strict=_strict(world),
     )
-    verdict = judge_green(world.court(state), case)
-    return replace(verdict, record={**verdict.record, **_grounds_of(state)})
+    verdict = judge_green(world.pristine_runner(state), case)
+    return replace(verdict, record={**verdict.record, **_compared_with(state)})
 
 
-def _grounds_of(state: RunView) -> dict[str, Json]:
-    """What a green verdict rests on beside the tree."""
+def _compared_with(state: RunView) -> dict[str, Json]:
+    """What a tree is compared with for a green verdict: the proof of RED and the baseline."""
     return {"red": record_refs(state).get("red"), "baseline": state.baseline.ref if state.baseline else None}
 
 
 def _quality(world: World, state: RunView) -> Ruling:
     world.progress("measuring complexity, copies and coverage of the change")
     case = QualityCase(state.base_tree, state.run.entry_tree, state.tree, strict=_strict(world))
-    return judge_quality(world.court(state), case), ()
+    return judge_quality(world.pristine_runner(state), case), ()
 
 
 def _strict(world: World) -> bool:
@@ -148,19 +149,19 @@ def _review(world: World, state: RunView) -> Ruling:
     given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
     if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
         return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
-    written = {seat: _written(world, ref) for seat, ref in given.items()}
+    written = {reviewer: _written(world, ref) for reviewer, ref in given.items()}
     verdict = judge_panel(
         stage.review_mode,
-        {seat: value for seat, value in written.items() if seat != ARBITER},
+        {reviewer: value for reviewer, value in written.items() if reviewer != ARBITER},
         written.get(ARBITER),
     )
     if verdict.status != "passed":
         return verdict, ()
     facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
-    # One final for each contract; the arbiter sits last, so the word that decided is the one that stands.
+    # One final for each contract; the arbiter comes last, so the word that decided is the one that stands.
     finals = {
-        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[seat], facts))
-        for seat, ref in given.items()
+        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[reviewer], facts))
+        for reviewer, ref in given.items()
     }
     kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
     return verdict, (*run.finals, *kept)
@@ -176,7 +177,7 @@ def _written(world: World, ref: ArtifactRef) -> Document:
 
 
 def _facts(world: World, state: RunView) -> Facts:
-    reviews, advice, dissent = _told(world, state)
+    reviews, advice, dissent = _last_reviews(world, state)
     remarks = [
         *advice,
         *(f"dissent on {line}" for line in dissent),
@@ -209,7 +210,9 @@ def _facts(world: World, state: RunView) -> Facts:
     )
 
 
-def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
+def _last_reviews(
+    world: World, state: RunView
+) -> tuple[tuple[Document, ...], tuple[str, ...], tuple[str, ...]]:
     """The last word of every review so far: verdicts, advice, and who was overruled."""
     last = {
         stage.stage: (stage.stage, ref)
@@ -236,8 +239,8 @@ def _told(world: World, state: RunView) -> tuple[tuple[Document, ...], tuple[str
             continue
         everybody = {**verdicts, **({ARBITER: record["arbiter"]} if record.get("arbiter") else {})}
         reviews += [
-            {"stage": stage, "role": seat, "verdict": said, "summary": summaries.get(seat, "")}
-            for seat, said in everybody.items()
+            {"stage": stage, "role": reviewer, "verdict": said, "summary": summaries.get(reviewer, "")}
+            for reviewer, said in everybody.items()
         ]
         remarks += [f"review note on {stage}: {line}" for line in texts(record, "advisory")]
         dissent += [f"{stage}: {line}" for line in texts(record, "dissent")]

@@ -20,13 +20,13 @@ from agentforge.tools.base import ToolResult
 
 def conformance(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """The project's own linter: what is new since the base."""
-    before = world.grounds(state).lint
+    before = world.baseline_record(state).lint
     if before.status != "ran":
         return _absent(f"no linter: {before.reason}")
     now = world.language(state).runs.lint(
         world.sandbox, world.environment(state), _place(world, state), paths
     )
-    return _told(now.status, now.reason, worse(before, now), "nothing new")
+    return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
@@ -34,7 +34,7 @@ def type_check(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     before, now = compare_types(world, state, paths, world.workspace.snapshot())
     if before.status == "not_configured":
         return _absent(before.reason)
-    return _told(now.status, now.reason, worse(before, now), "nothing new")
+    return _result(now.status, now.reason, worse(before, now), "nothing new")
 
 
 def compare_types(
@@ -69,25 +69,25 @@ def leave_out(check: CheckName) -> str:
 
 def coverage(world: World, state: State, paths: Sequence[str]) -> ToolResult:
     """Which lines of the changed files the suite reaches."""
-    court, place = world.court(state), _place(world, state)
-    files = [path for path in paths if is_code(path) and not court.is_test(path)]
+    runner, place = world.pristine_runner(state), _place(world, state)
+    files = [path for path in paths if is_code(path) and not runner.is_test(path)]
     if not files:
         return ToolResult(ok=True, text="no code has changed yet")
-    lay_generated(court.env, place)
-    run = court.language.runs.measure(
+    lay_generated(runner.env, place)
+    run = runner.language.runs.measure(
         world.sandbox,
-        court.env,
+        runner.env,
         place,
         files,
-        command=court.command,
-        scratch=court.scratch,
+        command=runner.command,
+        scratch=runner.scratch,
         timeout_s=world.timeout_s,
     )
     if run.status == "not_configured":
         return _absent(run.reason)
     there = [path for path in files if (place / path).is_file()]
     part = covered(run, {path: statements(decode((place / path).read_bytes(), path), path) for path in there})
-    return _told(
+    return _result(
         run.status,
         run.reason,
         uncovered(part, of="these files"),
@@ -103,7 +103,7 @@ def _absent(reason: str) -> ToolResult:
     return ToolResult(ok=False, text=f"not configured: {reason}", mistake="not_configured")
 
 
-def _told(status: str, reason: str, found: Sequence[str], fine: str) -> ToolResult:
+def _result(status: str, reason: str, found: Sequence[str], fine: str) -> ToolResult:
     if status != "ran":
         return ToolResult(ok=False, text=f"not run: {reason}", mistake="not_run")
     return ToolResult(ok=True, text="\n".join(found) or fine, failures=tuple(found))

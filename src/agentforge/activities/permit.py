@@ -64,7 +64,7 @@ def leaves_sandbox(world: World, bridge: Bridge, action: Action, bench: Workbenc
 def _rule(
     world: World, state: State, bridge: Bridge, action: Action, call: ActionCall, bench: Workbench
 ) -> ToolResult | Question | None:
-    """The same question with all that can answer it."""
+    """None if the call is allowed; else its denial, or the question that a person is asked about it."""
     shown = show(bridge.tools[action.name], action, call, bench)
     digest = digest_value([call.tool, shown.exact])
     permitted = digest in state.permits and digest in world.rules.approved()

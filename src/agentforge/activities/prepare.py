@@ -74,8 +74,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     except (Unusable, UsageError) as error:
         return BaselineFailed(error.sentence, error.next_step)
     world.progress("running the tests on the base")
-    court = world.court(state)
-    run = court.run(state.base_tree)
+    runner = world.pristine_runner(state)
+    run = runner.run(state.base_tree)
     if run.status != "ran" and NO_TESTS not in run.reason:
         step = (
             "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start "
@@ -87,8 +87,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         for identity, result in run.results.items()
         if result.outcome in ("failed", "error") and "::" in identity
     ]
-    flaky = rerun_flaky(lambda ids: court.run(state.base_tree, ids), bad) if bad else frozenset()
-    again = court.runs[-1]["outcomes"] if bad else {}
+    flaky = rerun_flaky(lambda ids: runner.run(state.base_tree, ids), bad) if bad else frozenset()
+    again = runner.runs[-1]["outcomes"] if bad else {}
     assert isinstance(again, dict)
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
@@ -106,7 +106,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         "tests": run.to_json(),
         "flaky": [*sorted(flaky)],
         "lint": _lint_to_json(style),
-        "runs": list(court.runs),
+        "runs": list(runner.runs),
         "environment": environment.key,
     }
     ref = world.pack.put_json(record)

@@ -20,7 +20,7 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 class Preview(NamedTuple):
-    """What would come of a call."""
+    """What a call would change, shown to a person before it happens."""
 
     paths: tuple[str, ...]
     """Every path that would change: relative in the tree, absolute elsewhere."""

@@ -28,12 +28,12 @@ _TRUSTED_COPIES = frozenset({"create_file", "edit_file", "delete_file", "apply_p
 
 
 class Shown(NamedTuple):
-    """A call, for a person."""
+    """A call as a person is shown it before they allow it."""
 
     text: str
-    """Whole, without secrets."""
+    """The whole call, without secrets."""
     exact: str
-    """What a yes is for."""
+    """Exactly what a person allows when they say yes: it is hashed with the tool's name."""
     paths: tuple[str, ...] = ()
     """The real paths that it touches."""
     limit: int = CHANGE_CHARS

@@ -29,7 +29,7 @@ class Accounts(Protocol):
         ...
 
     def lost(self, call: ModelCall) -> None:
-        """No answer came, and it may be billed."""
+        """Records a call without an answer: it may be billed, so its reservation counts as spent."""
         ...
 
     def release(self, call: ModelCall) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
-from agentforge.gates.court import result_of
 from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.pristine import result_of
 from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
 from agentforge.system.unlinked import read_unlinked
@@ -150,7 +150,9 @@ def _again(world: World, state: State) -> list[Finding]:
         records["delivery"] if "runs" in records.get("delivery", {}) else records["green"],
     )
     world.progress("running the red tests again")
-    run = world.court(state).run(red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]}))
+    run = world.pristine_runner(state).run(
+        red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]})
+    )
     wrong = [
         name
         for name, entry in red["tests"].items()
@@ -159,7 +161,7 @@ def _again(world: World, state: State) -> list[Finding]:
     found.append(_agreement("red again", run.status, run.reason, wrong))
     world.progress("running the whole suite again")
     recorded = green["runs"][0]["outcomes"]
-    run = world.court(state).run(state.tree)
+    run = world.pristine_runner(state).run(state.tree)
     flaky = set(green["flaky"])
     wrong = [
         name
@@ -172,12 +174,12 @@ def _again(world: World, state: State) -> list[Finding]:
 
 def _old_tests_again(world: World, state: State, green: dict[str, Any]) -> list[Finding]:
     """The base's own tests on the delivered code, as they were judged."""
-    court = world.court(state)
-    tree = tree_with_old_tests(court, state.base_tree, state.tree)
+    runner = world.pristine_runner(state)
+    tree = tree_with_old_tests(runner, state.base_tree, state.tree)
     if tree == state.tree or "old_tests_tree" not in green:
         return []
     world.progress("running the tests of the base on the new code again")
-    run = court.run(tree)
+    run = runner.run(tree)
     recorded = next(
         (row["outcomes"] for row in green["runs"] if row["tree"] == tree and not row["ids"]), None
     )

@@ -16,7 +16,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.imports import ImportGraph
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.port import Language
@@ -44,8 +44,8 @@ MAX_GRAPH = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
-    """What was measured on the base, read back from the pack."""
+class BaselineRecord:
+    """The tests and the lint of the base commit, as they were measured before any work."""
 
     tests: TestRun
     flaky: frozenset[str]
@@ -54,7 +54,7 @@ class Grounds:
 
 @dataclass(slots=True)
 class World:
-    """One task's surroundings. Mutable only in what can be computed again."""
+    """What the effects of one task work with. Mutable only in what can be computed again."""
 
     files: TaskFiles
     pack: Pack
@@ -73,7 +73,7 @@ class World:
     timeout_s: float = 900
     progress: Callable[[str], None] = lambda _: None
     rules: Rules = Rules()
-    """What the person allowed."""
+    """What decides about the calls of roles: grants, approvals and the person's policy."""
     roots: tuple[Root, ...] = ()
     """Directories beside the worktree that the user opened."""
     reservations: Reservations = Reservations("")
@@ -87,7 +87,7 @@ class World:
     _language: Language | None = field(default=None, init=False)
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
-    _grounds: Grounds | None = field(default=None, init=False)
+    _baseline_record: BaselineRecord | None = field(default=None, init=False)
     _named: tuple[OpenedRange, ...] | None = field(default=None, init=False)
     _code: dict[str, str] | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
@@ -138,10 +138,10 @@ class World:
             )
         return self._environment
 
-    def court(self, state: State) -> Court:
-        """A sitting of its own: the runs it records are one gate's."""
+    def pristine_runner(self, state: State) -> PristineRunner:
+        """A new runner of tests; the runs that it records belong to the gate that asks for it."""
         scratch = self.workspace.root / "scratch"
-        return Court(
+        return PristineRunner(
             self.workspace,
             self.sandbox,
             self.environment(state),
@@ -164,16 +164,18 @@ class World:
         limits = PathLimits.compile({"create_file": "{tests}"}, self.test_globs(state), ())
         return lambda path: limits.allows("create_file", path) is None
 
-    def grounds(self, state: State) -> Grounds:
-        """The baseline's record."""
-        if self._grounds is None:
+    def baseline_record(self, state: State) -> BaselineRecord:
+        """What was measured on the base commit, read from the pack once."""
+        if self._baseline_record is None:
             assert state.baseline is not None
             value: Any = self.pack.get_json(state.baseline.ref)
             findings = {(path, code): count for path, code, count, _ in value["lint"]["findings"]}
             samples = {(path, code): sample for path, code, _, sample in value["lint"]["findings"]}
             lint = CheckRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
-            self._grounds = Grounds(TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint)
-        return self._grounds
+            self._baseline_record = BaselineRecord(
+                TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint
+            )
+        return self._baseline_record
 
     def keep_version(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
         """A version for people to read, and its content in the pack, where nothing can change it."""
@@ -182,7 +184,7 @@ class World:
         return ref
 
     def keep_final(self, contract: str, phase: str, version: int, value: Document) -> ArtifactRef:
-        """The same for what a stage ends with."""
+        """A final of a stage for people to read, and its content in the pack, where nothing can change it."""
         ref = artifacts.write_final(self.files, contract, phase, version, value)
         self.pack.put_json(readable(value))
         return ref
@@ -194,7 +196,7 @@ class World:
         return {contract: self._document(ref) for contract, ref in document_refs(state).items()}
 
     def parts(self, state: State) -> dict[Part, Document]:
-        """The same by what each is to the work; a document that is no part of it is left out."""
+        """Every artifact that counts now by the part of the work that it is; others are left out."""
         return self.by_part(self.documents(state))
 
     def by_part(self, documents: Mapping[str, Document]) -> dict[Part, Document]:

@@ -5,8 +5,8 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from agentforge.activities.said import project_of, said
 from agentforge.activities.showing import COMMAND_CHARS
+from agentforge.activities.task_permissions import permissions_of, project_of
 from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.app.tasks import OpenTask
@@ -133,5 +133,5 @@ def may_ask(task: OpenTask) -> bool:
         state.status == "blocked"
         and waiting is not None
         and waiting.kind == "permission"
-        and said(task.site, state).permissions.interactive
+        and permissions_of(task.site, state).permissions.interactive
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentforge.activities.said import sandbox_name
+from agentforge.activities.task_permissions import sandbox_name
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import UsageError
 from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains

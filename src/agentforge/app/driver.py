@@ -13,8 +13,8 @@ from functools import partial
 from agentforge.activities.batches import BatchOutbox, Pace
 from agentforge.activities.commit import save
 from agentforge.activities.perform import perform
-from agentforge.activities.said import said, walls_of
 from agentforge.activities.spending import Reservations
+from agentforge.activities.task_permissions import permissions_of, walls_of
 from agentforge.activities.world import World
 from agentforge.app.answering import Answering
 from agentforge.app.settings import Settings
@@ -86,7 +86,7 @@ class Driver:
     def say(self, permissions: StartPermissions) -> None:
         """Replaces what was said when the task was started; which walls it has stays as it was."""
         state = self.journal.state
-        before = said(self.site, state).permissions
+        before = permissions_of(self.site, state).permissions
         path = permissions_file(self.site.home, self.site.git.top, state.task_id)
         write_permissions(path, replace(permissions, sandbox=before.sandbox, marker=state.marker))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from agentforge.activities.said import project_of
+from agentforge.activities.task_permissions import project_of
 from agentforge.catalog.modes import mode_named
 from agentforge.commands.permissions import ActionCall, Permission, Policy, decide
 from agentforge.commands.programs import RISKS

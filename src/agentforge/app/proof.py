@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agentforge.activities import verify as evidence
-from agentforge.activities.said import walls_of
+from agentforge.activities.task_permissions import walls_of
 from agentforge.activities.verify import Finding
 from agentforge.app.answering import NobodyAnswers
 from agentforge.app.tasks import OpenTask

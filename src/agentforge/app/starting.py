@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentforge.activities.said import check_walls, sandbox_name
+from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from agentforge.activities.said import rules_of, said
+from agentforge.activities.task_permissions import permissions_of, rules_of
 from agentforge.activities.world import World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
@@ -37,9 +37,9 @@ def make_world(
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
     value: Any = pack.get_json(state.catalogue)
-    heard = said(site, state)
-    if heard.problem:
-        progress(heard.problem)
+    stored = permissions_of(site, state)
+    if stored.problem:
+        progress(stored.problem)
     return World(
         files=files,
         pack=pack,
@@ -54,7 +54,7 @@ def make_world(
         head=lambda: journal.head,
         timeout_s=settings.test_timeout_s,
         progress=progress,
-        rules=rules_of(site, state, heard.permissions),
+        rules=rules_of(site, state, stored.permissions),
         roots=settings.own.roots,
         network=settings.own.network,
         index_passwords=settings.own.index_passwords,

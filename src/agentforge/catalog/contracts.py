@@ -65,7 +65,7 @@ class Contract:
     """What a model submits: the engine's own fields may be missing, and those only it may write are refused.
     """
     final_schema: Mapping[str, Json]
-    """What is kept: complete."""
+    """What is kept: with the fields that the engine fills in."""
     document: Mapping[str, Json]
     source: str
     """The file, for messages."""
@@ -143,7 +143,7 @@ def _problems(schema: Mapping[str, Json], complete: Mapping[str, Json], value: o
     faults = list(unfit.items())
     if not any("nested" in text for text in unfit.values()):
         for error in _validator(schema).iter_errors(value):
-            faults += [fault for fault in _told(error, schema, complete) if fault[0] not in unfit]
+            faults += [fault for fault in _faults_of(error, schema, complete) if fault[0] not in unfit]
     told = _grouped(faults, value)
     if len(told) > MAX_PROBLEMS:
         return [*told[: MAX_PROBLEMS - 1], f"and {len(told) - MAX_PROBLEMS + 1} more problems"]
@@ -199,7 +199,7 @@ def _unfit(value: object) -> Iterator[_Fault]:
             todo += [([*path, index], child) for index, child in reversed(list(enumerate(part)))]
 
 
-def _told(
+def _faults_of(
     error: jsonschema_rs.ValidationError, schema: Mapping[str, Json], complete: Mapping[str, Json]
 ) -> Iterator[_Fault]:
     node = _follow(schema, error.schema_path[:-1])
@@ -223,7 +223,7 @@ def _told(
             ]
             if len(near) == 1:
                 for inner in near[0]:
-                    yield from _told(inner, schema, complete)
+                    yield from _faults_of(inner, schema, complete)
             else:
                 yield path, f"{_short(error.instance)} does not fit; it is {allowed(node)}"
         case _:

@@ -73,7 +73,7 @@ def built(reference: str, read: Read, kind: Kind, chain: Sequence[str] = (), ask
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any], source: str, where: str = "") -> Document:
-    """`over` laid over `base`."""
+    """`base` with the keys of `over` added to it or replacing its own."""
     out = dict(base)
     for key, value in over.items():
         path = f"{where}{key}"

@@ -29,7 +29,7 @@ def placed(error: UsageError, files: Mapping[str, str]) -> UsageError:
     near = {source: files[source], **files}
     for name, text in near.items():
         if found := _exact(text, problem):
-            return UsageError(f"{name}:{found.line}: {_said(found, problem)}", error.next_step)
+            return UsageError(f"{name}:{found.line}: {_with_key(found, problem)}", error.next_step)
     return UsageError(f"{source}:{_nearest(files[source], problem)}: {problem}", error.next_step)
 
 
@@ -39,8 +39,8 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _said(place: YamlPlace, problem: str) -> str:
-    """The key is said once, as the file has it."""
+def _with_key(place: YamlPlace, problem: str) -> str:
+    """The problem behind its key, which is named once and as the file spells it."""
     own = _KEYS.match(problem)
     if own and _keys(problem) == _plain(place.path):
         return problem

@@ -48,18 +48,18 @@ class Line:
             yield from (item["contract"] for item in stage["produces"])
         for stage in self.stages:
             yield from stage.get("requires", [])
-            yield from (seat["contract"] for seat in _seats(stage).values())
+            yield from (reviewer["contract"] for reviewer in _panel(stage).values())
 
     def prompts(self) -> dict[str, str]:
         """What each role is told, by stage."""
         return {stage["name"]: stage.get("prompt", "") for stage in self.stages if stage["role"] is not None}
 
     def review_prompts(self) -> dict[str, dict[str, str]]:
-        """What each reader is told, by stage and seat."""
+        """What each reviewer is told, by stage and reviewer."""
         return {
-            stage["name"]: {name: _review_prompt(name, seat) for name, seat in seats.items()}
+            stage["name"]: {name: _review_prompt(name, reviewer) for name, reviewer in panel.items()}
             for stage in self.stages
-            if (seats := _seats(stage))
+            if (panel := _panel(stage))
         }
 
 
@@ -109,10 +109,10 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
         whole |= {"role_version": roles[author].version, "tier": roles[author].tier}
     whole.pop("arbiter", None)
     if named:
-        whole["reviewers"] = [_seat(roles[name], source, parts) for name in named]
+        whole["reviewers"] = [_reviewer(roles[name], source, parts) for name in named]
         whole["gates"] = stage["gates"] if "review" in stage["gates"] else [*stage["gates"], "review"]
     if arbiter is not None:
-        whole["arbiter"] = {**_seat(roles[arbiter], source, parts), "tier": "reasoning"}
+        whole["arbiter"] = {**_reviewer(roles[arbiter], source, parts), "tier": "reasoning"}
     return whole
 
 
@@ -152,7 +152,7 @@ def _for_rules(stage: Document, mode: Mode) -> Document:
     )
 
 
-def _seat(role: Role, source: str, parts: Parts) -> Document:
+def _reviewer(role: Role, source: str, parts: Parts) -> Document:
     contract = next((name for name in role.outputs if parts(name) in _readers()), None)
     if contract is None:
         known = " or ".join(f"a contract of the part {part}" for part in _readers())
@@ -160,19 +160,24 @@ def _seat(role: Role, source: str, parts: Parts) -> Document:
             f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not "
             f"{known}."
         )
-    seat = {"role": role.name, "contract": contract, "part": parts(contract)}
-    return {**seat, "version": role.version, "tier": role.tier}
+    return {
+        "role": role.name,
+        "contract": contract,
+        "part": parts(contract),
+        "version": role.version,
+        "tier": role.tier,
+    }
 
 
-def _seats(stage: Document) -> dict[str, Document]:
-    """By the name that the journal gives a seat."""
-    seats = {seat["role"]: seat for seat in stage.get("reviewers", [])}
-    return seats | ({ARBITER: stage["arbiter"]} if "arbiter" in stage else {})
+def _panel(stage: Document) -> dict[str, Document]:
+    """The reviewers of a stage and its arbiter, by the names that the journal gives their runs."""
+    panel = {reviewer["role"]: reviewer for reviewer in stage.get("reviewers", [])}
+    return panel | ({ARBITER: stage["arbiter"]} if "arbiter" in stage else {})
 
 
-def _review_prompt(name: str, seat: Document) -> str:
+def _review_prompt(name: str, reviewer: Document) -> str:
     texts = _review_texts()
-    own = texts[seat["part"]].replace("{contract}", seat["contract"])
+    own = texts[reviewer["part"]].replace("{contract}", reviewer["contract"])
     return f"{texts[ARBITER]}\n{own}" if name == ARBITER else own
 
 

@@ -71,7 +71,7 @@ class Catalog:
 
     @classmethod
     def packaged(cls) -> Self:
-        """What comes with AgentForge."""
+        """The catalogue that is part of the installed package, without a project's own files."""
         return cls(Path(__file__).parent)
 
     def with_overrides(self, files: Mapping[str, str]) -> Self:
@@ -143,11 +143,11 @@ class Catalog:
         ]
 
     def contract(self, name: str) -> Contract:
-        """A contract by name."""
+        """The contract of this name; a `UsageError` where there is none."""
         return compile_contract(self.document("contracts", name), self._source("contracts", name))
 
     def role(self, name: str) -> Role:
-        """A role by name."""
+        """The role of this name; a `UsageError` where there is none."""
         return role_from_json(self.document("agents", name))
 
     def resolve(self, pipeline: str, lane: str | None = None, mode: str = USUAL) -> ResolvedPipeline:

@@ -26,7 +26,7 @@ MAX_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One way of working."""
+    """How much a pipeline may do and spend: a row of `policies/modes.yaml`."""
 
     name: ModeName
     description: str

@@ -28,7 +28,7 @@ class ResolvedPipeline:
         return dict(self.value)
 
     def pipeline(self) -> Pipeline:
-        """The stages, for the rules."""
+        """The stages in the form that the rules of the core read."""
         return pipeline_from_json(self.value["pipeline"])
 
     def higher(self) -> tuple[Pipeline, ...]:
@@ -51,9 +51,9 @@ class ResolvedPipeline:
         """What the role is told in a stage; empty where no model is asked."""
         return str(self.value["prompts"].get(stage, ""))
 
-    def review_prompt(self, stage: str, seat: str) -> str:
-        """What a reader of a stage's result is told; a seat is the role's name, or `arbiter`."""
-        return str(self.value.get("review_prompts", {}).get(stage, {}).get(seat, ""))
+    def review_prompt(self, stage: str, reviewer: str) -> str:
+        """What a reader of a stage's result is told; `reviewer` is a role's name, or `arbiter`."""
+        return str(self.value.get("review_prompts", {}).get(stage, {}).get(reviewer, ""))
 
     def tools(self) -> Mapping[str, Mapping[str, Json]]:
         """The tools that the project declares and a role of this lane may use, by name."""

@@ -77,13 +77,13 @@ def landing(state: State, key: str) -> Ask | None:
 
 
 def answered(own: RunDecisions, reply: ReplyDigest, key: str) -> str:
-    """The reply is on disk."""
+    """Records that a call was answered."""
     own.tell(AskAnswered(own.id, key, reply))
     return "the reply is on disk"
 
 
 def was_late(own: RunDecisions, key: str, *, maybe_billed: bool) -> str:
-    """Its batch took too long."""
+    """Records that a call's batch was late; it is sent live next."""
     own.tell(AskPromoted(own.id, key, _unaccounted(own.state, key, maybe_billed=maybe_billed)))
     return "the batch is late: the call is sent live"
 

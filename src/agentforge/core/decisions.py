@@ -45,7 +45,7 @@ class Decisions:
     events: list[Event] = field(default_factory=list)
 
     def tell(self, *events: Event) -> None:
-        """These happened."""
+        """Takes events into the decision, and brings the state up to date with them."""
         for event in events:
             self.state = evolve(self.state, event)
             self.events.append(event)
@@ -62,11 +62,11 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class RunDecisions:
-    """Decisions about one run."""
+    """The decision under way as the rules of one run see it: its events go to `all`."""
 
     all: Decisions
     id: str
-    """Of the run."""
+    """The id of the run."""
 
     @property
     def state(self) -> State:
@@ -80,11 +80,11 @@ class RunDecisions:
 
     @property
     def stage(self) -> Stage:
-        """The stage that it is at."""
+        """The stage that the run is at."""
         return self.state.stage_of(self.run)
 
     def tell(self, *events: Event) -> None:
-        """These happened."""
+        """Takes events into the decision that this run is part of."""
         self.all.tell(*events)
 
     def close(
@@ -95,7 +95,7 @@ class RunDecisions:
         *,
         mistake: bool = False,
     ) -> None:
-        """The step is over."""
+        """Ends the step of this run; `feedback` is what the role is told in the next one."""
         self.tell(StepClosed(self.id, self.run.step, outcome, feedback[:FEEDBACK_LINES], tried, mistake))
 
 

@@ -14,7 +14,7 @@ Anything else is ours: let it crash.
 
 
 class AgentForgeError(Exception):
-    """The root of the tree."""
+    """The root of every error that AgentForge raises itself."""
 
 
 class UserError(AgentForgeError):
@@ -35,7 +35,7 @@ class UsageError(UserError):
 
 
 class PolicyError(UserError):
-    """Refused on purpose."""
+    """What was asked for is forbidden by a rule or a setting; trying again does not help."""
 
     exit_code = 4
 
@@ -47,7 +47,7 @@ class Unusable(UserError):
 
 
 class StateInvalid(UserError):
-    """An illegal move of a task."""
+    """The task's status does not allow what was asked for."""
 
     exit_code = 2
 

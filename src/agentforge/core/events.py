@@ -48,7 +48,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePrepared:
-    """The worktree equals `tree`."""
+    """The worktree was made equal to the recorded tree."""
 
     tree: str
     notices: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Escalated:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A person answered."""
+    """A person answered an escalation."""
 
     id: str
     answer: str
@@ -109,7 +109,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRaised:
-    """A person gave more."""
+    """A person gave the task a larger budget: the new cap."""
 
     budget: Budget
 
@@ -217,7 +217,7 @@ class AskPromoted(OfRun):
 
 @dataclass(frozen=True, slots=True)
 class AskAnswered(OfRun):
-    """A reply is on disk."""
+    """The model's reply to a call is on disk."""
 
     key: str
     reply: ReplyDigest

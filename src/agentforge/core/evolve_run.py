@@ -224,8 +224,7 @@ def _closed(state: State, event: StepClosed) -> State:
 
 
 def _digest(item: ActionDigest) -> str:
-    done = f"{item.name} {item.target}".strip()
-    return done if item.ok else f"{done} ({item.mistake or 'failed'})"
+    return item.label if item.ok else f"{item.label} ({item.mistake or 'failed'})"
 
 
 # ------------------------------------------------------------------ calls

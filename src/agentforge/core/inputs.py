@@ -43,7 +43,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Outcome of `Prepare`."""
+    """Outcome of `Prepare`: the worktree is ready."""
 
     tree: str
     notices: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class BaselineReady:
-    """Outcome of `TakeBaseline`."""
+    """Outcome of `TakeBaseline`: every configured check has run on the base."""
 
     baseline: Baseline
 
@@ -69,7 +69,7 @@ class BaselineFailed:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """Outcome of `Assemble`."""
+    """Outcome of `Assemble`: the context of the step is in the pack."""
 
     ref: str
     tokens: int
@@ -133,7 +133,7 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """Outcome of `Pause`."""
+    """Outcome of `Pause`: the wait before the next try is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class ActionLeaving:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """Outcome of `Act`."""
+    """Outcome of `Act`: what each action of the reply came to, and the tree after them."""
 
     ref: str
     tree: str
@@ -163,7 +163,7 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class CheckRan:
-    """Outcome of `Check`."""
+    """Outcome of `Check`: what the checks after an edit found."""
 
     check: CheckDigest
     ref: str
@@ -171,7 +171,7 @@ class CheckRan:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Outcome of `Judge`."""
+    """Outcome of `Judge`: the verdict of one gate, with its reasons and its record."""
 
     gate: GateName
     status: GateStatus
@@ -182,7 +182,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class CommitMade:
-    """Outcome of `Commit`."""
+    """Outcome of `Commit`: the stage's result is on the task's branch."""
 
     tree: str
     commit: str
@@ -199,7 +199,7 @@ class CommitMade:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMade:
-    """Outcome of `Deliver`."""
+    """Outcome of `Deliver`: branch and evidence are in place."""
 
     branch: str
     commit: str
@@ -220,7 +220,7 @@ class OwedAgain:
     """An effect is owed whose outcome is on record: a rule is broken, and performing it would never end."""
 
     key: str
-    """Of the effect."""
+    """The key of the effect that is owed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ Outcome: TypeAlias = (
 """What an effect ends in."""
 
 Message: TypeAlias = Resolution | Resume | Abort
-"""What a person says."""
+"""What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving
 """What an effect under way puts on record before it goes on."""

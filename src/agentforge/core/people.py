@@ -115,7 +115,7 @@ def _what_to_tell(escalation: Escalation, answer: str) -> tuple[str, ...]:
         return (
             (
                 f"A person allowed this call of {call.tool}. Send the same call again, "
-                f"unchanged:\n{_shown(escalation.question.text)}"
+                f"unchanged:\n{_shortened(escalation.question.text)}"
             ),
         )
     words = "" if answer.strip().lower() == "deny" else f" They said: {answer}"
@@ -126,7 +126,7 @@ def _what_to_tell(escalation: Escalation, answer: str) -> tuple[str, ...]:
     )
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     """The question as far as a role needs it: it made the call itself."""
     half = TOLD_CHARS // 2
     return (

@@ -125,7 +125,7 @@ class Product:
 
     @property
     def part(self) -> Part | None:
-        """What it is to the work."""
+        """The part of the work that it is; None if it is none that the engine knows."""
         return part_of(self.contract, self.declared)
 
 
@@ -149,7 +149,7 @@ class Rise:
     lines: int = 0
     """More changed lines than this, tests aside."""
     blocks: int = 0
-    """So many blocking reviews."""
+    """After so many blocking reviews; 0: never for this reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Stage:
 
     @property
     def commit_verb(self) -> str:
-        """How its commit's message begins."""
+        """The first words of the message of its commit."""
         return self.commits_as or _VERBS_BEFORE.get(self.name) or self.name.capitalize()
 
     def makes(self, part: Part) -> bool:
@@ -229,7 +229,7 @@ class Stage:
 
 
 REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 12_000, 4000, 6
-"""What a reading takes."""
+"""Tokens of context, tokens of output and steps that a reviewer has."""
 
 ARBITER = "arbiter"
 
@@ -252,7 +252,7 @@ class Pipeline:
     """False: no role of this task may change anything, by any tool."""
 
     def index(self, name: str) -> int:
-        """The position of a stage by name."""
+        """The position of the stage of this name, from 0."""
         return next(position for position, stage in enumerate(self.stages) if stage.name == name)
 
     def contract_for(self, part: Part) -> str | None:
@@ -261,7 +261,7 @@ class Pipeline:
         return next((product.contract for product in products if product.part == part), None)
 
     def stage(self, name: str) -> Stage:
-        """A stage by name."""
+        """The stage of this name, which is one of the pipeline."""
         return self.stages[self.index(name)]
 
 

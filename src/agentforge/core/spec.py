@@ -30,7 +30,7 @@ class TaskSpec:
     price: Price | None = None
     """What a call may cost, where a tier is not named in `prices`."""
     triage: tuple[str, ...] = ()
-    """Why this lane."""
+    """Why the task runs in this lane, a reason each."""
     higher: tuple[Pipeline, ...] = ()
     """The lanes it may rise to."""
     prices: tuple[TierPrice, ...] = ()

@@ -20,7 +20,7 @@ from agentforge.core.values import (
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A stage that passed."""
+    """A stage that has passed its gates, with what it made."""
 
     stage: str
     tree: str
@@ -91,7 +91,7 @@ class State(TaskSpec):
     findings: tuple[str, ...] = ()
     """What the last review that blocked asks for; none once the work is accepted."""
     blocks: int = 0
-    """Blocking reviews."""
+    """How many reviews have blocked the task so far."""
     reverts: tuple[str, ...] = ()
     """What was undone, and why."""
     facts: tuple[str, ...] = ()
@@ -250,5 +250,5 @@ class RunView(State):
 
     @property
     def tier(self) -> Tier:
-        """What kind of model it asks."""
+        """The tier of models that the run asks."""
         return self.tier_of(self.run)

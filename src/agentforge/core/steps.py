@@ -82,7 +82,7 @@ def _undo(own: RunDecisions, check: CheckDigest) -> str:
     run, why = own.run, check.summary
     own.tell(Reverted(own.id, run.good_tree or run.entry_tree, (why, *check.failures)))
     told = (f"Your edit made something worse and was undone: {why}.", *check.failures)
-    tried = tuple(f"{item.name} {item.target}: undone, {why}" for item in run.results if item.ok)
+    tried = tuple(f"{item.label}: undone, {why}" for item in run.results if item.ok)
     own.close("reverted", told, tried)
     return next_step(own, "the edit made something worse and was undone")
 
@@ -91,11 +91,11 @@ def _undo(own: RunDecisions, check: CheckDigest) -> str:
 
 
 def _close(own: RunDecisions, question: Question | None) -> str:  # one way out per end of a step
-    """The transition: what the step ended in."""
+    """Ends the step, and decides what follows from the signal and the results."""
     run, reply = own.run, own.run.reply
     failed = [item for item in run.results if not item.ok and item.mistake not in NOT_DONE]
-    tried = tuple(f"{item.name} {item.target}: {item.text.partition(chr(10))[0]}" for item in failed)
-    wrong = tuple(f"{item.name} {item.target}: {item.text}".replace("  ", " ") for item in failed)
+    tried = tuple(f"{item.label}: {item.text.partition(chr(10))[0]}" for item in failed)
+    wrong = tuple(f"{item.label}: {item.text}" for item in failed)
     feedback = (reply.mistake, *wrong) if reply.mistake else wrong
     mistake = bool(reply.mistake) or not any(item.ok or item.mistake == UNKNOWN for item in run.results)
 

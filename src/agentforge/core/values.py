@@ -53,7 +53,7 @@ CheckStatus = Literal["passed", "failed", "not_run"]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars per million tokens."""
+    """What a model charges, in micro-dollars per million tokens."""
 
     input: int
     output: int
@@ -83,7 +83,7 @@ class Amount:
     micro_usd: int = 0
 
     def plus(self, other: "Amount") -> "Amount":
-        """The sum."""
+        """This and another amount together."""
         return Amount(self.calls + other.calls, self.tokens + other.tokens, self.micro_usd + other.micro_usd)
 
 
@@ -96,7 +96,7 @@ class Budget:
     micro_usd: int | None = None
 
     def times(self, factor: int) -> "Budget":
-        """So many times as much."""
+        """The cap multiplied by `factor`, for a person who gives more."""
         return Budget(
             self.calls * factor,
             self.tokens * factor,
@@ -163,6 +163,11 @@ class ActionDigest:
     target: str = ""
     mistake: str = ""
     text: str = ""
+
+    @property
+    def label(self) -> str:
+        """What was called, and on what if that is known: how the action is named in feedback."""
+        return f"{self.name} {self.target}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

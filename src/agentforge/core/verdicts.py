@@ -25,7 +25,7 @@ from agentforge.core.values import GateStatus, Question
 
 
 def judged(own: RunDecisions, given: Judged) -> str:
-    """A gate has spoken."""
+    """Records a gate's verdict, and goes on, back to work, or to an arbiter."""
     status = _status(own, given)
     own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals))
     if status == "passed":

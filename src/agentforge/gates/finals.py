@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from agentforge.catalog.contracts import Contract, problems
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
-from agentforge.gates.court import objects
+from agentforge.gates.documents import objects
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
-from agentforge.gates.superseded import told
+from agentforge.gates.superseded import superseded_lines
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
@@ -319,7 +319,9 @@ def _files(facts: Facts) -> list[Json]:
 def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     """What a person should know before merging."""
     points = [f"assumed: {line}" for line in _texts(finals.get("questions", {}).get("assumptions"))]
-    points += [f"old test given up: {line}" for line in told(facts.records["green"].get("superseded"))]
+    points += [
+        f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
+    ]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks

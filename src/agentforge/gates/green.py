@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Court, Verdict, result_of
 from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
 from agentforge.languages.values import CheckRun
 
@@ -19,7 +20,7 @@ MAX_REASONS = 10
 
 @dataclass(frozen=True, slots=True)
 class GreenCase:
-    """What is to be judged."""
+    """What the GREEN gate compares: trees, the proof of RED, and measurements before and after the work."""
 
     base_tree: str
     tree: str
@@ -37,36 +38,36 @@ class GreenCase:
     """Findings count wherever they were before, and what is not configured has not passed."""
 
 
-def judge_green(court: Court, case: GreenCase) -> Verdict:
+def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, one with the base's own tests on the new code, and more runs only of
     what looks worse.
     """
-    git = court.workspace.git
+    git = runner.workspace.git
     red_tree = str(case.red["red_tree"])
     reasons = [
-        *_broken_lock(court, case),
-        *shadowing(court, case.base_tree, case.tree, case.request),
-        *weakened_tests(court, case.base_tree, case.tree, case.suite, case.baseline.results),
-        *_changed_settings(court, case, red_tree),
+        *_broken_lock(runner, case),
+        *shadowing(runner, case.base_tree, case.tree, case.request),
+        *weakened_tests(runner, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *_changed_settings(runner, case, red_tree),
     ]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
-    run = court.run(case.tree)
+    run = runner.run(case.tree)
     if run.status != "ran":
-        return Verdict("not_run", (run.reason,), {"runs": list(court.runs)})
+        return Verdict("not_run", (run.reason,), {"runs": list(runner.runs)})
     if patched := sorted(set(run.patched) - set(case.baseline.patched)):
         reason = (
-            f"the code under test replaces parts of {court.language.tests.RUNNER} "
+            f"the code under test replaces parts of {runner.language.tests.RUNNER} "
             f"({', '.join(patched[:3])}), so its outcomes prove nothing"
         )
-        return Verdict("not_run", (reason,), {"runs": list(court.runs)})
+        return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
-    if elsewhere := court.language.runs.foreign(run, court.workspace.verdict, court.env.source, changed):
+    if elsewhere := runner.language.runs.foreign(run, runner.workspace.verdict, runner.env.source, changed):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
-        return Verdict("not_run", (reason,), {"runs": list(court.runs)})
+        return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
 
-    if joined := _joined(court, case, run):
-        return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(court.runs)})
+    if joined := _joined(runner, case, run):
+        return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(runner.runs)})
     tests = case.red["tests"]
     assert isinstance(tests, dict)
     failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
@@ -76,23 +77,23 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         for item in compare(case.baseline, run, case.flaky, superseded_ids(case.suite))
         if item.id not in failing
     ]
-    real, flaky = _settle(court, case, regressions, case.tree)
+    real, flaky = _settle(runner, case, regressions, case.tree)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     reasons += unsettled(run, case.suite)
-    old_tests = tree_with_old_tests(court, case.base_tree, case.tree)
+    old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
     if not reasons and old_tests != case.tree and _has_good(case.baseline):
-        again = court.run(old_tests)
+        again = runner.run(old_tests)
         if again.status != "ran":
             reason = f"the tests of the base did not run on the new code: {again.reason}"
-            return Verdict("not_run", (reason,), {"runs": list(court.runs)})
-        broken, unstable = _broken_by_new_code(court, case, again, flaky, old_tests)
+            return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
+        broken, unstable = _broken_by_new_code(runner, case, again, flaky, old_tests)
         real, flaky = [*real, *broken], flaky | unstable
         reasons += [
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
             for item in broken
         ]
     if (gap := _unchecked(case)) is not None:
-        return Verdict(gap.status, gap.reasons, {"runs": list(court.runs)})
+        return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
     types = worse(CheckRun("ran") if case.strict else case.types_before, case.types_after)
     missing = _not_run(case)
@@ -113,7 +114,7 @@ def judge_green(court: Court, case: GreenCase) -> Verdict:
         "baseline_failing": sum(
             1 for result in case.baseline.results.values() if result.outcome not in (*GOOD, "skipped")
         ),
-        "runs": list(court.runs),
+        "runs": list(runner.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
 
@@ -125,12 +126,12 @@ def _holds(run: TestRun, identity: str, entry: Json) -> bool:
     return outcome == "passed" or (outcome in GOOD and outcome == in_red.get("outcome"))
 
 
-def _joined(court: Court, case: GreenCase, run: TestRun) -> list[str]:
+def _joined(runner: PristineRunner, case: GreenCase, run: TestRun) -> list[str]:
     """What changed since RED, is no plugin on the base, and is one now: it can change any outcome."""
-    changes = court.workspace.git.diff_names(str(case.red["red_tree"]), case.tree)
+    changes = runner.workspace.git.diff_names(str(case.red["red_tree"]), case.tree)
     changed = {change.path for change in changes}
     return [
-        f"{court.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change "
+        f"{runner.language.tests.RUNNER} loads `{path}` as a plugin of its own, which can change "
         "outcomes; take back "
         "what makes it one"
         for path in run.plugins
@@ -143,16 +144,16 @@ def _has_good(run: TestRun) -> bool:
 
 
 def _broken_by_new_code(
-    court: Court, case: GreenCase, run: TestRun, flaky: frozenset[str], tree: str
+    runner: PristineRunner, case: GreenCase, run: TestRun, flaky: frozenset[str], tree: str
 ) -> tuple[list[Regression], frozenset[str]]:
     """What the base's own tests say of the new code, but for those that were given up."""
     return _settle(
-        court, case, compare(case.baseline, run, case.flaky | flaky, superseded_ids(case.suite)), tree
+        runner, case, compare(case.baseline, run, case.flaky | flaky, superseded_ids(case.suite)), tree
     )
 
 
 def _settle(
-    court: Court, case: GreenCase, regressions: list[Regression], tree: str
+    runner: PristineRunner, case: GreenCase, regressions: list[Regression], tree: str
 ) -> tuple[list[Regression], frozenset[str]]:
     """A failure that is not in the baseline is run three times on both trees; what differs counts for
     nobody.
@@ -160,8 +161,8 @@ def _settle(
     if not regressions:
         return [], frozenset()
     ids = [item.id for item in regressions]
-    now = rerun_flaky(lambda wanted: court.run(tree, wanted), ids, times=3)
-    before = rerun_flaky(lambda wanted: court.run(case.base_tree, wanted), ids, times=3)
+    now = rerun_flaky(lambda wanted: runner.run(tree, wanted), ids, times=3)
+    before = rerun_flaky(lambda wanted: runner.run(case.base_tree, wanted), ids, times=3)
     flaky = now | before
     return [item for item in regressions if item.id not in flaky], flaky
 
@@ -182,22 +183,22 @@ def _unchecked(case: GreenCase) -> Verdict | None:
     return Verdict("failed", missing, {}) if case.strict and missing else None
 
 
-def _broken_lock(court: Court, case: GreenCase) -> list[str]:
+def _broken_lock(runner: PristineRunner, case: GreenCase) -> list[str]:
     locked = case.red["locked"]
     assert isinstance(locked, dict)
-    there = {entry.path: [entry.mode, entry.oid] for entry in court.workspace.git.ls_tree(case.tree)}
+    there = {entry.path: [entry.mode, entry.oid] for entry in runner.workspace.git.ls_tree(case.tree)}
     return [
         f"`{path}` is locked since RED and was {'changed' if path in there else 'deleted'}"
         for path, entry in locked.items()
-        if there.get(path) != entry and path.rpartition("/")[2] not in court.language.tests.SETTINGS
+        if there.get(path) != entry and path.rpartition("/")[2] not in runner.language.tests.SETTINGS
     ]
 
 
-def _changed_settings(court: Court, case: GreenCase, red_tree: str) -> list[str]:
+def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) -> list[str]:
     """Whole files where they are about tests alone; of files that say more, only the part that the runner
     reads.
     """
-    git, tests = court.workspace.git, court.language.tests
+    git, tests = runner.workspace.git, runner.language.tests
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"
         for change in git.diff_names(red_tree, case.tree)

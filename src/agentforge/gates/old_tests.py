@@ -2,25 +2,25 @@
 task's, on the new code. What passed on the base must pass there, unless it was given up by its exact id.
 """
 
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 
 
-def tree_with_old_tests(court: Court, base: str, tree: str) -> str:
+def tree_with_old_tests(runner: PristineRunner, base: str, tree: str) -> str:
     """`tree` with everything about tests as it is in `base`; `tree` itself if it changes nothing of that."""
-    git, tests = court.workspace.git, court.language.tests
+    git, tests = runner.workspace.git, runner.language.tests
     before = {entry.path: (entry.mode, entry.oid) for entry in git.ls_tree(base)}
     taken_back = {
         change.path: before.get(change.path)
         for change in git.diff_names(base, tree)
-        if court.is_test(change.path)
+        if runner.is_test(change.path)
         or change.path.rpartition("/")[2] in tests.SETTINGS
-        or (change.path in tests.SECTIONS and _settings_differ(court, base, tree, change.path))
+        or (change.path in tests.SECTIONS and _settings_differ(runner, base, tree, change.path))
     }
     return git.overlay_tree(tree, taken_back) if taken_back else tree
 
 
-def _settings_differ(court: Court, base: str, tree: str, path: str) -> bool:
+def _settings_differ(runner: PristineRunner, base: str, tree: str, path: str) -> bool:
     """Whether the part of a file that the test runner reads differs: the rest may have to change."""
-    git, read = court.workspace.git, court.language.tests.SECTIONS[path]
+    git, read = runner.workspace.git, runner.language.tests.SECTIONS[path]
     then, now = ((git.read_blob(each, path) or b"").decode("utf-8", "replace") for each in (base, tree))
     return read(then) != read(now)

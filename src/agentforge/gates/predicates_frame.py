@@ -85,7 +85,7 @@ def all_questions_addressed(subject: Subject) -> list[str]:
         for item, text in questions
         if not answers_to(subject.artifact, item)
         and not any(fold(text) in line for line in told)
-        and not _told(subject, text)
+        and not _was_answered(subject, text)
     ]
 
 
@@ -121,14 +121,14 @@ def blocking_ambiguities_answered(subject: Subject) -> list[str]:
         f'"{cut(str(question))}" is still blocking; escalate it, or answer it from the repository under '
         "questions"
         for question in parts(subject.artifact, "blocking")
-        if not _told(subject, str(question))
+        if not _was_answered(subject, str(question))
     ]
     if (intake := subject.inputs.get("request")) is None:
         return [*wrong, subject.missing("request")]
     for ambiguity in _blocking(intake):
         text = str(ambiguity.get("question"))
         answers = answers_to(subject.artifact, ambiguity)
-        if not answers and not _told(subject, text):
+        if not answers and not _was_answered(subject, text):
             wrong.append(
                 f'the blocking ambiguity "{cut(text)}" has no entry in questions; answer or escalate it'
             )
@@ -145,7 +145,7 @@ def unanswered(subject: Subject) -> list[str]:
         if answers and not _settled(subject, text, answers):
             found.append(text)
     distinct = {fold(text): text for text in reversed(found)}
-    return [text for text in reversed(distinct.values()) if not _told(subject, text)]
+    return [text for text in reversed(distinct.values()) if not _was_answered(subject, text)]
 
 
 def answers_to(artifact: Artifact, ambiguity: Artifact) -> list[Artifact]:
@@ -176,11 +176,13 @@ def _settled(subject: Subject, text: str, answers: list[Artifact]) -> bool:
     # `resolved_by` is the engine's to write; `source` is only what the role says.
     sure = any(item.get("resolved_by") or item.get("confidence", 0) >= SURE for item in answers)
     return (
-        sure or _told(subject, text) or any(_told(subject, str(item.get("question", ""))) for item in answers)
+        sure
+        or _was_answered(subject, text)
+        or any(_was_answered(subject, str(item.get("question", ""))) for item in answers)
     )
 
 
-def _told(subject: Subject, question: str) -> bool:
+def _was_answered(subject: Subject, question: str) -> bool:
     return any(asked_of(asked, question) for asked in subject.answered)
 
 

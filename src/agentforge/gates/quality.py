@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Court, Verdict
 from agentforge.gates.coverage import Covered, added_lines, covered, uncovered
+from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.ratchets import LIMIT, NOT_CONFIGURED, worse_complexity
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touching, worse_duplicates
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import complexity, statements
@@ -26,7 +27,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class QualityCase:
-    """What is to be judged."""
+    """The trees that the quality gate compares, and how strictly."""
 
     base_tree: str
     entry_tree: str
@@ -36,9 +37,9 @@ class QualityCase:
     """The limits hold for all of the touched files, and what is not configured has not passed."""
 
 
-def judge_quality(court: Court, case: QualityCase) -> Verdict:
+def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     """Complexity and copies are computed; coverage runs the suite, where the project has the tool."""
-    paths = _changed(court, case)
+    paths = _changed(runner, case)
     if not paths:
         return Verdict(
             "passed",
@@ -51,13 +52,13 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
                 "not_configured": [],
             },
         )
-    place = court.workspace.pristine(case.tree, court.base_commit)
-    lay_generated(court.env, place)
-    now = _texts(court, case.tree, paths)
-    before = [_texts(court, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
+    place = runner.workspace.pristine(case.tree, runner.base_commit)
+    lay_generated(runner.env, place)
+    now = _texts(runner, case.tree, paths)
+    before = [_texts(runner, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
     knotty, highest = _knotty(before, now, strict=case.strict)
-    copied, lines = _copied(court, place, before, now, strict=case.strict)
-    run, part = _measured(court, case, place, now)
+    copied, lines = _copied(runner, place, before, now, strict=case.strict)
+    run, part = _measured(runner, case, place, now)
     untested = (
         uncovered(part, of="these files" if case.strict else "the changed lines")
         if run.status == "ran"
@@ -86,17 +87,17 @@ def judge_quality(court: Court, case: QualityCase) -> Verdict:
     return Verdict("passed", (), record)
 
 
-def _changed(court: Court, case: QualityCase) -> list[str]:
+def _changed(runner: PristineRunner, case: QualityCase) -> list[str]:
     """The source files of this change, gone ones too; tests and generated files are judged by nobody here."""
-    changes = court.workspace.git.diff_names(case.base_tree, case.tree) + court.workspace.git.diff_names(
+    changes = runner.workspace.git.diff_names(case.base_tree, case.tree) + runner.workspace.git.diff_names(
         case.entry_tree, case.tree
     )
     paths = sorted({change.path for change in changes if is_source(change.path)})
-    return [path for path in paths if not court.is_test(path) and path not in court.env.generated]
+    return [path for path in paths if not runner.is_test(path) and path not in runner.env.generated]
 
 
-def _texts(court: Court, tree: str, paths: list[str]) -> dict[str, str]:
-    found = {path: court.workspace.git.read_blob(tree, path) for path in paths}
+def _texts(runner: PristineRunner, tree: str, paths: list[str]) -> dict[str, str]:
+    found = {path: runner.workspace.git.read_blob(tree, path) for path in paths}
     return {path: decode(data, path) for path, data in found.items() if data is not None}
 
 
@@ -120,11 +121,11 @@ def _numbers(texts: Texts) -> dict[str, int]:
 
 
 def _copied(
-    court: Court, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool
+    runner: PristineRunner, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool
 ) -> tuple[list[str], int]:
     """Blocks written twice that are new, and how many lines they are with the old ones."""
     touched = {path for texts in (*before, now) for path in texts}
-    rest = _untouched(court, place, touched)
+    rest = _untouched(runner, place, touched)
     after = duplicates({**rest, **now})
     mine = touching(after, touched)
     lines = sum(item.lines for item in mine)
@@ -136,7 +137,7 @@ def _copied(
     ), lines
 
 
-def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
+def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[str, str]:
     """The project's other source files; a copy of one of them is a copy."""
     paths = [
         path.relative_to(place).as_posix()
@@ -147,26 +148,28 @@ def _untouched(court: Court, place: Path, touched: set[str]) -> dict[str, str]:
     mine = [
         path
         for path in paths
-        if path not in touched and not court.is_test(path) and path not in court.env.generated
+        if path not in touched and not runner.is_test(path) and path not in runner.env.generated
     ]
     return (
         {path: decode((place / path).read_bytes(), path) for path in mine} if len(mine) <= MAX_FILES else {}
     )
 
 
-def _measured(court: Court, case: QualityCase, place: Path, now: Texts) -> tuple[CoverageRun, Covered]:
-    git = court.workspace.git
+def _measured(
+    runner: PristineRunner, case: QualityCase, place: Path, now: Texts
+) -> tuple[CoverageRun, Covered]:
+    git = runner.workspace.git
     changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
     if not now:
         return CoverageRun("ran", "no line to run"), Covered(0, 0, {})
-    run = court.language.runs.measure(
-        court.sandbox,
-        court.env,
+    run = runner.language.runs.measure(
+        runner.sandbox,
+        runner.env,
         place,
         sorted(now),
-        command=court.command,
-        scratch=court.scratch,
-        timeout_s=court.timeout_s,
+        command=runner.command,
+        scratch=runner.scratch,
+        timeout_s=runner.timeout_s,
     )
     lines = {path: statements(text, path) for path, text in now.items()}
     return run, covered(run, lines, None if case.strict else changed)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Court, Verdict, objects, result_of, texts
+from agentforge.gates.documents import objects, texts
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
@@ -21,7 +23,7 @@ MAX_REASONS = 10
 
 @dataclass(frozen=True, slots=True)
 class RedCase:
-    """What is to be proved."""
+    """What the RED gate judges: the tests that were written, and the tree they were written on."""
 
     entry_tree: str
     tree: str
@@ -36,7 +38,7 @@ class RedCase:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A test that the suite names."""
+    """A test that the role says it has written."""
 
     path: str
     name: str
@@ -44,37 +46,37 @@ class Declared:
     requirement: str
 
 
-def prove_red(court: Court, case: RedCase) -> Verdict:
+def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     """Runs the suite on the base with nothing but its tests added."""
-    git = court.workspace.git
+    git = runner.workspace.git
     changed = git.diff_names(case.entry_tree, case.tree)
-    outside = [change.path for change in changed if not court.is_test(change.path)]
+    outside = [change.path for change in changed if not runner.is_test(change.path)]
     if outside and not case.same_author:
         return _fail(
-            [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], court
+            [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], runner
         )
-    if taken := shadowing(court, case.entry_tree, case.tree, case.request):
-        return _fail(taken, court)
-    red_tree = _tests_only(court, case) if outside else case.tree
-    if wrong := _given_up(court, case, red_tree):
-        return _fail(wrong, court)
+    if taken := shadowing(runner, case.entry_tree, case.tree, case.request):
+        return _fail(taken, runner)
+    red_tree = _tests_only(runner, case) if outside else case.tree
+    if wrong := _given_up(runner, case, red_tree):
+        return _fail(wrong, runner)
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
     if missing := sorted({test.path for test in declared} - set(entries)):
-        return _fail([f"`{path}` is not there" for path in missing], court)
-    if stray := sorted({test.path for test in declared if not court.is_test(test.path)}):
-        return _fail([f"`{path}` is not among the tests of this repository" for path in stray], court)
+        return _fail([f"`{path}` is not there" for path in missing], runner)
+    if stray := sorted({test.path for test in declared if not runner.is_test(test.path)}):
+        return _fail([f"`{path}` is not among the tests of this repository" for path in stray], runner)
 
     files = sorted({test.path for test in declared})
-    runs = [court.run(red_tree, files)]
+    runs = [runner.run(red_tree, files)]
     if runs[0].status != "ran":
-        return Verdict("not_run", (runs[0].reason,), {"runs": list(court.runs)})
+        return Verdict("not_run", (runs[0].reason,), {"runs": list(runner.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
     proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
     if reasons:
-        return _fail(reasons, court)
-    runs += [court.run(red_tree, files) for _ in range(RUNS - 1)]
+        return _fail(reasons, runner)
+    runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
     reasons = [
         f"{identity}: {result_of(runs[0], identity).outcome} in one run, "
         f"{result_of(run, identity).outcome} in another"
@@ -83,7 +85,7 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
         if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
     ]
     if reasons:
-        return _fail(["A test that differs between runs proves nothing:", *reasons], court)
+        return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     return Verdict(
@@ -94,18 +96,18 @@ def prove_red(court: Court, case: RedCase) -> Verdict:
             "same_author": case.same_author,
             "tests": proof,
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
-            "runs": list(court.runs),
+            "runs": list(runner.runs),
         },
     )
 
 
-def _given_up(court: Court, case: RedCase, red_tree: str) -> list[str]:
+def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]:
     """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
-    base = court.workspace.git.tree_of(court.base_commit)
+    base = runner.workspace.git.tree_of(runner.base_commit)
     return (
         unknown_ids(case.suite, case.old)
-        or weakened_tests(court, base, red_tree, case.suite, case.old)
-        or untouched(court, base, red_tree, case.suite)
+        or weakened_tests(runner, base, red_tree, case.suite, case.old)
+        or untouched(runner, base, red_tree, case.suite)
     )
 
 
@@ -132,10 +134,10 @@ def _bare(name: str) -> str:
     )
 
 
-def _tests_only(court: Court, case: RedCase) -> str:
-    git = court.workspace.git
+def _tests_only(runner: PristineRunner, case: RedCase) -> str:
+    git = runner.workspace.git
     wanted = {
-        change.path for change in git.diff_names(case.entry_tree, case.tree) if court.is_test(change.path)
+        change.path for change in git.diff_names(case.entry_tree, case.tree) if runner.is_test(change.path)
     }
     there = {entry.path: (entry.mode, entry.oid) for entry in git.ls_tree(case.tree) if entry.path in wanted}
     return git.overlay_tree(case.entry_tree, {path: there.get(path) for path in wanted})
@@ -231,5 +233,5 @@ def names_test(identity: str, test: Declared) -> bool:
     return inside == test.name or inside.rpartition("::")[2] == test.name
 
 
-def _fail(reasons: list[str], court: Court) -> Verdict:
-    return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": list(court.runs)})
+def _fail(reasons: list[str], runner: PristineRunner) -> Verdict:
+    return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": list(runner.runs)})

@@ -4,49 +4,58 @@ from collections.abc import Mapping
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
-from agentforge.gates.court import Verdict, objects
+from agentforge.gates.documents import objects
+from agentforge.gates.verdict import Verdict
 
 Document = Mapping[str, Json]
 
 
-def judge_panel(mode: ReviewMode, seats: Mapping[str, Document], arbiter: Document | None = None) -> Verdict:
+def judge_panel(
+    mode: ReviewMode, reviews: Mapping[str, Document], arbiter: Document | None = None
+) -> Verdict:
     """All approve, and it passes; all block, and it is blocked; where they differ the arbiter decides, once
     there is one.
     """
-    if not seats:
+    if not reviews:
         return Verdict("not_run", ("nobody has reviewed it",), {})
-    blockers = [seat for seat, document in seats.items() if _blocks(document)]
-    everybody = {**seats, **({"arbiter": arbiter} if arbiter is not None else {})}
-    split = 0 < len(blockers) < len(seats)
+    blockers = [reviewer for reviewer, document in reviews.items() if _blocks(document)]
+    everybody = {**reviews, **({"arbiter": arbiter} if arbiter is not None else {})}
+    split = 0 < len(blockers) < len(reviews)
     decided = arbiter if split else None
     blocked = _blocks(decided) if decided is not None else bool(blockers)
     # Where a panel only advises, what would have blocked is advice.
     advisory = (
-        [line for seat, document in seats.items() for line in blocking_lines(seat, document)]
+        [line for reviewer, document in reviews.items() for line in blocking_lines(reviewer, document)]
         if mode == "advisory"
         else []
     )
-    advisory += [line for seat, document in everybody.items() for line in advisory_lines(seat, document)]
+    advisory += [
+        line for reviewer, document in everybody.items() for line in advisory_lines(reviewer, document)
+    ]
     record: dict[str, Json] = {
         "mode": mode,
-        "verdicts": {seat: document.get("verdict") for seat, document in seats.items()},
-        "summaries": {seat: document.get("summary", "") for seat, document in everybody.items()},
-        "findings": {seat: [*findings(document)] for seat, document in everybody.items()},
+        "verdicts": {reviewer: document.get("verdict") for reviewer, document in reviews.items()},
+        "summaries": {reviewer: document.get("summary", "") for reviewer, document in everybody.items()},
+        "findings": {reviewer: [*findings(document)] for reviewer, document in everybody.items()},
         "advisory": [*advisory],
         "arbiter": decided.get("verdict") if decided is not None else None,
-        "dissent": [*_dissent(seats, blocked=blocked)] if decided is not None and mode == "blocking" else [],
+        "dissent": [*_dissent(reviews, blocked=blocked)]
+        if decided is not None and mode == "blocking"
+        else [],
     }
     if mode == "advisory":
         return Verdict("passed", (), record)
     reasons = tuple(
         dict.fromkeys(
-            line for seat, document in reversed(everybody.items()) for line in blocking_lines(seat, document)
+            line
+            for reviewer, document in reversed(everybody.items())
+            for line in blocking_lines(reviewer, document)
         )
     )
     if split and decided is None:
         approve = [
-            f"{seat} approves: {document.get('summary', '')}"
-            for seat, document in seats.items()
+            f"{reviewer} approves: {document.get('summary', '')}"
+            for reviewer, document in reviews.items()
             if not _blocks(document)
         ]
         return Verdict("split", (*reasons, *approve), record)
@@ -75,38 +84,40 @@ def findings(document: Document) -> list[dict[str, Json]]:
     return found + [{**item, "blocking": False} for item in objects(document, "advisory_issues")]
 
 
-def blocking_lines(seat: str, document: Document) -> list[str]:
+def blocking_lines(reviewer: str, document: Document) -> list[str]:
     """What must change, a line each; a block without a finding is its summary."""
     if not _blocks(document):
         return []
     lines = [
-        f"{_head(seat, item)} Remedy: {item.get('remediation') or 'see the finding'}"
+        f"{_head(reviewer, item)} Remedy: {item.get('remediation') or 'see the finding'}"
         for item in findings(document)
         if item.get("blocking")
     ]
-    return lines or [f"{seat}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
+    return lines or [f"{reviewer}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
 
 
-def advisory_lines(seat: str, document: Document) -> list[str]:
+def advisory_lines(reviewer: str, document: Document) -> list[str]:
     """What is worth knowing and blocks nothing."""
-    return [_head(seat, item) for item in findings(document) if not item.get("blocking")]
+    return [_head(reviewer, item) for item in findings(document) if not item.get("blocking")]
 
 
-def _head(seat: str, item: Mapping[str, Json]) -> str:
-    who = f"{item.get('id')} ({seat})" if seat else str(item.get("id"))
+def _head(reviewer: str, item: Mapping[str, Json]) -> str:
+    who = f"{item.get('id')} ({reviewer})" if reviewer else str(item.get("id"))
     return f"{who}: {item.get('description')}"
 
 
-def _dissent(seats: Mapping[str, Document], *, blocked: bool) -> list[str]:
+def _dissent(reviews: Mapping[str, Document], *, blocked: bool) -> list[str]:
     """Who was overruled, a line for each of their findings."""
     lines = []
-    for seat, document in seats.items():
+    for reviewer, document in reviews.items():
         if _blocks(document) == blocked:
             continue
         if blocked:
-            lines.append(f"{seat} approved and was overruled: {document.get('summary', '')}")
+            lines.append(f"{reviewer} approved and was overruled: {document.get('summary', '')}")
         else:
-            lines += [f"{seat} blocked and was overruled: {line}" for line in blocking_lines(seat, document)]
+            lines += [
+                f"{reviewer} blocked and was overruled: {line}" for line in blocking_lines(reviewer, document)
+            ]
     return lines
 
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-from agentforge.gates.court import Court
+from agentforge.gates.pristine import PristineRunner
 
 
-def shadowing(court: Court, before: str, after: str, request: str) -> list[str]:
+def shadowing(runner: PristineRunner, before: str, after: str, request: str) -> list[str]:
     """What a change adds or rewrites that would be loaded instead of something else, unless the request names
     the file.
     """
-    git = court.workspace.git
+    git = runner.workspace.git
     written = sorted(change.path for change in git.diff_names(before, after) if change.status != "D")
     if not written:
         return []
@@ -18,7 +18,7 @@ def shadowing(court: Court, before: str, after: str, request: str) -> list[str]:
     return [
         f"`{found.path}` would be imported in the place of {found.instead_of}; remove it, or give it another "
         "name (such a file is taken only if the request names it)"
-        for found in court.language.tests.shadows(written, old, new, court.env)
+        for found in runner.language.tests.shadows(written, old, new, runner.env)
         if not _is_named(found.names, request)
     ]
 

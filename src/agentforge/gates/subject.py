@@ -22,7 +22,7 @@ class Subject:
 
     artifact: Artifact
     part: Part | None
-    """What it is to the work."""
+    """The part that the artifact plays in the work."""
     inputs: Mapping[Part, Artifact] = field(default_factory=dict)
     """By part: earlier artifacts, and those of the same stage that are already submitted."""
     request: str = ""
@@ -50,12 +50,12 @@ def parts(value: Artifact, key: str) -> list[Any]:
 
 
 def name_of(part: Artifact) -> str:
-    """Its id."""
+    """The id of a part of an artifact, for a message."""
     return str(part.get("id", "one without an id"))
 
 
 def names_of(items: list[Artifact]) -> str:
-    """Their ids, the first few."""
+    """The ids of the first few parts, for a message."""
     return ", ".join(name_of(part) for part in items[:MAX_NAMED])
 
 
@@ -65,5 +65,5 @@ def fold(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """Text as it is quoted."""
+    """Text short enough to be quoted in a message."""
     return text if len(text) <= 90 else f"{text[:87]}…"

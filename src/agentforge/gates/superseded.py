@@ -8,7 +8,8 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 
 from agentforge.core.reply import Json
-from agentforge.gates.court import Court, objects, result_of
+from agentforge.gates.documents import objects
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.languages.outcomes import TestRun, covering
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import asserts, source_of_test, weakened
@@ -36,14 +37,14 @@ def unknown_ids(suite: Mapping[str, Json], known: Collection[str]) -> list[str]:
     return found
 
 
-def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
+def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json]) -> list[str]:
     """Tests that are given up and stand as they were, or that say nothing any more: each is to be rewritten
     or removed.
     """
     found = []
     for identity in sorted(superseded_ids(suite)):
         path = identity.partition("::")[0]
-        before, after = _text(court, base, path), _text(court, tree, path)
+        before, after = _text(runner, base, path), _text(runner, tree, path)
         old, new = source_of_test(before, identity), source_of_test(after, identity)
         if (old, before if old is None else "") == (new, after if old is None else ""):
             found.append(
@@ -60,19 +61,19 @@ def untouched(court: Court, base: str, tree: str, suite: Mapping[str, Json]) -> 
 
 
 def weakened_tests(
-    court: Court, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
+    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
 ) -> list[str]:
     """What old tests lost between two trees, but for those that are given up."""
-    git = court.workspace.git
+    git = runner.workspace.git
     cases: dict[str, set[str]] = {}
     for identity in known:
         cases.setdefault(_function(identity), set()).add(identity)
     given_up = superseded_ids(suite)
     reasons = []
     for change in git.diff_names(base, tree):
-        if change.status == "A" or not is_code(change.path) or not court.is_test(change.path):
+        if change.status == "A" or not is_code(change.path) or not runner.is_test(change.path):
             continue
-        lines = weakened(_text(court, base, change.path), _text(court, tree, change.path), change.path)
+        lines = weakened(_text(runner, base, change.path), _text(runner, tree, change.path), change.path)
         for line in lines:
             name = line.partition(" ")[0]
             all_cases = cases.get(name, {name})
@@ -113,7 +114,7 @@ def record_of(run: TestRun, baseline: TestRun, suite: Mapping[str, Json]) -> lis
     return rows
 
 
-def told(rows: object) -> list[str]:
+def superseded_lines(rows: object) -> list[str]:
     """The record in words, a line for each test."""
     return [
         f"{row['id']} ({row['after']}), for {row['requirement']}: {row['reason']}"
@@ -126,5 +127,5 @@ def _function(identity: str) -> str:
     return path + separator + name.partition("[")[0]
 
 
-def _text(court: Court, tree: str, path: str) -> str:
-    return (court.workspace.git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+def _text(runner: PristineRunner, tree: str, path: str) -> str:
+    return (runner.workspace.git.read_blob(tree, path) or b"").decode("utf-8", "replace")

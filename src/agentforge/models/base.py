@@ -88,7 +88,7 @@ class Request:
     key: str
     """The effect's key, `<stage>/<attempt>/<step>/ask/<n>`."""
     stage: str
-    """The stage, or `<stage>/<seat>` for a reviewer of its panel."""
+    """The stage, or `<stage>/<reviewer>` for a reviewer of its panel."""
     system: str
     blocks: tuple[Block, ...]
     tools: tuple[OfferedTool, ...]

@@ -2,7 +2,7 @@
 
     replies:
       - stage: red                      # consumed in order, per stage
-        role: reviewer                  # optional: a seat of the stage's panel (its role, or `arbiter`)
+        role: reviewer                  # optional: a reviewer of the stage (its role, or `arbiter`)
         expects: ["REQ-001", {not: "secret"}]   # patterns that must (must not) be in the context
         reply: {thought: …, actions: […]}       # or a raw text
         stop: length                    # optional: as if the length limit had cut the text here

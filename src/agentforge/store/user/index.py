@@ -5,12 +5,10 @@ gone.
 import contextlib
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from agentforge.core.errors import UserError
 from agentforge.core.state import State
@@ -18,6 +16,7 @@ from agentforge.store.layout import ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Times, utc_now
 from agentforge.store.task.views import north_star_word
+from agentforge.store.user.sqlite_file import SqliteFile
 
 T = TypeVar("T")
 
@@ -53,16 +52,10 @@ _INSERT = f"INSERT OR REPLACE INTO tasks VALUES ({', '.join('?' * len(_NAMES))})
 _DELETE = "DELETE FROM tasks WHERE repo = ? AND task_id = ?"
 
 
-class Index:
+class Index(SqliteFile):
     """An index that never fails a task: what SQLite cannot do is noticed, and the journals are read
     instead.
     """
-
-    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
-        self._path = path
-        self._notice = notice
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
 
     def update(self, repo: Path, journal: Journal) -> None:
         """Bring a task's row up to date; for the driver, after a step."""
@@ -94,21 +87,6 @@ class Index:
         self._save(changed, gone)
         return sorted(found, key=lambda row: (row.updated, row.task_id), reverse=True)
 
-    def close(self) -> None:
-        """Closes the database, if it is open."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _load(self) -> list[TaskRow]:
         return self._try(lambda database: [TaskRow(*values) for values in database.execute(_SELECT)]) or []
 
@@ -136,15 +114,9 @@ class Index:
                 self._notice(f"The index {self._path} was not used: {error}.")
             except sqlite3.DatabaseError as error:
                 self.close()
-                self._set_aside()
+                self._move_away()
                 self._notice(f"The index {self._path} was damaged ({error}) and is built anew.")
         return None
-
-    def _set_aside(self) -> None:
-        with contextlib.suppress(OSError):
-            self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-            for ending in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -10,11 +10,9 @@ the sending.
 import contextlib
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from agentforge.core.errors import Unusable, UserError
@@ -24,6 +22,7 @@ from agentforge.store.task.calls import ModelCall, journal_calls
 from agentforge.store.user.day_cap import DayCap, Refusal, refusal
 from agentforge.store.user.index import Index
 from agentforge.store.user.own_files import locked
+from agentforge.store.user.sqlite_file import SqliteFile
 
 T = TypeVar("T")
 
@@ -69,18 +68,15 @@ def ledger_file(home: Home) -> Path:
     return home.path / "ledger.db"
 
 
-class Ledger:
+class Ledger(SqliteFile):
     """The ledger, open. Usable from every thread; each operation is one transaction."""
 
     def __init__(
         self, path: Path, repos: Callable[[], Iterable[Path]], notice: Callable[[str], None]
     ) -> None:
-        self._path = path
+        super().__init__(path, notice)
         self._repos = repos
         """The checkouts whose journals a new ledger is built from."""
-        self._notice = notice
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
     @classmethod
@@ -184,21 +180,6 @@ class Ledger:
         )
         return {(tier, spec): (good, calls) for tier, spec, good, calls in rows}
 
-    def close(self) -> None:
-        """Closes the database, if it is open."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _end(self, call: ModelCall, changes: str, values: tuple[object, ...]) -> None:
         place = (call.repo, call.task, call.key)
 
@@ -284,10 +265,7 @@ class Ledger:
         with locked(self._path):
             if _sound(self._path):
                 return
-            with contextlib.suppress(OSError):
-                self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
-                for ending in ("-wal", "-shm"):
-                    self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+            self._move_away()
         self._notice(f"The ledger {self._path} was damaged ({why}) and is built anew from the journals.")
 
     def _unusable(self, why: str) -> Unusable:

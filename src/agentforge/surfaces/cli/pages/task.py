@@ -1,6 +1,6 @@
 """One task on one page: its stages, artifacts, questions and bill."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from agentforge.app.reports import TaskReport
 from agentforge.core.state import State
@@ -47,13 +47,14 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
 
 
-def stage_rows(state: State, planned: Iterable[Planned]) -> list[str]:
+def stage_rows(state: State, planned: Sequence[Planned]) -> list[str]:
     """A row for each stage, and one for each reviewer who reads."""
+    width = max([10, *(len(item.stage) + 2 for item in planned)])
     rows: list[str] = []
     for item in planned:
-        rows.append(f"{item.stage:<10}{_progress(state, item)}")
+        rows.append(f"{item.stage:<{width}}{_progress(state, item)}")
         if item.progress == "under_way":
-            rows += [f"{'':<10}  {reviewer_now(run)}, step {run.steps}" for run in state.panel]
+            rows += [f"{'':<{width}}  {reviewer_now(run)}, step {run.steps}" for run in state.panel]
     return rows
 
 

@@ -24,8 +24,8 @@ from agentforge.store.user.start_permissions import (
 )
 
 
-def said(site: Site, state: State) -> StoredPermissions:
-    """What was said about a task. About one that came from elsewhere nothing was."""
+def permissions_of(site: Site, state: State) -> StoredPermissions:
+    """What was permitted when a task was started here; nothing, if the task came from elsewhere."""
     found = read_permissions(permissions_file(site.home, site.git.top, state.task_id))
     if found.problem or found.permissions.marker == state.marker:
         return found
@@ -64,7 +64,7 @@ def check_walls(wanted: str, own: str, *, at_terminal: bool) -> None:
 def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None) -> Sandbox:
     """The walls that the task has on record. That there are none is not believed of a record."""
     name = sandbox_name(state.sandbox)
-    if name == "none" and "none" not in (said(site, state).permissions.sandbox, own):
+    if name == "none" and "none" not in (permissions_of(site, state).permissions.sandbox, own):
         raise PolicyError(
             f"The record of {state.task_id} says sandbox none, and nobody on this machine has said so.",
             f"If you mean it, write `sandbox: none` into {home_path() / 'config.yaml'}; else start the "
@@ -74,7 +74,7 @@ def walls_of(site: Site, state: State, own: str, container: ContainerSpec | None
 
 
 def sandbox_name(name: str) -> WantedSandbox:
-    """One of the rungs, or `auto`."""
+    """The name as a kind of sandbox, or `auto`; a `UsageError` where there is none of that name."""
     for known in get_args(WantedSandbox):
         if name == known:
             return cast("WantedSandbox", name)

@@ -1,11 +1,12 @@
-"""Where verdicts are reached: a pristine checkout of a recorded tree, the task's environment, the sandbox."""
+"""Runs of tests for verdicts: on a pristine checkout of a recorded tree, in the sandbox and the task's
+environment.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.core.reply import Json
-from agentforge.core.values import GateStatus
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import TestResult, TestRun, absent
 from agentforge.languages.port import Language
@@ -16,16 +17,7 @@ from agentforge.sandbox.worktree import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a gate found, with the record that proves it."""
-
-    status: GateStatus
-    reasons: tuple[str, ...]
-    record: dict[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Court:
+class PristineRunner:
     """Runs tests so that nothing but the recorded tree can decide them."""
 
     workspace: Workspace
@@ -38,9 +30,9 @@ class Court:
     is_test: Callable[[str], bool]
     """Whether a path belongs to the tests of this repository."""
     language: Language = DEFAULT
-    """Whose tests are run."""
+    """The language whose tests are run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
-    """Every run of this sitting, for the record."""
+    """Every run so far, for the record."""
 
     def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
@@ -78,17 +70,3 @@ def row(run: TestRun, tree: str) -> dict[str, Json]:
 def result_of(run: TestRun, identity: str) -> TestResult:
     """What a run says about a test, also when it was not there."""
     return run.results.get(identity) or absent(identity, run.collect_errors)
-
-
-def texts(value: object, *keys: str) -> list[str]:
-    """The texts at a path of a document; an empty list where there are none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def objects(value: object, *keys: str) -> list[dict[str, Json]]:
-    """The objects at a path of a document."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,15 @@
+"""What a gate hands back."""
+
+from dataclasses import dataclass
+
+from agentforge.core.reply import Json
+from agentforge.core.values import GateStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate found, with the record that proves it."""
+
+    status: GateStatus
+    reasons: tuple[str, ...]
+    record: dict[str, Json]

@@ -1,0 +1,41 @@
+"""A SQLite file that is opened at its first use, closed at the end, and moved away when it is damaged."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class SqliteFile:
+    """What the index and the ledger of a user share. Usable from every thread that holds `_lock`."""
+
+    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
+        self._path = path
+        self._notice = notice
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Closes the database, if it is open."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _move_away(self) -> None:
+        """Renames a damaged file to `NAME.damaged`, so that the next use makes a new one."""
+        with contextlib.suppress(OSError):
+            self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
+            for ending in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
