@@ -23,6 +23,14 @@ Edit = tuple[str, str]
 """Words of a file, and what takes their place."""
 
 
+def before(words: str, new: str) -> Edit:
+    return words, new + words
+
+
+def after(words: str, new: str) -> Edit:
+    return words, words + new
+
+
 @dataclass(frozen=True, slots=True)
 class Addition:
     """One thing more that the package can do."""
@@ -66,10 +74,9 @@ COUNTING = (
     edited={
         "tools/bridge.py": (
             ("SCANNING, GIT_READING)\n", "SCANNING, GIT_READING, COUNTING)\n"),
-            (
+            before(
                 "from agentforge.tools.look.documentation import",
-                "from agentforge.tools.look.counting import COUNTING\n"
-                "from agentforge.tools.look.documentation import",
+                "from agentforge.tools.look.counting import COUNTING\n",
             ),
         ),
         "catalog/own_tools.py": (('"analyze_complexity",', '"count_lines", "analyze_complexity",'),),
@@ -125,15 +132,11 @@ def judge_size(lines: int) -> Verdict:
             ),
         ),
         "activities/judge.py": (
-            ('        "quality": _quality,\n', '        "quality": _quality,\n        "size": _size,\n'),
-            (
-                "from agentforge.gates.subject import",
-                "from agentforge.gates.size import judge_size\nfrom agentforge.gates.subject import",
-            ),
-            (
+            after('        "quality": _quality,\n', '        "size": _size,\n'),
+            before("from agentforge.gates.subject import", "from agentforge.gates.size import judge_size\n"),
+            before(
                 "def _strict(world",
-                "def _size(world: World, state: RunView) -> Ruling:\n    return judge_size(7), ()\n\n\n"
-                "def _strict(world",
+                "def _size(world: World, state: RunView) -> Ruling:\n    return judge_size(7), ()\n\n\n",
             ),
         ),
         "catalog/stages/green.yaml": (("gates: [green, contracts]", "gates: [green, size, contracts]"),),
@@ -158,18 +161,19 @@ line = Line("full", ({"name": "trim", "gates": ["size"]},), {})
 assert "trim" in str(read_only_problem(line, "design", mode_named("plan")))
 """
 
+SPELLING_CHECK = """\
+def _spelling(world: World, state: State) -> CheckDigest:
+    return CheckDigest("passed", "every word is known")
+
+
+"""
 SPELLING = Addition(
     new={},
     edited={
         "core/pipeline.py": (('CheckName = Literal["syntax",', 'CheckName = Literal["syntax", "spelling",'),),
         "activities/check.py": (
-            ('        "lint": _lint,\n', '        "spelling": _spelling,\n        "lint": _lint,\n'),
-            (
-                "def _syntax(world",
-                "def _spelling(world: World, state: State) -> CheckDigest:\n"
-                '    return CheckDigest("passed", "every word is known")\n\n\n'
-                "def _syntax(world",
-            ),
+            before('        "lint": _lint,\n', '        "spelling": _spelling,\n'),
+            before("def _syntax(world", SPELLING_CHECK),
         ),
         "catalog/stages/green.yaml": (
             ("checks: [syntax, lint, tests]", "checks: [syntax, spelling, lint, tests]"),
@@ -187,57 +191,62 @@ assert stage.checks == ("syntax", "spelling", "lint", "tests"), stage.checks
 assert CHECKS["spelling"](None, None).summary == "every word is known"
 """
 
+PING_EFFECT = '''\
+@dataclass(frozen=True, slots=True)
+class Ping(OfRun):
+    """Do nothing, once in each step."""
+
+    key: str
+    uses: Uses = "nothing"
+
+
+'''
+PING_OUTCOME = '''\
+@dataclass(frozen=True, slots=True)
+class Pinged:
+    """Outcome of `Ping`."""
+
+
+'''
+PING_ARM = """\
+        case Pinged():
+            own.tell(WaitEnded(own.id))
+            return "pinged"
+"""
+PING_IMPORTED = before("    Prepare,\n", "    Ping,\n")
+PINGED_IMPORTED = before("    Prepared,\n", "    Pinged,\n")
 PING = Addition(
     new={},
     edited={
         "core/effects.py": (
-            (
-                "@dataclass(frozen=True, slots=True)\nclass Act(OfRun):",
-                "@dataclass(frozen=True, slots=True)\nclass Ping(OfRun):\n"
-                '    """Do nothing, once in each step."""\n\n    key: str\n    uses: Uses = "nothing"\n\n\n'
-                "@dataclass(frozen=True, slots=True)\nclass Act(OfRun):",
-            ),
-            ("RunEffect: TypeAlias = Assemble |", "RunEffect: TypeAlias = Ping | Assemble |"),
+            before("@dataclass(frozen=True, slots=True)\nclass Act(OfRun):", PING_EFFECT),
+            after("RunEffect: TypeAlias = ", "Ping | "),
         ),
         "core/inputs.py": (
-            (
-                "@dataclass(frozen=True, slots=True)\nclass Elapsed:",
-                '@dataclass(frozen=True, slots=True)\nclass Pinged:\n    """Outcome of `Ping`."""\n\n\n'
-                "@dataclass(frozen=True, slots=True)\nclass Elapsed:",
-            ),
-            ("    | Elapsed\n", "    | Elapsed\n    | Pinged\n"),
+            before("@dataclass(frozen=True, slots=True)\nclass Elapsed:", PING_OUTCOME),
+            after("    | Elapsed\n", "    | Pinged\n"),
         ),
         "core/machine.py": (
-            ("    Pause,\n    Prepare,\n", "    Pause,\n    Ping,\n    Prepare,\n"),
-            ("    Outcome,\n    Prepared,\n", "    Outcome,\n    Pinged,\n    Prepared,\n"),
-            ('Point = Literal["assemble",', 'Point = Literal["ping", "assemble",'),
-            ('    "ask": Ask,\n', '    "ping": Ping,\n    "ask": Ask,\n'),
-            ("    Await: (),\n", "    Ping: (Pinged,),\n    Await: (),\n"),
+            PING_IMPORTED,
+            PINGED_IMPORTED,
+            after("Point = Literal[", '"ping", '),
+            before('    "ask": Ask,\n', '    "ping": Ping,\n'),
+            before("    Await: (),\n", "    Ping: (Pinged,),\n"),
             ('    Assembled: ("ask",', '    Pinged: ("ask", "blocked"),\n    Assembled: ("ping",'),
             ('    ContextAssembled: ("ask",),', '    ContextAssembled: ("ping",),'),
         ),
         "core/pending.py": (
-            ("    Pause,\n    Prepare,\n", "    Pause,\n    Ping,\n    Prepare,\n"),
-            (
-                "    Ask: _ask,\n",
-                '    Ping: lambda _, run: Ping(run.id, f"{run.prefix}/ping"),\n    Ask: _ask,\n',
-            ),
+            PING_IMPORTED,
+            before("    Ask: _ask,\n", '    Ping: lambda _, run: Ping(run.id, f"{run.prefix}/ping"),\n'),
         ),
         "core/decide.py": (
-            ("    Parked,\n    Prepared,\n", "    Parked,\n    Pinged,\n    Prepared,\n"),
-            (
-                "        case Elapsed():\n",
-                '        case Pinged():\n            own.tell(WaitEnded(own.id))\n            return "pinged"\n'
-                "        case Elapsed():\n",
-            ),
+            PINGED_IMPORTED,
+            before("        case Elapsed():\n", PING_ARM),
         ),
         "activities/perform.py": (
-            ("    Pause,\n    Prepare,\n", "    Pause,\n    Ping,\n    Prepare,\n"),
-            ("import Elapsed, Outcome, Unclassified", "import Elapsed, Outcome, Pinged, Unclassified"),
-            (
-                "        case Act():\n",
-                "        case Ping():\n            return Pinged()\n        case Act():\n",
-            ),
+            PING_IMPORTED,
+            after("import Elapsed, Outcome, ", "Pinged, "),
+            before("        case Act():\n", "        case Ping():\n            return Pinged()\n"),
         ),
     },
 )
