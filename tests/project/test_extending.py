@@ -392,7 +392,8 @@ def test_an_effect_takes_six_files_at_most() -> None:
 )
 def test_what_was_added_is_used_like_what_was_there(scratch: Path, used: str) -> None:
     done = ran(scratch, "-c", f"{used}\nimport agentforge\nprint(agentforge.__file__)")
-    assert (done.stdout, done.stderr) == (f"{scratch / 'agentforge/__init__.py'}\n", "")
+    assert done.stderr == ""
+    assert done.stdout == f"{scratch / 'agentforge/__init__.py'}\n"
 
 
 def layers(scratch: Path) -> subprocess.CompletedProcess[str]:
