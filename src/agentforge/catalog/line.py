@@ -18,8 +18,8 @@ WHOLE = LANES[-1]
 USUAL_ARBITER = "reviewer"
 """Who decides between readers who disagree, when nobody is named."""
 
-_WRITING: frozenset[GateName] = frozenset({"red", "green", "quality", "delivery"})
-"""Gates that judge a change: a stage with one of them makes it."""
+_ABOUT_WORDS: frozenset[GateName] = frozenset({"contracts", "review"})
+"""Gates that judge what was written. Every other one judges a change: a stage with one of those makes it."""
 
 Parts: TypeAlias = Callable[[str], Part | None]
 """What a contract is to the work."""
@@ -131,7 +131,7 @@ def arbiter_of(stage: Document) -> str | None:
 
 def read_only_problem(line: Line, pipeline: str, mode: Mode) -> UsageError | None:
     """Why a mode that changes nothing cannot run this line."""
-    writing = [stage["name"] for stage in line.stages if _WRITING & set(stage["gates"])]
+    writing = [stage["name"] for stage in line.stages if set(stage["gates"]) - _ABOUT_WORDS]
     if mode.writes or not writing:
         return None
     instead = (

@@ -19,14 +19,14 @@ from temporalio.exceptions import ApplicationError
 from agentforge.core.effects import Await, Pause
 from agentforge.core.errors import StateInvalid, Unusable, UserError
 from agentforge.core.inputs import DriverStarted, Elapsed, Parked
-from agentforge.core.machine import TERMINAL
-from agentforge.engines.temporal.answers import answer_of
+from agentforge.core.machine import OUTCOMES, TERMINAL
+from agentforge.engines.temporal.answers import answer_of, family_of
 from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
 from agentforge.engines.temporal.workflow import ActivityReport, Order
 from agentforge.store.task.lock import LockTaken
 
-FAMILIES = ("prepare", "baseline", "assemble", "ask", "elapsed", "act", "check", "judge", "commit", "deliver")
+FAMILIES = tuple(family_of(kind) for kind in OUTCOMES if kind is not Await)
 PULSE_S = 1.0
 ELSEWHERE = timedelta(milliseconds=500)
 """Until another worker may look whether it has the task."""

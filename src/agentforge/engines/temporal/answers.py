@@ -1,27 +1,19 @@
 """What an activity answers: the state of a task, as a dispatcher without rules can use it."""
 
-from typing import assert_never
+from collections.abc import Mapping
 
-from agentforge.core.effects import (
-    Act,
-    Ask,
-    Assemble,
-    Await,
-    Check,
-    Commit,
-    Deliver,
-    Effect,
-    Judge,
-    Pause,
-    Prepare,
-    TakeBaseline,
-)
+from agentforge.core.effects import Effect, Pause, TakeBaseline
 from agentforge.core.machine import TERMINAL
 from agentforge.engines.temporal.port import Session
 from agentforge.engines.temporal.workflow import ActivityReport, Owed
 
 BATCH_LOOK_S = 60
 """Until a call that waits in a batch is looked after again."""
+
+_OTHER_NAMES: Mapping[type[Effect], str] = {TakeBaseline: "baseline", Pause: "elapsed"}
+"""Activities that are not named after their effect. Workflows under way know all of these names: none
+changes.
+"""
 
 
 def answer_of(session: Session, parked: str = "") -> ActivityReport:
@@ -40,35 +32,12 @@ def answer_of(session: Session, parked: str = "") -> ActivityReport:
 
 
 def _spell(effect: Effect, wait: int) -> Owed:
-    return Owed(
-        effect.key, family_of(effect), effect.uses, effect.seconds if isinstance(effect, Pause) else wait
-    )
+    seconds = effect.seconds if isinstance(effect, Pause) else wait
+    return Owed(effect.key, family_of(type(effect)), effect.uses, seconds)
 
 
-def family_of(effect: Effect) -> str:  # noqa: C901  # one arm per effect is the point
-    """The activity that performs it; a pause is the workflow's own timer, and then `elapsed`."""
-    match effect:
-        case Prepare():
-            return "prepare"
-        case TakeBaseline():
-            return "baseline"
-        case Assemble():
-            return "assemble"
-        case Ask():
-            return "ask"
-        case Pause():
-            return "elapsed"
-        case Act():
-            return "act"
-        case Check():
-            return "check"
-        case Judge():
-            return "judge"
-        case Commit():
-            return "commit"
-        case Deliver():
-            return "deliver"
-        case Await():
-            return "await"
-        case _:
-            assert_never(effect)
+def family_of(kind: type[Effect]) -> str:
+    """The activity that performs effects of this kind; a pause is the workflow's own timer, and then
+    `elapsed`.
+    """
+    return _OTHER_NAMES.get(kind, kind.__name__.lower())

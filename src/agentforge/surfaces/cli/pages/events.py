@@ -62,6 +62,7 @@ _POINTS = {
     "deliver": "writing the evidence",
     "handed_in": "handed in",
 }
+"""What a run does at a point, where its name alone does not say it."""
 
 
 def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 - one arm per event is the point
@@ -211,12 +212,16 @@ def doing(state: State) -> str:
         return f"{run.stage} · waiting for the project's environment and its baseline · {total}"
     if any(each.point != "handed_in" for each in state.panel):
         return f"{run.stage} · {', '.join(map(reviewer_now, state.panel))} · {total}"
-    return f"{run.stage} · step {state.step} · {_POINTS[run.point]} · {total}"
+    return f"{run.stage} · step {state.step} · {_work_at(run)} · {total}"
 
 
 def reviewer_now(run: Run) -> str:
     """A reviewer of the panel, and what it does now."""
-    return f"{run.name}: {_POINTS[run.point]}"
+    return f"{run.name}: {_work_at(run)}"
+
+
+def _work_at(run: Run) -> str:
+    return _POINTS.get(run.point, run.point)
 
 
 def _whose(run: str) -> str:
