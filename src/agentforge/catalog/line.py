@@ -160,13 +160,8 @@ def _reviewer(role: Role, source: str, parts: Parts) -> Document:
             f"{source}: {role.name} cannot be a reviewer: it hands in {', '.join(role.outputs)}, and not "
             f"{known}."
         )
-    return {
-        "role": role.name,
-        "contract": contract,
-        "part": parts(contract),
-        "version": role.version,
-        "tier": role.tier,
-    }
+    kept = {"role": role.name, "contract": contract, "part": parts(contract)}
+    return {**kept, "version": role.version, "tier": role.tier}
 
 
 def _panel(stage: Document) -> dict[str, Document]:

@@ -18,44 +18,41 @@ def judge_panel(
     """
     if not reviews:
         return Verdict("not_run", ("nobody has reviewed it",), {})
-    blockers = [reviewer for reviewer, document in reviews.items() if _blocks(document)]
+    blockers = [reader for reader, document in reviews.items() if _blocks(document)]
     everybody = {**reviews, **({"arbiter": arbiter} if arbiter is not None else {})}
     split = 0 < len(blockers) < len(reviews)
     decided = arbiter if split else None
     blocked = _blocks(decided) if decided is not None else bool(blockers)
     # Where a panel only advises, what would have blocked is advice.
     advisory = (
-        [line for reviewer, document in reviews.items() for line in blocking_lines(reviewer, document)]
+        [line for reader, document in reviews.items() for line in blocking_lines(reader, document)]
         if mode == "advisory"
         else []
     )
-    advisory += [
-        line for reviewer, document in everybody.items() for line in advisory_lines(reviewer, document)
-    ]
+    advisory += [line for reader, document in everybody.items() for line in advisory_lines(reader, document)]
+    overruled = _dissent(reviews, blocked=blocked) if decided is not None and mode == "blocking" else []
     record: dict[str, Json] = {
         "mode": mode,
-        "verdicts": {reviewer: document.get("verdict") for reviewer, document in reviews.items()},
-        "summaries": {reviewer: document.get("summary", "") for reviewer, document in everybody.items()},
-        "findings": {reviewer: [*findings(document)] for reviewer, document in everybody.items()},
+        "verdicts": {reader: document.get("verdict") for reader, document in reviews.items()},
+        "summaries": {reader: document.get("summary", "") for reader, document in everybody.items()},
+        "findings": {reader: [*findings(document)] for reader, document in everybody.items()},
         "advisory": [*advisory],
         "arbiter": decided.get("verdict") if decided is not None else None,
-        "dissent": [*_dissent(reviews, blocked=blocked)]
-        if decided is not None and mode == "blocking"
-        else [],
+        "dissent": [*overruled],
     }
     if mode == "advisory":
         return Verdict("passed", (), record)
     reasons = tuple(
         dict.fromkeys(
             line
-            for reviewer, document in reversed(everybody.items())
-            for line in blocking_lines(reviewer, document)
+            for reader, document in reversed(everybody.items())
+            for line in blocking_lines(reader, document)
         )
     )
     if split and decided is None:
         approve = [
-            f"{reviewer} approves: {document.get('summary', '')}"
-            for reviewer, document in reviews.items()
+            f"{reader} approves: {document.get('summary', '')}"
+            for reader, document in reviews.items()
             if not _blocks(document)
         ]
         return Verdict("split", (*reasons, *approve), record)
@@ -84,39 +81,39 @@ def findings(document: Document) -> list[dict[str, Json]]:
     return found + [{**item, "blocking": False} for item in objects(document, "advisory_issues")]
 
 
-def blocking_lines(reviewer: str, document: Document) -> list[str]:
+def blocking_lines(reader: str, document: Document) -> list[str]:
     """What must change, a line each; a block without a finding is its summary."""
     if not _blocks(document):
         return []
     lines = [
-        f"{_head(reviewer, item)} Remedy: {item.get('remediation') or 'see the finding'}"
+        f"{_head(reader, item)} Remedy: {item.get('remediation') or 'see the finding'}"
         for item in findings(document)
         if item.get("blocking")
     ]
-    return lines or [f"{reviewer}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
+    return lines or [f"{reader}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
 
 
-def advisory_lines(reviewer: str, document: Document) -> list[str]:
+def advisory_lines(reader: str, document: Document) -> list[str]:
     """What is worth knowing and blocks nothing."""
-    return [_head(reviewer, item) for item in findings(document) if not item.get("blocking")]
+    return [_head(reader, item) for item in findings(document) if not item.get("blocking")]
 
 
-def _head(reviewer: str, item: Mapping[str, Json]) -> str:
-    who = f"{item.get('id')} ({reviewer})" if reviewer else str(item.get("id"))
+def _head(reader: str, item: Mapping[str, Json]) -> str:
+    who = f"{item.get('id')} ({reader})" if reader else str(item.get("id"))
     return f"{who}: {item.get('description')}"
 
 
 def _dissent(reviews: Mapping[str, Document], *, blocked: bool) -> list[str]:
     """Who was overruled, a line for each of their findings."""
     lines = []
-    for reviewer, document in reviews.items():
+    for reader, document in reviews.items():
         if _blocks(document) == blocked:
             continue
         if blocked:
-            lines.append(f"{reviewer} approved and was overruled: {document.get('summary', '')}")
+            lines.append(f"{reader} approved and was overruled: {document.get('summary', '')}")
         else:
             lines += [
-                f"{reviewer} blocked and was overruled: {line}" for line in blocking_lines(reviewer, document)
+                f"{reader} blocked and was overruled: {line}" for line in blocking_lines(reader, document)
             ]
     return lines
 

@@ -256,9 +256,7 @@ def _reviews(evidence: dict[str, Any]) -> list[str]:
     lines = []
     panels = evidence.get("panels") or {}
     for stage, panel in panels.items():
-        said = ", ".join(
-            f"{reviewer} {verdict}" for reviewer, verdict in (panel.get("verdicts") or {}).items()
-        )
+        said = ", ".join(f"{reader} {verdict}" for reader, verdict in (panel.get("verdicts") or {}).items())
         lines.append(
             f"panel on {stage}: {said}"
             + (f"; the arbiter decided: {panel['arbiter']}" if panel.get("arbiter") else "")
