@@ -15,7 +15,7 @@ from agentforge.activities.prepare import take_baseline
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
-from agentforge.core.inputs import BaselineFailed, Judged
+from agentforge.core.inputs import BaselineReady, Judged
 from agentforge.core.pipeline import (
     CHECK_NAMES,
     GATE_NAMES,
@@ -346,28 +346,25 @@ def test_a_check_that_a_stage_asks_for_runs_or_is_said_not_to_be_configured(benc
     )
 
 
-def test_a_checker_that_is_configured_and_not_there_is_asked_about_and_left_out_by_a_person_alone(
+def test_a_type_checker_that_is_configured_and_not_installed_is_named_as_not_run_and_strict_minds(
     bench: Bench, tmp_path: Path
 ) -> None:
-    """Where nobody answers, neither the base nor the gate passes."""
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "python").symlink_to(sys.executable)
     bench.world._environment = replace(bench.site.runner.env, program=bare / "python")
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
-    assert checked(bench, "types", base_tree=base, tree=tree).status == "not_run"
-    asked = take_baseline(bench.world, state)
-    assert isinstance(asked, BaselineFailed)
-    assert (asked.options, "the project configures mypy" in asked.sentence) == (
-        ("leave out types", "retry", "abort"),
-        True,
-    )
-    judged, _ = bench.judge("green", base_tree=base, tree=tree)
-    assert (judged.status, judged.reasons[0].split(":")[0]) == ("not_run", "types did not run")
+    missing = "not run: the project configures mypy, but its environment has none"
+    assert isinstance(take_baseline(bench.world, state), BaselineReady)
+    judged, record = bench.judge("green", base_tree=base, tree=tree)
+    assert (judged.status, record["not_run"]["types"]) == ("passed", missing)
     answer = Escalation("e1", "environment", "", Question("?"), answer="leave out types")
     judged, record = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
     assert (judged.status, record["not_run"]["types"]) == ("passed", "not run: left out by a person's answer")
+    bench.world.settings = {**bench.world.settings, "strict": True}
+    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    assert judged.status == "failed"
 
 
 def test_a_skipped_stage_gets_its_artifact_all_the_same(bench: Bench) -> None:

@@ -116,7 +116,7 @@ SIZE = Addition(
         "gates/size.py": '''\
 """Whether a change is small enough to be read."""
 
-from agentforge.gates.court import Verdict
+from agentforge.gates.verdict import Verdict
 
 
 def judge_size(lines: int) -> Verdict:
@@ -148,7 +148,7 @@ from agentforge.catalog.line import Line, read_only_problem
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.modes import mode_named
 from agentforge.core.pipeline import pipeline_from_json
-from agentforge.gates.court import Verdict
+from agentforge.gates.verdict import Verdict
 
 resolved = Catalog.packaged().resolve("implement", "small")
 stage = pipeline_from_json(resolved.value["pipeline"]).stage("green")

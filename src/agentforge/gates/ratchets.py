@@ -13,11 +13,12 @@ LIMIT = 10
 
 
 LEFT_OUT = CheckRun("not_configured", "left out by a person's answer")
+_TELLING = (LEFT_OUT.reason, "its environment has none")
 
 
 def not_run(run: CheckRun) -> str:
-    """What is said of a check that nobody configured, or that a person left out."""
-    return f"not run: {run.reason}" if run.reason == LEFT_OUT.reason else NOT_CONFIGURED
+    """What is said of a check that nobody configured, that a person left out, or whose program is missing."""
+    return f"not run: {run.reason}" if run.reason.endswith(_TELLING) else NOT_CONFIGURED
 
 
 def worse(before: CheckRun, after: CheckRun) -> list[str]:

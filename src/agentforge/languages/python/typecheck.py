@@ -57,7 +57,7 @@ def typecheck(
         if program.exists():
             return _run(sandbox, env, place.resolve(), paths, each, timeout_s)
     names = " and ".join(each.checker for each in wanted)
-    return CheckRun("not_run", f"the project configures {names}, but its environment has none")
+    return CheckRun("not_configured", f"the project configures {names}, but its environment has none")
 
 
 def _run(
