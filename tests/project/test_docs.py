@@ -95,10 +95,8 @@ def test_the_guide_for_contributors_stays_short() -> None:
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "docs/architecture.md"])
 def test_the_map_names_every_package(name: str) -> None:
-    parts = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"} - {
-        "__init__",
-        "__pycache__",
-    }
+    packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    parts = packages | ({path.stem for path in PACKAGE.glob("*.py")} - {"__init__"})
     assert {part for part in parts if not re.search(rf"\b{part}\b", text_of(name))} == set()
 
 
