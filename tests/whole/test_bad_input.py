@@ -185,7 +185,7 @@ def test_an_ambiguous_task_names_the_candidates_and_an_unknown_one_says_so(play:
 
 
 @pytest.mark.slow
-def test_a_repository_without_tests_works_and_says_so(play: Play) -> None:
+def test_a_repository_without_tests_works_says_so_and_verifies_again(play: Play) -> None:
     for path in (OLD_TEST, HIDDEN_TEST):
         play.person.git("rm", "-q", path)
     play.person.git("commit", "-q", "-m", "no tests")
@@ -196,6 +196,8 @@ def test_a_repository_without_tests_works_and_says_so(play: Play) -> None:
     evidence = play.file("evidence.json")
     assert '"existing tests"' in evidence
     assert "existing tests" in play.file("artifacts/phases/deliver/delivery_report_final.yaml")
+    again = play.person.run("verify", done.data["branch"], "--rerun")
+    assert (again.code, "the proof holds" in again.out) == (0, True), again.said
 
 
 def test_a_suite_that_cannot_be_run_is_one_question_with_the_next_step(play: Play) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
-from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import result_of
 from agentforge.store.task import artifacts
 from agentforge.system.canon import canonical, digest, digest_value
@@ -177,6 +177,8 @@ def _old_tests_again(world: World, state: State, green: dict[str, Any]) -> list[
     runner = world.pristine_runner(state)
     tree = tree_with_old_tests(runner, state.base_tree, state.tree)
     if tree == state.tree or "old_tests_tree" not in green:
+        return []
+    if not has_passing_tests(world.baseline_record(state).tests):
         return []
     world.progress("running the tests of the base on the new code again")
     run = runner.run(tree)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.old_tests import tree_with_old_tests
+from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.shadows import shadowing
@@ -81,7 +81,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     reasons += unsettled(run, case.suite)
     old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
-    if not reasons and old_tests != case.tree and _has_good(case.baseline):
+    if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):
         again = runner.run(old_tests)
         if again.status != "ran":
             reason = f"the tests of the base did not run on the new code: {again.reason}"
@@ -137,10 +137,6 @@ def _joined(runner: PristineRunner, case: GreenCase, run: TestRun) -> list[str]:
         for path in run.plugins
         if path in changed and path not in case.baseline.plugins
     ]
-
-
-def _has_good(run: TestRun) -> bool:
-    return any(result.outcome in GOOD for result in run.results.values())
 
 
 def _broken_by_new_code(

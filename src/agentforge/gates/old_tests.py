@@ -3,6 +3,7 @@ task's, on the new code. What passed on the base must pass there, unless it was 
 """
 
 from agentforge.gates.pristine import PristineRunner
+from agentforge.languages.outcomes import GOOD, TestRun
 
 
 def tree_with_old_tests(runner: PristineRunner, base: str, tree: str) -> str:
@@ -17,6 +18,11 @@ def tree_with_old_tests(runner: PristineRunner, base: str, tree: str) -> str:
         or (change.path in tests.SECTIONS and _settings_differ(runner, base, tree, change.path))
     }
     return git.overlay_tree(tree, taken_back) if taken_back else tree
+
+
+def has_passing_tests(baseline: TestRun) -> bool:
+    """Whether the base has any test that could be broken; where it has none, there is nothing to run."""
+    return any(result.outcome in GOOD for result in baseline.results.values())
 
 
 def _settings_differ(runner: PristineRunner, base: str, tree: str, path: str) -> bool:
