@@ -39,7 +39,7 @@ def change(*edits: tuple[str, str]) -> ChangedCode:
     [
         ("return 1", "return 2", ("price",), {9}, []),
         ("        second = 2\n", "", ("Shop.open",), {15, 16}, []),  # fewer lines: any of the rest shows it
-        ("(count)", "(count=2)", ("price",), {7, 8, 9, 10}, []),
+        ("(count)", "(count=2)", ("price",), {7, 8, 9, 10}, [("the signature of `price`", False)]),
         ("class Shop", "def new():\n    pass\n\nclass Shop", ("new",), {13}, []),
         ("LIMIT = 3", "LIMIT = 5", (), {3}, [("`LIMIT`", True)]),
         ("OTHER = 4", "OTHER = 5", (), {4}, [("`OTHER`", False)]),  # nothing in the file reads it

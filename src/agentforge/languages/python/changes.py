@@ -38,6 +38,8 @@ class _Scope:
     lines: frozenset[int] = frozenset()
     """All that runs when it runs."""
     pieces: list[_Piece] = field(default_factory=list)
+    says: str | None = None
+    decorated: bool = False
 
 
 def same_code(before: str, after: str) -> bool:
@@ -66,10 +68,16 @@ def changed_code(before: str, after: str) -> ChangedCode | None:
     values: list[tuple[str, frozenset[str]]] = []
     for name, scope in new.items():
         known = old.get(name)
+        if known is not None and known.says != scope.says:
+            # What decorates a function may show its words to people; `__doc__` is read like any other name.
+            words = frozenset() if scope.decorated else frozenset({"__doc__"})
+            values.append((f"the words of {name or 'the module'}", words))
         added, lost = _difference(known.pieces if known else [], scope.pieces)
         if issubclass(scope.kind, Function):
             # A new head, or a line less, is something that shows whichever of its lines runs.
             whole = known is None or known.head != scope.head or bool(lost)
+            if known is not None and known.head != scope.head:
+                values.append((f"the signature of `{name}`", _last(name)))
             if whole or added:
                 functions.append(name)
                 lines |= scope.lines if whole else frozenset().union(*(piece.lines for piece in added))
@@ -125,7 +133,7 @@ def _difference(old: Sequence[_Piece], new: Sequence[_Piece]) -> tuple[list[_Pie
 
 
 def _scopes(tree: ast.Module) -> dict[str, _Scope]:
-    found: dict[str, _Scope] = {"": _Scope(ast.Module)}
+    found: dict[str, _Scope] = {"": _Scope(ast.Module, says=ast.get_docstring(tree))}
     _fill(found, "", tree.body, "")
     return found
 
@@ -156,7 +164,8 @@ def _define(found: dict[str, _Scope], outer: str, node: ast.ClassDef | Function,
     mark = f"{above}def {node.name} {[ast.dump(each) for each in node.decorator_list]}"
     bound = frozenset({node.name})
     found[outer].pieces.append(_Piece(mark, frozenset(), bound, quiet=not decorated))
-    scope = found[name] = _Scope(type(node), _head_text(node))
+    scope = _Scope(type(node), _head_text(node), says=ast.get_docstring(node), decorated=decorated)
+    found[name] = scope
     _fill(found, name, node.body, "")
     inner = [
         part for part in ast.walk(node) if isinstance(part, ast.ClassDef | Function) and part is not node
