@@ -18,6 +18,7 @@ from agentforge.languages.values import (
     CoverageRun,
     Docstring,
     Environment,
+    Liveness,
     Manifest,
     Mutant,
     Plan,
@@ -161,6 +162,9 @@ class Tests(Protocol):
 
     def asserts(self, text: str, identity: str, /) -> bool:
         """Whether a test of a file has an assertion of its own that can fail."""
+
+    def liveness(self, text: str, identity: str, /) -> Liveness:
+        """Whether a test of a file can fail, by an assertion of its own or of what it calls."""
 
     def shadows(
         self, written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /

@@ -160,6 +160,15 @@ class Mutant(NamedTuple):
     text: str
 
 
+class Liveness(NamedTuple):
+    """Whether a test can fail: with both empty, it can."""
+
+    refused: str = ""
+    """Why it cannot; it goes on after a colon."""
+    doubt: str = ""
+    """Why that is not sure; it goes on after the name of the test."""
+
+
 class Shadow(NamedTuple):
     """A file that would be loaded in the place of something that can be loaded already."""
 
