@@ -13,6 +13,7 @@ from agentforge.gates.live import lifeless
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
@@ -88,6 +89,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     if reasons:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
+    without = unproved(case.specification, proof)
+    flags += unproved_flags(case.specification, without)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     return Verdict(
@@ -98,6 +101,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
             "same_author": case.same_author,
             "tests": proof,
             "flags": [flag.to_json() for flag in flags],
+            KEY: {**without},
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
             "runs": list(runner.runs),
         },
