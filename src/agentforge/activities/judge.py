@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import Document, World, record_refs
+from agentforge.catalog.modes import mode_named
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
@@ -115,6 +116,7 @@ def _run_green(world: World, state: RunView) -> Verdict:
         types_before,
         types_after,
         request=state.request,
+        mutants=mode_named(state.pipeline.mode).mutants,
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import SAME_CODE, change_between, judge_about, record_of_change
+from agentforge.gates.about import SAME_CODE, change_between, weigh_change
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
@@ -35,6 +35,8 @@ class GreenCase:
     types_before: CheckRun = CheckRun("not_configured")
     types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
+    mutants: int = 0
+    """How many mistakes are put into the change, to see whether the new tests notice."""
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
 
@@ -96,8 +98,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
             for item in broken
         ]
-    about = judge_about(runner, change, case.tree, _new_tests(tests) if not reasons else ())
-    reasons += about.reasons
+    no_proof, about = weigh_change(
+        runner, change, case.tree, _new_tests(tests), mutants=case.mutants, measured=not reasons
+    )
+    reasons += no_proof
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -114,8 +118,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "superseded": record_of(run, case.baseline, case.suite),
-        **record_of_change(about),
-        "flags": [flag.to_json() for flag in about.flags],
+        **about,
         "not_configured": [*missing],
         "not_run": {**missing},
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
