@@ -14,6 +14,7 @@ from agentforge.languages.python.layout import import_roots, test_paths
 from agentforge.languages.python.project import PythonProject, lines, open_project, strings
 from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
 from agentforge.languages.python.suite import find_suite, suite_of
+from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
 from agentforge.languages.values import Plan
 from agentforge.system.canon import digest
@@ -87,6 +88,7 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
         words += ("-r", "requirements.txt")
     else:
         words += _pipfile(project, needs)
+    words += _members(project, needs)
     words += (word for group in dict.fromkeys(needs.groups) for word in ("--group", group))
     words += (word for path in dict.fromkeys(needs.files) for word in ("-r", path))
     words += dict.fromkeys(needs.requirements)
@@ -96,9 +98,27 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     return tuple(words)
 
 
+def _members(project: PythonProject, needs: Needs) -> list[str]:
+    """The members of a workspace, each installed with what its own tests need."""
+    words: list[str] = []
+    for folder, member in members(project):
+        own = gather(member)
+        extras = ",".join(dict.fromkeys(own.extras))
+        if _is_package(member):
+            words += ("-e", f"./{folder}[{extras}]" if extras else f"./{folder}")
+        else:
+            words += ("-r", f"{folder}/pyproject.toml")
+        words += (word for group in own.groups for word in ("--group", f"{folder}/pyproject.toml:{group}"))
+        words += (word for path in own.files for word in ("-r", f"{folder}/{path}"))
+        needs.requirements += own.requirements
+        needs.note(own.names, f"member `{folder}` of the workspace")
+    return words
+
+
 def _pipfile(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     if "Pipfile" not in project.paths:
-        needs.reasons.insert(0, "nothing says what the project needs")
+        if next(members(project), None) is None:
+            needs.reasons.insert(0, "nothing says what the project needs")
         return ()
     data = open_project(
         lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()
@@ -144,6 +164,7 @@ def _decides(path: str) -> bool:
     name = posixpath.basename(path)
     return (
         (path in LOCK_NAMES)
+        or name == "pyproject.toml"
         or bool(REQUIREMENTS_TXT.fullmatch(path))
         or (name.endswith(NATIVE) and "test" not in path)
     )

@@ -14,6 +14,7 @@ from agentforge.languages.python.layout import TEST_FILE, test_paths
 from agentforge.languages.python.own_commands import SITE, OwnCommand, OwnSource, own_sources
 from agentforge.languages.python.own_runs import OwnRun, read_run
 from agentforge.languages.python.project import PythonProject, strings
+from agentforge.languages.python.workspace import members
 
 MOST_READ = 40
 """Test files that are looked into, to know in whose words they are written."""
@@ -51,6 +52,9 @@ def find_suite(project: PythonProject, brought: frozenset[str]) -> Suite:
     if not joined and not settings and "pytest" not in brought and _speaks_unittest(project):
         suite.options = ("-o", "python_files=test*.py *_test.py")
         suite.reasons.append("the tests are written for unittest; pytest runs them")
+    if _same_names(project) and "--import-mode" not in f"{settings.get('addopts', '')} {suite.options}":
+        suite.options += ("--import-mode=importlib",)
+        suite.reasons.append("members of the workspace have test files of the same name")
     _name_left_out(suite, [source for source, _ in sources], joined, project, brought)
     return suite
 
@@ -180,6 +184,18 @@ def _from_settings(suite: Suite, settings: Table) -> None:
         suite.reasons.append("doctests are part of the suite")
 
 
+def _same_names(project: PythonProject) -> bool:
+    """Whether files of tests in several members would be the same module to pytest."""
+    names = [
+        posixpath.basename(path)
+        for folder, member in members(project)
+        for path in member.paths
+        if TEST_FILE.fullmatch(posixpath.basename(path))
+        and f"{posixpath.dirname(path)}/__init__.py" not in member.paths
+    ]
+    return len(names) > len(set(names))
+
+
 def _speaks_unittest(project: PythonProject) -> bool:
     """Whether test files use unittest and none uses pytest."""
     names = [path for path in sorted(project.paths) if TEST_FILE.fullmatch(posixpath.basename(path))]
@@ -230,6 +246,9 @@ def _name_other_tests(
             suite.not_run[f"load_tests of {path}"] = "not run: only unittest itself calls it"
     if _documentation_doctests(sources):
         suite.not_run["doctests of the documentation"] = "not run: they need the documentation's own build"
+    for folder, member in members(project):
+        if pytest_settings(member) and pytest_settings(project):
+            suite.not_run[f"pytest settings of {folder}"] = "not used: the suite runs from the top"
     if len(versions := _versions(project)) > 1:
         suite.not_run["other versions of Python"] = f"not run: tox has {', '.join(versions)}, a task has one"
     for path in sorted(project.paths):
