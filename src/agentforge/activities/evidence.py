@@ -99,6 +99,7 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "about",
             "mutants",
             "not_run",
+            "not_checked",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":

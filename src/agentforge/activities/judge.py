@@ -15,6 +15,7 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
@@ -65,6 +66,8 @@ def _red(world: World, state: RunView) -> Ruling:
         request=state.request,
         old=old,
     )
+    if outside := outside_suite(case.suite, world.plan(state).suite_paths):
+        return Verdict("failed", tuple(outside), {}), ()
     verdict = prove_red(world.pristine_runner(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
@@ -118,7 +121,8 @@ def _run_green(world: World, state: RunView) -> Verdict:
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)
-    return replace(verdict, record={**verdict.record, **_compared_with(state)})
+    gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
+    return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
 
 def _compared_with(state: RunView) -> dict[str, Json]:

@@ -346,6 +346,8 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         said = why if isinstance(why, dict) else {}
         for name in _texts(record.get("not_configured")):  # records of older tasks give no reason
             lines[f"{name}: {said.get(name, NOT_CONFIGURED)}"] = None
+        gaps = record.get("not_checked")
+        lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
 
 

@@ -173,6 +173,11 @@ class Tests(Protocol):
         the paths of the tree before and after it.
         """
 
+    def examples_of(self, text: str, identity: str, /) -> tuple[str, ...] | None:
+        """The checked examples of documentation behind an id, as text; None if it is the id of none, or the
+        file has it no more.
+        """
+
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:
         """How an edit weakened old tests, one sentence each."""
 
