@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
+from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
@@ -43,7 +44,8 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
-    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
+    tests_wrong = verdict.record.get("remedy_in") == "tests"
+    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals, tests_wrong, verdict.question)
 
 
 # ------------------------------------------------------------------ what is run
@@ -54,7 +56,7 @@ def _red(world: World, state: RunView) -> Ruling:
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
-    entry = state.base_tree if together else run.entry_tree
+    entry = state.base_tree if together else entry_of(world, state)
     old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
@@ -63,9 +65,10 @@ def _red(world: World, state: RunView) -> Ruling:
         documents["requirements"],
         same_author=together,
         request=state.request,
+        began_with="" if entry == run.entry_tree or together else run.entry_tree,
         old=old,
     )
-    verdict = prove_red(world.pristine_runner(state), case)
+    verdict = weighed(world, state, case, prove_red(world.pristine_runner(state), case))
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree

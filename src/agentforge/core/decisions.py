@@ -176,7 +176,7 @@ def fail_attempt(own: RunDecisions, reason: str) -> str:
     if attempts_left(own.state, run, stage):
         told = (f"An earlier attempt failed: {reason}. Take another way.",)
         return enter(own, stage, run.entry_tree, told)
-    unsettled = own.state.findings and run.entry_tree == own.state.reviewed_tree
+    unsettled = own.state.findings and run.entry_tree == own.state.reviewed_tree and not own.state.may_stay
     if stage.reverts and not unsettled:
         own.tell(Reverted(own.id, run.entry_tree, (reason,)))
         return enter(own, stage, run.entry_tree, skipped="no attempt made it better")

@@ -277,6 +277,7 @@ def _judged(state: State, event: GateJudged) -> State:
                 findings=event.reasons,
                 blocked_for=event.reasons,
                 reviewed_tree=state.tree,
+                may_stay=False,
                 reviewed_drafts=own.drafts,
             )
         return after

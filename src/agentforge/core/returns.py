@@ -140,7 +140,7 @@ def after_reopening(state: State, stage: Stage) -> tuple[tuple[str, ...], tuple[
 def unchanged(own: RunDecisions) -> bool:
     """Whether what a review blocked would be handed over as it was: then nobody needs to read it again."""
     state, run, stage = own.state, own.run, own.stage
-    if run.parent or not state.findings or not state.reviewed_tree:
+    if run.parent or not state.findings or not state.reviewed_tree or state.may_stay:
         return False
     if stage.makes("change") or stage.makes("tests"):
         return state.tree == state.reviewed_tree

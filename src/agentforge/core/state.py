@@ -92,7 +92,9 @@ class State(TaskSpec):
     findings: tuple[str, ...] = ()
     """What the last review that blocked asks for; none once the work is accepted."""
     reviewed_tree: str = ""
-    """The tree that the last review blocked, until a person says how to go on."""
+    """The tree that the last review blocked; empty once one passes."""
+    may_stay: bool = False
+    """Since it blocked a person has said how to go on: it may be right as it is."""
     reviewed_drafts: tuple[ArtifactRef, ...] = ()
     """What was handed in when it blocked."""
     blocked_for: tuple[str, ...] = ()
