@@ -187,6 +187,8 @@ def _facts(world: World, state: RunView) -> Facts:
         *(f"undone: {line}" for line in state.reverts),
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"settled by a revision: {line}" for line in state.settled]
+    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted

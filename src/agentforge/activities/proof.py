@@ -64,12 +64,15 @@ def _given_up(world: World, state: RunView, case: RedCase, red_tree: str) -> Ver
     allowed, kept = asked_about(state.escalations)
     if refused := sorted(superseded_ids(case.suite) & kept):
         lines = tuple(
-            f"`{identity}`: a person wants this old test kept; take it out of supersedes and put it back as it was"
+            f"`{identity}`: a person wants this old test kept; take it out of supersedes and put it back as "
+            "it was"
             for identity in refused[:MAX_REASONS]
         )
         return Verdict("failed", lines, {})
     runner = world.pristine_runner(state)
-    words = "\n".join([state.request, *(item.answer or "" for item in state.escalations if not item.question.about)])
+    words = "\n".join(
+        [state.request, *(item.answer or "" for item in state.escalations if not item.question.about)]
+    )
     if ids := [name for name in unjustified(runner, case.suite, words) if name not in allowed]:
         reasons = tuple(
             f"`{identity}`: the request does not say that this test changes" for identity in ids[:MAX_REASONS]

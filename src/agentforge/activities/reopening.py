@@ -20,7 +20,7 @@ def reopening(
 ) -> tuple[Reopening | None, ToolResult]:
     """What a role says of locked tests, if there are such tests and it may say so."""
     if not any(spec.name == action.name for spec in bridge.specs()):
-        text = "no test is locked for you here: change the tests, or say what is wrong with them in what you hand in"
+        text = "no test is locked for you here: change it, or say what is wrong with it in what you hand in"
         return None, ToolResult(ok=False, text=text, mistake="nothing_locked")
     proved = world.records(state).get("red", {}).get("tests")
     known = {*bridge.locked, *(proved if isinstance(proved, dict) else ())}
@@ -32,7 +32,9 @@ def reopening(
         )
         return None, ToolResult(ok=False, text=text, mistake="unknown_test")
     reason = redact(" ".join(str(action.args["reason"]).split()))[0]
-    return Reopening(reason, tuple(named)), ToolResult(ok=True, text="the tests go back to RED with this reason")
+    return Reopening(reason, tuple(named)), ToolResult(
+        ok=True, text="the tests go back to RED with this reason"
+    )
 
 
 def told(world: World, state: RunView) -> tuple[str, ...]:
@@ -52,7 +54,9 @@ def _since(world: World, state: RunView) -> str:
     changes = world.workspace.git.diff_names(before, state.tree)
     if not changes:
         return "No file changed since then; say of each finding whether it still stands."
-    named = ", ".join(f"{change.path} ({_WORDS.get(change.status, 'changed')})" for change in changes[:MAX_NAMED])
+    named = ", ".join(
+        f"{change.path} ({_WORDS.get(change.status, 'changed')})" for change in changes[:MAX_NAMED]
+    )
     more = f" and {len(changes) - MAX_NAMED} more" if len(changes) > MAX_NAMED else ""
     return f"Changed since then: {named}{more}. Say of each finding whether it is settled."
 

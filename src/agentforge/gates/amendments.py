@@ -1,5 +1,5 @@
-"""Criteria that prove wrong when their tests are written: amended in the suite, on record, and ruled on by the
-reviewer.
+"""Criteria that prove wrong when their tests are written: amended in the suite, on record, and ruled on by
+the reviewer.
 """
 
 import re
@@ -36,8 +36,8 @@ def unknown_amendments(specification: Artifact, suite: Artifact) -> list[str]:
         )
         if all(place is None for place in places):
             found.append(
-                f'amends: {item.get("requirement_ref")} has no criterion "{item.get("criterion")}"; quote its words, '
-                "or name its place, as REQ-001.2"
+                f'amends: {item.get("requirement_ref")} has no criterion "{item.get("criterion")}"; quote '
+                "its words, or name its place, as REQ-001.2"
             )
     return found
 
@@ -47,7 +47,8 @@ def amendment_flags(suite: Artifact) -> list[Flag]:
     return [
         Flag(
             str(item.get("requirement_ref")),
-            f'RED amended the criterion "{item.get("criterion")}" to "{item.get("now")}": {item.get("reason")}',
+            f'RED amended the criterion "{item.get("criterion")}" to "{item.get("now")}": '
+            f"{item.get('reason')}",
             ruling=True,
         )
         for item in parts(suite, "amends")

@@ -69,7 +69,9 @@ def question_about(runner: PristineRunner, tree: str, suite: Mapping[str, Json],
     for identity in ids:
         old, new = (_source(runner, each, identity) or "" for each in (base, tree))
         lines += ["", f"{identity}: {reasons.get(identity, '')}"]
-        changes = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "after", lineterm="", n=2)
+        changes = difflib.unified_diff(
+            old.splitlines(), new.splitlines(), "before", "after", lineterm="", n=2
+        )
         shown = list(changes)[2:]
         lines += [f"    {line}" for line in shown[:MAX_LINES]]
         if not new:

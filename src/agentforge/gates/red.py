@@ -60,9 +60,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
             [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], runner
         )
     red_tree = _tests_only(runner, case) if outside or case.began_with else case.tree
-    if taken := shadowing(
-        runner, case.entry_tree, red_tree if case.began_with else case.tree, case.request
-    ):
+    if taken := shadowing(runner, case.entry_tree, red_tree if case.began_with else case.tree, case.request):
         return _fail(taken, runner)
     if wrong := _given_up(runner, case, red_tree):
         return _fail(wrong, runner)

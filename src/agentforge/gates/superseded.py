@@ -99,8 +99,8 @@ def edited_tests(
         old, new = (source_of_test(_text(runner, each, path), name) for each in (base, tree))
         if old is not None and _body(old) != _body(new or ""):
             found.append(
-                f"`{name}` is an old test, and its text changed; put it back as it was and write a new one beside "
-                "it, or name it in supersedes"
+                f"`{name}` is an old test, and its text changed; put it back as it was and write a new one "
+                "beside it, or name it in supersedes"
             )
     return found
 
