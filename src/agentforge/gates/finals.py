@@ -328,7 +328,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
-            f"review note: {item.get('description')}"
+            f"review note: {item.get('id')}: {item.get('description')}"
             for item in objects(finals.get("review", {}), "findings")
         ]
     points += facts.remarks
