@@ -43,7 +43,9 @@ def _commit(audit: ObjectAudit, state: State, evidence: dict[str, Any]) -> Findi
     assert state.delivered is not None
     commit = audit.commit(state.delivered.commit)
     result = evidence.get("result")
-    stated = result.get("tree") if isinstance(result, dict) else None
+    stated = (
+        result.get("tree") if isinstance(result, dict) else state.tree
+    )  # else the evidence has its own row
     same = commit is not None and commit.tree == state.tree == stated
     name = state.delivered.commit[:12]
     text = f"{name} holds the judged tree" if same else f"{name} does not hold the judged tree"

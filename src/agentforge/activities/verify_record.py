@@ -107,6 +107,8 @@ def named_by(files: TaskFiles, moments: list[Moment]) -> Named:
                     drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
                     if tree != before.tree:
                         patches[steps[run]] = (before.tree, tree)
+                case GateJudged(gate="delivery", status="passed", finals=refs):  # it writes what it hands in
+                    drafts |= {files.version(ref.phase, ref.contract, ref.version): ref for ref in refs}
                 case StageAccepted(finals=refs):
                     finals |= {files.final(ref.phase, ref.contract): ref for ref in refs}
                 case _:

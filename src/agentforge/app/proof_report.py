@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentforge.activities.verify_seal import Sealed, read_seal, signature_finding
 from agentforge.activities.world import record_refs
+from agentforge.app.reports import read_seal_of, signature_of
 from agentforge.app.reports import report as task_report
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.gates.documents import texts
 from agentforge.gates.flags import flags_of
 from agentforge.store.task.pack import Pack
-from agentforge.store.user.signing import trusted_keys
-from agentforge.system.git.audit import ObjectAudit
 from agentforge.system.signatures import unarmour
 
 
@@ -59,8 +57,6 @@ def proof_report(task: OpenTask) -> ProofReport:
     ]
     asked = state.artifact_for("questions")
     questions: Any = pack.get_json(asked.hash) if asked else {}
-    seal = _read_seal(task)
-    trusted = trusted_keys(task.site.home, task.site.git)
     return ProofReport(
         task_id=task.task_id,
         request=state.request,
@@ -68,7 +64,7 @@ def proof_report(task: OpenTask) -> ProofReport:
         base=state.base_commit,
         commit=state.delivered.commit,
         seal=state.delivered.seal,
-        signature=signature_finding(seal.stated, trusted, signed=False).text if seal else "",
+        signature=signature_of(task),
         command=judged[-1]["runs"][0]["command"] if judged else "",
         requirements=evidence.get("requirements") or [],
         superseded=evidence.get("superseded") or [],
@@ -83,7 +79,7 @@ def proof_report(task: OpenTask) -> ProofReport:
 
 def write_envelope(task: OpenTask, place: Path) -> None:
     """Puts the envelope of a task's seal into a file of its own, for when its commits are squashed."""
-    seal = _read_seal(task)
+    seal = read_seal_of(task)
     data = unarmour(seal.commit.message) if seal else None
     if data is None:
         raise UsageError(
@@ -93,18 +89,6 @@ def write_envelope(task: OpenTask, place: Path) -> None:
         place.write_bytes(data + b"\n")
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error.strerror}.") from None
-
-
-def _read_seal(task: OpenTask) -> Sealed | None:
-    delivered = task.state.delivered
-    if delivered is None or not delivered.seal:
-        return None
-    found = read_seal(ObjectAudit(task.site.git), delivered.seal)
-    if isinstance(found, str):
-        raise Unusable(
-            f"The seal {delivered.seal[:12]} {found}.", f"`agentforge verify {task.task_id}` says more."
-        )
-    return found
 
 
 def _reviews(evidence: dict[str, Any]) -> list[dict[str, Any]]:
@@ -126,6 +110,12 @@ def _reviews(evidence: dict[str, Any]) -> list[dict[str, Any]]:
         )
     for finding in review.get("findings") or []:
         if isinstance(finding, dict):
-            said = finding.get("description") or finding.get("text") or finding.get("finding") or ""
-            found.append({"by": "finding", "verdict": str(finding.get("severity") or ""), "text": str(said)})
+            said = finding.get("description") or ""
+            found.append(
+                {
+                    "by": str(finding.get("id") or "finding"),
+                    "verdict": str(finding.get("severity") or ""),
+                    "text": str(said),
+                }
+            )
     return found
