@@ -53,6 +53,16 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
 
 
 def _red(world: World, state: RunView) -> Ruling:
+    verdict = run_red(world, state)
+    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
+        world.workspace.keep(
+            red_tree
+        )  # made by us and in no commit: later gates, and whoever verifies, need it again
+    return verdict, ()
+
+
+def run_red(world: World, state: RunView) -> Verdict:
+    """The red proof of a run's tests; also for whoever verifies it later."""
     run = state.run
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
@@ -70,13 +80,8 @@ def _red(world: World, state: RunView) -> Ruling:
         old=old,
     )
     if outside := outside_suite(case.suite, world.plan(state).suite_paths):
-        return Verdict("failed", tuple(outside), {}), ()
-    verdict = weighed(world, state, case, prove_red(world.pristine_runner(state), case))
-    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
-        world.workspace.keep(
-            red_tree
-        )  # made by us and in no commit: later gates, and whoever verifies, need it again
-    return verdict, ()
+        return Verdict("failed", tuple(outside), {})
+    return weighed(world, state, case, prove_red(world.pristine_runner(state), case))
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -92,10 +97,11 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
 
 
 def _green(world: World, state: RunView) -> Ruling:
-    return _known_green(world, state) or _run_green(world, state), ()
+    return _known_green(world, state) or run_green(world, state), ()
 
 
-def _run_green(world: World, state: RunView) -> Verdict:
+def run_green(world: World, state: RunView) -> Verdict:
+    """The green verdict on a run's tree; also for whoever verifies it later."""
     world.progress("running the whole suite on a pristine checkout")
     baseline = world.baseline_record(state)
     documents = world.parts(state)
@@ -273,7 +279,7 @@ def _delivery(world: World, state: RunView) -> Ruling:
             tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]),
             {},
         ), ()
-    verdict = _known_green(world, state) or _run_green(world, state)
+    verdict = _known_green(world, state) or run_green(world, state)
     if verdict.status != "passed":
         return verdict, ()
     product = state.stage.products[0]

@@ -220,8 +220,8 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
             return judged(own, given)
         case CommitMade():
             return accepted(own, given)
-        case DeliveryMade(branch, commit, evidence, kept):
-            own.tell(TaskDelivered(branch, commit, evidence, kept))
+        case DeliveryMade(branch, commit, evidence, kept, seal):
+            own.tell(TaskDelivered(branch, commit, evidence, kept, seal))
             own.all.move("completed")
             return "branch and evidence are in place"
         case Unclassified(what):

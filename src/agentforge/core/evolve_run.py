@@ -110,7 +110,8 @@ def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
         return state
     name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
     kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
-    return replace(state, branch=name, branch_at=event.commit, branches_kept=kept)
+    at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+    return replace(state, branch=name, branch_at=at, branches_kept=kept)
 
 
 def with_run(state: State, run: Run | None) -> State:

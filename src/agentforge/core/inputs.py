@@ -215,6 +215,8 @@ class DeliveryMade:
     evidence: str
     kept: tuple[str, ...] = ()
     """As in `CommitMade`."""
+    seal: str = ""
+    """The commit that carries the statement; empty if there is no branch."""
 
 
 @dataclass(frozen=True, slots=True)

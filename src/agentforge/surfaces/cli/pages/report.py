@@ -51,6 +51,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "base": state.base_commit,
         "branch": report.branch if report.tip else None,
         "commit": report.tip,
+        "seal": report.seal or None,
+        "signature": report.signature or None,
         "branches_kept": [*state.branches_kept],
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
         "requirements": report.evidence.get("requirements"),
@@ -172,7 +174,8 @@ def _changes(report: TaskReport) -> str:
         "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
     )
     where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
-    return f"  branch    {where}{_kept(state)}\n  changed\n{stat}"
+    seal = f"\n  seal      {report.seal[:12]}: {report.signature}" if report.seal else ""
+    return f"  branch    {where}{_kept(state)}{seal}\n  changed\n{stat}"
 
 
 def _document(report: TaskReport) -> str:
