@@ -47,7 +47,7 @@ from tests.core.scenes import FULL, Played, answered, judge
 from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
-REVIEW_COST = Amount(1, 20_000, 0)
+REVIEW_COST = Amount(1, 36_000, 0)
 """The worst case of one reading of `refactor`: its context and what a review may say."""
 ASKS = Acted("ref", "t", (READ,), question=Question("Is this key public?", ("yes", "no"), "no"))
 

@@ -178,6 +178,8 @@ class Judged:
     reasons: tuple[str, ...]
     ref: str
     finals: tuple[ArtifactRef, ...] = ()
+    parts: int = 1
+    """Of a review: how many parts the change has to be read in."""
 
 
 @dataclass(frozen=True, slots=True)
