@@ -2,10 +2,12 @@
 
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.reading import change_shown, fence_of, reads_change
+from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
@@ -115,7 +117,7 @@ def _view(world: World, state: RunView) -> StepView:
         facts=_facts(world, state),
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
-        flags=flags_text(shown_flags(world.records(state))) if reviews else "",
+        flags=_flags(world, state) if reviews else "",
         working=working,
         left=left,
         read=lambda path: read_tree_file(world, path),
@@ -130,6 +132,12 @@ def _view(world: World, state: RunView) -> StepView:
         owed=guide,
         feedback=run.feedback,
     )
+
+
+def _flags(world: World, state: RunView) -> str:
+    """What the engine names to a reader; what another one rules on is not marked here."""
+    owed = flags_to_rule_on(world, state)
+    return flags_text(replace(flag, ruling=flag in owed) for flag in shown_flags(world.records(state)))
 
 
 def _change_title(state: RunView, shown: ChangePart | None) -> str:

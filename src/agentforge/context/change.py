@@ -17,6 +17,15 @@ Kind = Literal["source", "settings", "edited test", "new test", "document", "gen
 KINDS: tuple[Kind, ...] = ("source", "settings", "edited test", "new test", "document", "generated")
 """In the order in which they are shown. What a tool generated counts by its path and hash."""
 
+_NOUNS: Mapping[Kind, str] = {
+    "source": "",
+    "settings": "",
+    "edited test": "test",
+    "new test": "test",
+    "document": "document",
+    "generated": "and written by a tool",
+}
+
 BLOCK = "change"
 """The name of the block of a context that holds the change."""
 
@@ -147,7 +156,7 @@ def _split(section: list[str]) -> tuple[list[str], list[list[str]]]:
 def _named(change: Change, kind: Kind, lines: Lines | None, head: list[str]) -> str:
     """The line that names a file: what became of it, how much, and its mode where that is news."""
     word = {"A": "new", "D": "removed", "T": "another kind of file"}.get(change.status, "changed")
-    said = [f"{word} {kind}" if kind != "source" else word]
+    said = [f"{word} {_NOUNS[kind]}".strip()]
     if lines is not None and (lines.added or lines.removed):
         said.append(f"+{lines.added} -{lines.removed}")
     modes = [line for line in head if line.startswith(("old mode", "new mode", "new file mode 1"))]
