@@ -89,7 +89,7 @@ def test_what_is_read_or_set_up_is_ruled_on_and_not_refused(site: Site) -> None:
     made = "@pytest.fixture\ndef made():\n    return stock.left()\n\n"
     fixed = about(site, {"stock.py": "def left():\n    return 2\n"}, setup=made, fixture="assert made == 2")
     assert by_name(fixed) == {"fixture": "its set-up"}
-    assert fixed.flags[0].ruling
+    assert fixed.flags[0].text == "runs changed code only while it is set up, not in its own body"
 
 
 def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:

@@ -243,7 +243,7 @@ def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:
         "its set-up": "runs changed code only while it is set up, not in its own body",
         "not measured": "not measured: whether it runs a changed line could not be seen",
     }
-    return [Flag(identity, told[how], ruling=True)] if how in told else []
+    return [Flag(identity, told[how], ruling=how != "its set-up")] if how in told else []
 
 
 def _text(runner: PristineRunner, tree: str, path: str) -> str:

@@ -20,5 +20,5 @@ def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str],
                 "must do"
             )
         elif found.doubt:
-            flags.append(Flag(identity, found.doubt, ruling=True))
+            flags.append(Flag(identity, found.doubt))
     return reasons, flags

@@ -12,7 +12,7 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.live import lifeless
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
-from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
 from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
@@ -34,6 +34,10 @@ class RedCase:
     same_author: bool
     """One reply held tests and code: the rest of the tree is set aside first."""
     request: str = ""
+    began_with: str = ""
+    """The tree that the stage began with, where it is not `entry_tree`: code may be there already, and this
+    stage changes none of it.
+    """
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
 
@@ -51,15 +55,15 @@ class Declared:
 def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     """Runs the suite on the base with nothing but its tests added."""
     git = runner.workspace.git
-    changed = git.diff_names(case.entry_tree, case.tree)
+    changed = git.diff_names(case.began_with or case.entry_tree, case.tree)
     outside = [change.path for change in changed if not runner.is_test(change.path)]
     if outside and not case.same_author:
         return _fail(
             [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], runner
         )
-    if taken := shadowing(runner, case.entry_tree, case.tree, case.request):
+    red_tree = _tests_only(runner, case) if outside or case.began_with else case.tree
+    if taken := shadowing(runner, case.entry_tree, red_tree if case.began_with else case.tree, case.request):
         return _fail(taken, runner)
-    red_tree = _tests_only(runner, case) if outside else case.tree
     if wrong := _given_up(runner, case, red_tree):
         return _fail(wrong, runner)
     declared = declared_tests(case.suite)
@@ -114,6 +118,7 @@ def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]
     return (
         unknown_ids(case.suite, case.old)
         or weakened_tests(runner, base, red_tree, case.suite, case.old)
+        or edited_tests(runner, base, red_tree, case.suite, case.old)
         or untouched(runner, base, red_tree, case.suite)
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from agentforge.languages.described import read_ini, read_toml, table, words
 from agentforge.languages.python.doubts import code_doubts, test_doubts
+from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.liveness import liveness
@@ -19,6 +20,7 @@ __all__ = [
     "SETTINGS",
     "asserts",
     "code_doubts",
+    "examples_of",
     "is_run",
     "is_test_name",
     "liveness",
