@@ -114,9 +114,10 @@ def judge_about(runner: PristineRunner, change: Change, tree: str, ids: Sequence
         found |= {identity: _proved_by(again, identity, change, started=True) for identity in apart}
     undecided = [identity for identity, how in found.items() if how == "nothing"]
     values = _values(runner, change.code, tree) if undecided else []
-    values += [f"`{path}`" for path in _opened(run, change)] + [
-        f"`{path}`, which is gone" for path in change.gone
-    ]
+    values += [f"`{path}`" for path in _opened(run, change)]
+    values += [f"`{path}`, which is gone" for path in change.gone]
+    if run.reached is not None and _meets(run.reached.loading, change.lines):
+        values.append("changed code that runs while the tests are loaded")
     if values or not change.functions:
         found |= dict.fromkeys(undecided, "a value")
     return AboutChange(
