@@ -87,7 +87,7 @@ def offline_plan(top: Path) -> Plan:
         tests=("{env}/bin/python", "-c", "import greet; print(greet.hello(), greet.version, greet.__file__)"),
         import_roots=plan.import_roots,
         test_paths=plan.test_paths,
-        lint=False,
+        linters=(),
         reasons=(),
         lock_files=plan.lock_files,
         version_from_tags=True,
@@ -234,7 +234,7 @@ def test_set_up_sees_no_secret_of_the_caller_and_writes_nowhere_else(
     plan = plan_of(top)
     spy = ("/bin/sh", "-c", f"env > seen; echo x > {tmp_path}/forged; true")
     env = built(
-        Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()),
+        Plan((spy,), plan.tests, (".",), (), linters=(), reasons=(), lock_files=()),
         top,
         tmp_path / "cache",
         walls,
@@ -329,7 +329,7 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
     (tmp_path / "index/simple/greet/index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
     for name in ("UV_OFFLINE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)
-    plain = Plan((), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plain = Plan((), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
     ask = ("{python}", "-c", "import urllib.request; urllib.request.urlopen('http://elsewhere.invalid/')")
     with folder(tmp_path / "index") as port, socket.create_server(("127.0.0.1", 0)) as other:
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
@@ -431,7 +431,7 @@ def test_set_up_writes_to_a_cache_of_the_project_and_not_to_that_of_the_user(
             "echo bad > $place/wheel; rm -rf $place; ls $place >> seen; done; true"
         ),
     )
-    plan = Plan((poison,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plan = Plan((poison,), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
     (tmp_path / "b/packages").mkdir(parents=True)
     top = write({"x.py": ""}, tmp_path / "p")
     env = built(plan, top, tmp_path / "a", walls)
@@ -467,7 +467,7 @@ def test_no_file_of_an_environment_is_one_of_the_cache_and_no_run_sees_the_cache
         ("true",),
         (".",),
         (),
-        lint=False,
+        linters=(),
         reasons=(),
         lock_files=(),
     )
@@ -521,7 +521,7 @@ def test_set_up_is_told_the_password_of_an_index_only_on_the_users_word(
 ) -> None:
     monkeypatch.setenv("UV_INDEX", "https://ada:pw-one@a.invalid/s")
     spy = ("/bin/sh", "-c", "env | grep -q pw-one")
-    plan = Plan((spy,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plan = Plan((spy,), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
 
     def build() -> Environment:
         return environment.build(

@@ -14,6 +14,7 @@ there must not reach another project.
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agentforge.core.errors import Unusable
-from agentforge.languages.python.detect import SETTINGS_FILE
+from agentforge.languages.python.detect import INSTALL, SETTINGS_FILE
 from agentforge.languages.python.indexes import (
     FIRST_INDEX,
     default_places,
@@ -111,14 +112,20 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     key = _key(plan, (interpreter, chains), told, lock_text_hash)
     home = cache_root.resolve() / key
     with disk_errors(), _locked(home):
+        walls = _Walls(sandbox, tuple(allow), index_passwords)
         if (ready := _load(home)) is not None:
+            if ready.failed:  # what could not be had then may be there now
+                failed = _SetUp(plan, home, (interpreter, chains), walls, told).install_checkers()
+                ready = ready if failed == ready.failed else _store(home, replace(ready, failed=failed))
             return replace(ready, toolchains=chains)
         shutil.rmtree(home, ignore_errors=True)
         (home / "env").mkdir(parents=True)
         (home / "source").mkdir()
         tree_checkout(home / "source")
         before = _files(home / "source")
-        log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow), index_passwords), told)
+        set_up = _SetUp(plan, home, (interpreter, chains), walls, told)
+        log = set_up.run()
+        failed = set_up.install_checkers()
         generated = tuple(sorted(_files(home / "source") - before))
         made = Environment(
             home / "env",
@@ -129,6 +136,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
             key,
             log,
             interpreter.prefix,
+            failed=failed,
         )
         return replace(_store(home, made), toolchains=chains)
 
@@ -167,42 +175,67 @@ class _Walls:
     passwords: bool
 
 
-def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> str:
-    """Run the commands of set-up in walls that show them the environment, the checkout, the package cache and
-    the package indexes.
+class _SetUp:
+    """Runs the commands of set-up in walls that show them the environment, the checkout, the package cache
+    and the package indexes.
     """
-    uv, (interpreter, chains) = find_uv(), tools
-    passed = index_variables(os.environ)
-    kept = passwords_in(passed) if not walls.passwords else ()
-    passed = passed if walls.passwords else without_passwords(passed)
-    refused: list[str] = []
-    cache = home.parent / "packages"
-    cache.mkdir(parents=True, exist_ok=True)
-    confinement = Confinement(
-        cwd=home / "source",
-        write=(home / "env", home / "source", cache),
-        read=(uv, *toolchain_roots(str(interpreter.prefix)), *readable(chains), *named_paths(passed)),
-        env=with_toolchains(passed | _setup_variables(home, uv, cache), chains) | _version_variables(version),
-        network=(*_places(passed, uv, interpreter), *walls.allow),
-        on_refusal=refused.append,
-        timeout_s=SETUP_TIMEOUT_S,
-    )
-    values = {
-        "uv": str(uv),
-        "python": str(interpreter.executable),
-        "env": str(home / "env"),
-        "tree": str(home / "source"),
-    }
-    log: list[str] = []
-    for command in plan.setup:
-        words = fill(command, values)
-        done = walls.sandbox.run(words, confinement)
-        if done.code != 0 or done.timed_out:
-            raise SetupFailed(command, done, tuple(dict.fromkeys(refused)), kept)
-        log += (f"$ {' '.join(command)}", _text(done))
-    if refused:
-        log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(refused))}")
-    return "\n".join(log)
+
+    def __init__(self, plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> None:
+        uv, (interpreter, chains) = find_uv(), tools
+        passed = index_variables(os.environ)
+        self._plan, self._sandbox = plan, walls.sandbox
+        self._kept = passwords_in(passed) if not walls.passwords else ()
+        passed = passed if walls.passwords else without_passwords(passed)
+        self._refused: list[str] = []
+        cache = home.parent / "packages"
+        cache.mkdir(parents=True, exist_ok=True)
+        self._confinement = Confinement(
+            cwd=home / "source",
+            write=(home / "env", home / "source", cache),
+            read=(uv, *toolchain_roots(str(interpreter.prefix)), *readable(chains), *named_paths(passed)),
+            env=with_toolchains(passed | _setup_variables(home, uv, cache), chains)
+            | _version_variables(version),
+            network=(*_places(passed, uv, interpreter), *walls.allow),
+            on_refusal=self._refused.append,
+            timeout_s=SETUP_TIMEOUT_S,
+        )
+        self._programs = home / "env/bin"
+        self._values = {
+            "uv": str(uv),
+            "python": str(interpreter.executable),
+            "env": str(home / "env"),
+            "tree": str(home / "source"),
+        }
+
+    def run(self) -> str:
+        """Everything that tests need; what fails is a failed set-up."""
+        log: list[str] = []
+        for command in self._plan.setup:
+            done = self._sandbox.run(fill(command, self._values), self._confinement)
+            if done.code != 0 or done.timed_out:
+                raise SetupFailed(command, done, tuple(dict.fromkeys(self._refused)), self._kept)
+            log += (f"$ {' '.join(command)}", _text(done))
+        if self._refused:
+            log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(self._refused))}")
+        return "\n".join(log)
+
+    def install_checkers(self) -> tuple[str, ...]:
+        """Linters and type checkers that are not there yet; the answer is a sentence for each that cannot be
+        had.
+        """
+        failed = []
+        for command in self._plan.checkers:
+            program = re.split(r"[\[<>=!~; @]", command[len(INSTALL)])[0]
+            if (self._programs / program).exists():
+                continue
+            done = self._sandbox.run(fill(command, self._values), self._confinement)
+            if done.code != 0 or done.timed_out:
+                said = [line.strip() for line in _text(done).splitlines() if line.strip()]
+                wanted = " ".join(command[len(INSTALL) :])
+                failed.append(
+                    f"{program} could not be installed ({wanted}): {said[-1][:200] if said else done.code}"
+                )
+        return tuple(failed)
 
 
 def _places(passed: Mapping[str, str], uv: Path, interpreter: Interpreter) -> tuple[Destination, ...]:
@@ -260,6 +293,7 @@ def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> 
     parts = (
         FORMAT,
         plan.setup,
+        *((plan.checkers,) if plan.checkers else ()),
         plan.import_roots,
         version,
         interpreter.version,
@@ -312,6 +346,7 @@ def _load(home: Path) -> Environment | None:
         key=fields["key"],
         log=fields["log"],
         prefix=Path(fields["prefix"]),
+        failed=tuple(fields.get("failed", ())),
     )
 
 
