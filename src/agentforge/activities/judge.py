@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
+from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
@@ -44,7 +45,8 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
-    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
+    tests_wrong = verdict.record.get("remedy_in") == "tests"
+    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals, tests_wrong, verdict.question)
 
 
 # ------------------------------------------------------------------ what is run
@@ -55,7 +57,7 @@ def _red(world: World, state: RunView) -> Ruling:
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
-    entry = state.base_tree if together else run.entry_tree
+    entry = state.base_tree if together else entry_of(world, state)
     old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
@@ -64,11 +66,12 @@ def _red(world: World, state: RunView) -> Ruling:
         documents["requirements"],
         same_author=together,
         request=state.request,
+        began_with="" if entry == run.entry_tree or together else run.entry_tree,
         old=old,
     )
     if outside := outside_suite(case.suite, world.plan(state).suite_paths):
         return Verdict("failed", tuple(outside), {}), ()
-    verdict = prove_red(world.pristine_runner(state), case)
+    verdict = weighed(world, state, case, prove_red(world.pristine_runner(state), case))
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree
@@ -188,6 +191,8 @@ def _facts(world: World, state: RunView) -> Facts:
         *(f"undone: {line}" for line in state.reverts),
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"settled by a revision: {line}" for line in state.settled]
+    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted
