@@ -9,6 +9,7 @@ from agentforge.catalog.contracts import Contract, problems
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.flags import flags_of
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.ratchets import NOT_CONFIGURED
@@ -336,6 +337,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
