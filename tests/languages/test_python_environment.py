@@ -15,7 +15,7 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.python import detect, environment, indexes
+from agentforge.languages.python import detect, environment, indexes, set_up
 from agentforge.languages.python.interpreter import find_interpreter, find_uv
 from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Confinement, Sandbox
@@ -104,7 +104,7 @@ def built(plan: Plan, top: Path, cache: Path, walls: Sandbox) -> Environment:
 
 
 def run_in(built_env: Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox) -> Completed:
-    command = environment.fill(argv, {"env": str(built_env.path)})
+    command = set_up.fill(argv, {"env": str(built_env.path)})
     return walls.run(
         command,
         Confinement(
@@ -217,7 +217,7 @@ def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(
     tmp_path: Path, walls: Sandbox
 ) -> None:
     top = write(FILES | {"backend.py": "raise SystemExit('the compiler is missing')\n"}, tmp_path / "greet")
-    with pytest.raises(environment.SetupFailed) as caught:
+    with pytest.raises(set_up.SetupFailed) as caught:
         built(offline_plan(top), top, tmp_path / "cache", walls)
     assert "uv} pip install" in caught.value.sentence
     assert "the compiler is missing" in caught.value.sentence
@@ -344,7 +344,7 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
         )
         good = replace(plain, setup=(detect.MAKE_ENVIRONMENT, ("{uv}", "pip", "install", "greet"), direct))
         assert "greet==1.0" in built(good, write({"x.py": ""}, tmp_path / "p"), tmp_path / "cache", walls).log
-        with pytest.raises(environment.SetupFailed, match=r"wanted to reach elsewhere\.invalid,") as caught:
+        with pytest.raises(set_up.SetupFailed, match=r"wanted to reach elsewhere\.invalid,") as caught:
             built(replace(plain, setup=(ask,)), tmp_path / "p", tmp_path / "cache", walls)
     assert caught.value.refused == ("elsewhere.invalid:80",)
     assert "`network: {allow: [elsewhere.invalid]}`" in caught.value.next_step
@@ -531,13 +531,13 @@ def test_set_up_is_told_the_password_of_an_index_only_on_the_users_word(
     if passed:
         assert build().source.exists()
         return
-    with pytest.raises(environment.SetupFailed, match=r"not told the password of a\.invalid") as caught:
+    with pytest.raises(set_up.SetupFailed, match=r"not told the password of a\.invalid") as caught:
         build()
     assert "`network: {index_passwords: true}`" in caught.value.next_step
 
 
 def test_only_known_names_in_braces_are_filled() -> None:
-    assert environment.fill(("{env}/x", "{a: 1}", "{}"), {"env": "/e"}) == ("/e/x", "{a: 1}", "{}")
+    assert set_up.fill(("{env}/x", "{a: 1}", "{}"), {"env": "/e"}) == ("/e/x", "{a: 1}", "{}")
 
 
 @pytest.fixture(scope="session")

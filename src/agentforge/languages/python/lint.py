@@ -113,10 +113,16 @@ def _run(sandbox: Sandbox, env: Environment, tree: Path, asked: _Asked, timeout_
     except (ValueError, TypeError, KeyError):
         rows = None
     if rows is None:
-        said = done.err.decode("utf-8", "replace").strip().splitlines()
-        why = said[0][:300] if said else f"exit code {done.code}"
-        return CheckRun("not_run", f"{checker.name} failed: {why}")
+        return CheckRun("not_run", f"{checker.name} failed: {complaint(done)}")
     return CheckRun.of(rows)
+
+
+def complaint(done: Completed) -> str:
+    """What a program that failed said: its first line, of a traceback the last."""
+    said = done.err.decode("utf-8", "replace").strip().splitlines()
+    if not said:
+        return f"exit code {done.code}"
+    return said[-1 if said[0].startswith("Traceback") else 0].strip()[:300]
 
 
 def _further(project: PythonProject, checker: Checker) -> tuple[str, ...]:

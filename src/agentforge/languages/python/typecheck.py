@@ -11,7 +11,7 @@ from typing import Any
 from agentforge.languages.described import read_ini
 from agentforge.languages.python.checkers import Checker, project_at, scope, used
 from agentforge.languages.python.environment import run_env
-from agentforge.languages.python.lint import NOTHING, absent, merged, relative
+from agentforge.languages.python.lint import NOTHING, absent, complaint, merged, relative
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.processes import Completed
@@ -150,7 +150,10 @@ def _read_mypy(done: Completed, tree: Path) -> CheckRun:
             for line in text.splitlines()
             if line.strip()
         ]
-        return CheckRun("not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}")
+        why = next(
+            (line for line in said if "error: " in line), said[0] if said else f"exit code {done.code}"
+        )
+        return CheckRun("not_run", f"mypy stopped: {why[:300]}")
     rows = [
         (relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
         for line in out.splitlines()
@@ -164,8 +167,7 @@ def _read_pyright(done: Completed, tree: Path) -> CheckRun:
         value: Any = json.loads(done.out)
         found = value["generalDiagnostics"]
     except (ValueError, TypeError, KeyError):
-        said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return CheckRun("not_run", f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}")
+        return CheckRun("not_run", f"pyright failed: {complaint(done)}")
     rows = [
         (
             relative(row["file"], tree),
