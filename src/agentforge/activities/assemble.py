@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any
 
+from agentforge.activities.reopening import told
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
@@ -16,6 +17,7 @@ from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_ea
 from agentforge.core.inputs import Assembled
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
+from agentforge.gates.amendments import amended
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.superseded import superseded_lines
 from agentforge.languages.reach import Reach, render
@@ -84,7 +86,8 @@ def _view(world: World, state: RunView) -> StepView:
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
     refs = document_refs(state)
-    specification = world.by_part(documents).get("requirements", {})
+    parts = world.by_part(documents)
+    specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
     return StepView(
         task_id=state.task_id,
@@ -124,7 +127,7 @@ def _view(world: World, state: RunView) -> StepView:
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
-        feedback=run.feedback,
+        feedback=told(world, state),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
+from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
@@ -15,6 +16,7 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.review import judge_panel, judge_review
@@ -43,7 +45,8 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
-    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
+    tests_wrong = verdict.record.get("remedy_in") == "tests"
+    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals, tests_wrong, verdict.question)
 
 
 # ------------------------------------------------------------------ what is run
@@ -64,7 +67,7 @@ def run_red(world: World, state: RunView) -> Verdict:
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
-    entry = state.base_tree if together else run.entry_tree
+    entry = state.base_tree if together else entry_of(world, state)
     old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
@@ -73,9 +76,12 @@ def run_red(world: World, state: RunView) -> Verdict:
         documents["requirements"],
         same_author=together,
         request=state.request,
+        began_with="" if entry == run.entry_tree or together else run.entry_tree,
         old=old,
     )
-    return prove_red(world.pristine_runner(state), case)
+    if outside := outside_suite(case.suite, world.plan(state).suite_paths):
+        return Verdict("failed", tuple(outside), {})
+    return weighed(world, state, case, prove_red(world.pristine_runner(state), case))
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -124,7 +130,8 @@ def run_green(world: World, state: RunView) -> Verdict:
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)
-    return replace(verdict, record={**verdict.record, **_compared_with(state)})
+    gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
+    return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
 
 def _compared_with(state: RunView) -> dict[str, Json]:
@@ -190,6 +197,8 @@ def _facts(world: World, state: RunView) -> Facts:
         *(f"undone: {line}" for line in state.reverts),
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"settled by a revision: {line}" for line in state.settled]
+    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted

@@ -105,3 +105,11 @@ def _load(path: Path) -> dict[str, Json] | None:
     except (FileNotFoundError, UsageError, UnicodeDecodeError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def is_derived(path: Path) -> bool:
+    """Whether a document says that nobody was asked to write it; False where it cannot be read."""
+    try:
+        return "derived: true" in path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
