@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.reading import change_shown, fence_of, reads_change
+from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
@@ -21,6 +22,7 @@ from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
+from agentforge.gates.amendments import amended
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import flags_text, shown_flags
 from agentforge.languages.reach import Reach, render
@@ -87,7 +89,8 @@ def _view(world: World, state: RunView) -> StepView:
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
     refs = document_refs(state)
-    specification = world.by_part(documents).get("requirements", {})
+    parts = world.by_part(documents)
+    specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
     shown, reviews = change_shown(world, state), reads_change(stage, run)
     return StepView(
@@ -130,7 +133,7 @@ def _view(world: World, state: RunView) -> StepView:
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
-        feedback=run.feedback,
+        feedback=told(world, state),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
+from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
@@ -17,6 +18,7 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.named import NamedCase, named_flags
+from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.subject import Subject
@@ -47,7 +49,14 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
     world.pack.sync()
     parts = verdict.record.get("parts")
     return Judged(
-        effect.gate, verdict.status, verdict.reasons, ref, finals, parts if isinstance(parts, int) else 1
+        effect.gate,
+        verdict.status,
+        verdict.reasons,
+        ref,
+        finals,
+        verdict.record.get("remedy_in") == "tests",
+        verdict.question,
+        parts if isinstance(parts, int) else 1,
     )
 
 
@@ -55,11 +64,21 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
 
 
 def _red(world: World, state: RunView) -> Ruling:
+    verdict = run_red(world, state)
+    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
+        world.workspace.keep(
+            red_tree
+        )  # made by us and in no commit: later gates, and whoever verifies, need it again
+    return verdict, ()
+
+
+def run_red(world: World, state: RunView) -> Verdict:
+    """The red proof of a run's tests; also for whoever verifies it later."""
     run = state.run
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
-    entry = state.base_tree if together else run.entry_tree
+    entry = state.base_tree if together else entry_of(world, state)
     old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
@@ -68,14 +87,12 @@ def _red(world: World, state: RunView) -> Ruling:
         documents["requirements"],
         same_author=together,
         request=state.request,
+        began_with="" if entry == run.entry_tree or together else run.entry_tree,
         old=old,
     )
-    verdict = prove_red(world.pristine_runner(state), case)
-    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
-        world.workspace.keep(
-            red_tree
-        )  # made by us and in no commit: later gates, and whoever verifies, need it again
-    return verdict, ()
+    if outside := outside_suite(case.suite, world.plan(state).suite_paths):
+        return Verdict("failed", tuple(outside), {})
+    return weighed(world, state, case, prove_red(world.pristine_runner(state), case))
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -91,10 +108,11 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
 
 
 def _green(world: World, state: RunView) -> Ruling:
-    return _known_green(world, state) or _run_green(world, state), ()
+    return _known_green(world, state) or run_green(world, state), ()
 
 
-def _run_green(world: World, state: RunView) -> Verdict:
+def run_green(world: World, state: RunView) -> Verdict:
+    """The green verdict on a run's tree; also for whoever verifies it later."""
     world.progress("running the whole suite on a pristine checkout")
     baseline = world.baseline_record(state)
     documents = world.parts(state)
@@ -123,7 +141,8 @@ def _run_green(world: World, state: RunView) -> Verdict:
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)
-    return replace(verdict, record={**verdict.record, **_compared_with(state)})
+    gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
+    return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
 
 def _compared_with(state: RunView) -> dict[str, Json]:
@@ -193,6 +212,8 @@ def _facts(world: World, state: RunView) -> Facts:
         *(f"undone: {line}" for line in state.reverts),
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"settled by a revision: {line}" for line in state.settled]
+    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted
@@ -277,7 +298,7 @@ def _delivery(world: World, state: RunView) -> Ruling:
             ),
             {},
         ), ()
-    verdict = _known_green(world, state) or _run_green(world, state)
+    verdict = _known_green(world, state) or run_green(world, state)
     if verdict.status != "passed":
         return verdict, ()
     product = state.stage.products[0]

@@ -44,7 +44,10 @@ def prepare(world: World, effect: Prepare, state: State) -> Prepared:
     commit = space.commit(stood.tree, state.commit, message, world.created_at, author)
     space.keep(stood.tree, commit)
     edited = tuple(change.path for change in space.git.diff_names(state.tree, stood.tree))
-    return Prepared(stood.tree, tuple(notices), commit, edited)
+    locked = world.locked(state)
+    return Prepared(
+        stood.tree, tuple(notices), commit, edited, tuple(path for path in edited if path in locked)
+    )
 
 
 def _configured(world: World, name: str) -> str:

@@ -16,6 +16,7 @@ from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
 from agentforge.gates.superseded import superseded_lines
+from agentforge.gates.unproved import unproved_lines
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
@@ -323,12 +324,13 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     points += [
         f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
+    points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
-            f"review note: {item.get('description')}"
+            f"review note: {item.get('id')}: {item.get('description')}"
             for item in objects(finals.get("review", {}), "findings")
         ]
     points += facts.remarks
@@ -346,6 +348,8 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         said = why if isinstance(why, dict) else {}
         for name in _texts(record.get("not_configured")):  # records of older tasks give no reason
             lines[f"{name}: {said.get(name, NOT_CONFIGURED)}"] = None
+        gaps = record.get("not_checked")
+        lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
 
 

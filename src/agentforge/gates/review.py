@@ -1,6 +1,6 @@
 """The review verdict: what a panel of reviewers, or one reviewer, said about a stage's result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
@@ -60,7 +60,9 @@ def judge_panel(
             if not blocks(document)
         ]
         return Verdict("split", (*reasons, *approve), record)
-    return Verdict("blocked", reasons, record) if blocked else Verdict("passed", (), record)
+    if not blocked:
+        return Verdict("passed", (), record)
+    return Verdict("blocked", reasons, {**record, "remedy_in": _remedy(everybody.values())})
 
 
 def judge_review(review: Document) -> Verdict:
@@ -71,11 +73,22 @@ def judge_review(review: Document) -> Verdict:
         "advisory": [*advisory_lines("", review)],
         "summary": review.get("summary", ""),
     }
-    return (
-        Verdict("blocked", tuple(blocking_lines("", review)), record)
-        if blocks(review)
-        else Verdict("passed", (), record)
+    if not blocks(review):
+        return Verdict("passed", (), record)
+    lines = tuple(blocking_lines("", review))
+    return Verdict("blocked", lines, {**record, "remedy_in": _remedy([review])})
+
+
+def _remedy(reviews: Iterable[Document]) -> str:
+    """Where a block is to be settled: in the tests, if one finding that blocks says so."""
+    said = (
+        item.get("remedy_in")
+        for document in reviews
+        if blocks(document)
+        for item in findings(document)
+        if item.get("blocking")
     )
+    return "tests" if "tests" in said else "code"
 
 
 def findings(document: Document) -> list[dict[str, Json]]:

@@ -52,6 +52,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "base": state.base_commit,
         "branch": report.branch if report.tip else None,
         "commit": report.tip,
+        "seal": report.seal or None,
+        "signature": report.signature or None,
         "branches_kept": [*state.branches_kept],
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
         "requirements": report.evidence.get("requirements"),
@@ -174,7 +176,8 @@ def _changes(report: TaskReport) -> str:
         "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
     )
     where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
-    return f"  branch    {where}{_kept(state)}\n  changed\n{stat}"
+    seal = f"\n  seal      {report.seal[:12]}: {report.signature}" if report.seal else ""
+    return f"  branch    {where}{_kept(state)}{seal}\n  changed\n{stat}"
 
 
 def _document(report: TaskReport) -> str:
@@ -237,6 +240,9 @@ def _proof(report: TaskReport) -> str:
         ]
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
+    lines += [
+        f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
+    ]
     lines += [
         f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
