@@ -69,8 +69,7 @@ def test_an_honest_change_of_what_the_specification_names_is_named_for_nothing(s
 
 
 def test_what_the_specification_does_not_name_is_named(site: Site) -> None:
-    other = {"other.py": "x = 1\n", "data.json": "{}\n"}
-    assert told(site, other) == dict.fromkeys(
+    assert told(site, {"other.py": "x = 1\n", "data.json": "{}\n"}) == dict.fromkeys(
         ("data.json", "other.py"), "it is changed, and the specification does not name it"
     )
     many: dict[str, str | None] = {f"m{number:02d}.py": "x = 1\n" for number in range(30)}
