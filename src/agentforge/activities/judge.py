@@ -153,6 +153,10 @@ def _compared_with(state: RunView) -> dict[str, Json]:
 
 
 def _quality(world: World, state: RunView) -> Ruling:
+    known = world.records(state).get("quality", {})
+    if known.get("tree") == state.tree == state.run.entry_tree:  # the stage before was measured, and stands
+        kept = {name: value for name, value in known.items() if name not in ("gate", "status", "reasons")}
+        return Verdict("passed", (), kept), ()
     world.progress("measuring complexity, copies and coverage of the change")
     documents = world.parts(state)
     case = QualityCase(

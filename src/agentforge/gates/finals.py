@@ -218,14 +218,25 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
         "files_deleted": deleted,
         "verification": {
             **{name: green[name] for name in names},
-            # The contract's `true`: it passed, or it is not configured and named so below.
-            "conformance_passing": green["conformance_passing"] is not False,
+            "conformance_passing": _conformance(green),
             **{name: green[name] for name in ("reused", "type_check_pass") if name in green},
             **_quality(facts),
             "tree": facts.tree,
             "sandbox": facts.sandbox,
         },
     }
+
+
+def _conformance(green: Mapping[str, Json]) -> bool | None:
+    """The contract's `true`: it passed, or nobody configured it, which is named beside it. What is configured
+    and did not run is neither true nor false.
+    """
+    found, why = green["conformance_passing"], green.get("not_run")
+    if isinstance(found, bool):
+        return found
+    said = why.get("lint", NOT_CONFIGURED) if isinstance(why, dict) else NOT_CONFIGURED
+    partly = isinstance(why, dict) and any(name.startswith("lint by ") for name in why)
+    return True if said == NOT_CONFIGURED and not partly else None
 
 
 def _quality(facts: Facts) -> Document:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Hits = dict[str, set[int]]
 
-VARIABLE = "AGENTFORGE_LINE_WATCH"
+VARIABLE = "LINES_SEEN_FOR_AGENTFORGE"
 TOOL = "agentforge"
 TOOL_IDS = (4, 3)
 """Numbers that no known tool asks for first."""

@@ -257,7 +257,7 @@ def _proof(report: TaskReport) -> str:
         said = (
             str(item) if ": " in str(item) else f"{item}: not run: not configured"
         )  # older evidence: a name
-        lines.append(brief(said))
+        lines.append(brief(f"not checked: {said}"))
     return "  proof     " + "\n            ".join(lines)
 
 
