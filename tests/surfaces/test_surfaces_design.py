@@ -28,6 +28,11 @@ ANALYSIS = {
     "signal": "success",
     "summary": "One file.",
 }
+BOUNDED = {
+    "artifacts": {"specification": {**SPECIFICATION, "description": "Names are bounded."}},
+    "signal": "success",
+    "summary": "Specified.",
+}
 SPEC = {"artifacts": {"specification": SPECIFICATION}, "signal": "success", "summary": "Specified."}
 FINDING = {
     "id": "SEC-001",
@@ -74,7 +79,7 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Story:
         ("analyze", "", ANALYSIS),
         ("spec", "", SPEC),
         ("spec", "security_architect", security("block", FINDING)),
-        ("spec", "", SPEC),
+        ("spec", "", BOUNDED),
         ("spec", "security_architect", security("approve")),
     )
     return Story(scene, scene.run("start", "Design greetings for nobody", "--model", model))
