@@ -9,6 +9,7 @@ from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
+from agentforge.gates.delicate import delicate_paths
 from agentforge.gates.documents import objects
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
@@ -67,6 +68,8 @@ def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ..
     limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
     if files and lines <= limit and "trivial" in said and said <= {"trivial", ""}:
         found.append("trivial_change")
+    if delicate_paths(world.workspace.git, state.base_tree, state.tree, world.is_test(state)):
+        found.append("delicate_change")
     return tuple(found)
 
 

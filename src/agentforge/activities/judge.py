@@ -6,7 +6,9 @@ from typing import TypeAlias
 
 from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
+from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
+from agentforge.catalog.modes import mode_named
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
@@ -16,14 +18,15 @@ from agentforge.core.values import ArtifactRef
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.named import NamedCase, named_flags
 from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
-from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
 from agentforge.gates.verdict import Verdict
+from agentforge.gates.words import not_words
 from agentforge.languages.reach import render
-from agentforge.languages.table import is_source
+from agentforge.languages.tests import is_run
 from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
@@ -45,8 +48,17 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
-    tests_wrong = verdict.record.get("remedy_in") == "tests"
-    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals, tests_wrong, verdict.question)
+    parts = verdict.record.get("parts")
+    return Judged(
+        effect.gate,
+        verdict.status,
+        verdict.reasons,
+        ref,
+        finals,
+        verdict.record.get("remedy_in") == "tests",
+        verdict.question,
+        parts if isinstance(parts, int) else 1,
+    )
 
 
 # ------------------------------------------------------------------ what is run
@@ -127,6 +139,7 @@ def run_green(world: World, state: RunView) -> Verdict:
         types_before,
         types_after,
         request=state.request,
+        mutants=mode_named(state.pipeline.mode).mutants,
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)
@@ -140,9 +153,37 @@ def _compared_with(state: RunView) -> dict[str, Json]:
 
 
 def _quality(world: World, state: RunView) -> Ruling:
+    known = world.records(state).get("quality", {})
+    if known.get("tree") == state.tree == state.run.entry_tree:  # the stage before was measured, and stands
+        kept = {name: value for name, value in known.items() if name not in ("gate", "status", "reasons")}
+        return Verdict("passed", (), kept), ()
     world.progress("measuring complexity, copies and coverage of the change")
-    case = QualityCase(state.base_tree, state.run.entry_tree, state.tree, strict=_strict(world))
-    return judge_quality(world.pristine_runner(state), case), ()
+    documents = world.parts(state)
+    case = QualityCase(
+        state.base_tree, state.run.entry_tree, state.tree, _strict(world), _affected(world, state)
+    )
+    verdict = judge_quality(world.pristine_runner(state), case)
+    named = NamedCase(
+        world.workspace.git,
+        state.base_tree,
+        state.tree,
+        world.is_test(state),
+        world.language(state),
+        documents.get("requirements", {}),
+        documents.get("tests", {}),
+        state.request,
+    )
+    flags: list[Json] = [flag.to_json() for flag in named_flags(named)]
+    return replace(verdict, record={**verdict.record, "flags": flags}), ()
+
+
+def _affected(world: World, state: RunView) -> tuple[str, ...]:
+    """The test files that can run a changed line: those of this task, and the old ones that import it."""
+    is_test = world.is_test(state)
+    changes = world.workspace.git.diff_names(state.base_tree, state.tree)
+    paths = [change.path for change in changes if change.status != "D"]
+    reach = world.reach(state, paths)
+    return tuple(dict.fromkeys((*filter(is_run, filter(is_test, paths)), *(reach.tests if reach else ()))))
 
 
 def _strict(world: World) -> bool:
@@ -153,31 +194,7 @@ def _strict(world: World) -> bool:
 
 
 def _review(world: World, state: RunView) -> Ruling:
-    """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's
-    finals.
-    """
-    stage, run = state.stage, state.run
-    if not stage.reviewers:
-        return judge_review(world.parts(state)["review"]), ()
-    given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
-    if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
-        return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
-    written = {reviewer: _written(world, ref) for reviewer, ref in given.items()}
-    verdict = judge_panel(
-        stage.review_mode,
-        {reviewer: value for reviewer, value in written.items() if reviewer != ARBITER},
-        written.get(ARBITER),
-    )
-    if verdict.status != "passed":
-        return verdict, ()
-    facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
-    # One final for each contract; the arbiter comes last, so the word that decided is the one that stands.
-    finals = {
-        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[reviewer], facts))
-        for reviewer, ref in given.items()
-    }
-    kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
-    return verdict, (*run.finals, *kept)
+    return judge_reviews(world, state, _facts(world, state))
 
 
 def _written(world: World, ref: ArtifactRef) -> Document:
@@ -273,10 +290,14 @@ def _delivery(world: World, state: RunView) -> Ruling:
         or (state.stage.role is None and green.get("tree") != state.tree)
     ):
         return Verdict("not_run", ("the tree to deliver is not the tree that was judged",), {}), ()
-    if unseen := _unseen(world, state, str(green["tree"])):
+    read = str(records.get("review", {}).get("tree") or green["tree"])
+    if unread := not_words(world.workspace.git, read, state.tree):
         return Verdict(
             "failed",
-            tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]),
+            tuple(
+                f"`{path}` changed after the last review, which only words may; take it back"
+                for path in unread[:10]
+            ),
             {},
         ), ()
     verdict = _known_green(world, state) or run_green(world, state)
@@ -294,13 +315,6 @@ def _delivery(world: World, state: RunView) -> Ruling:
     )
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
-
-
-def _unseen(world: World, state: RunView, judged: str) -> list[str]:
-    """Code and tests that changed after they were judged: a delivery adds words only."""
-    is_test = world.is_test(state)
-    changes = world.workspace.git.diff_names(judged, state.tree)
-    return [change.path for change in changes if is_source(change.path) or is_test(change.path)]
 
 
 def _contracts(world: World, state: RunView) -> Ruling:
@@ -330,7 +344,9 @@ def _contracts(world: World, state: RunView) -> Ruling:
             finals.append(world.keep_final(name, product.phase, version, final))
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
-    return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), tuple(finals)
+    made = {ref.contract for ref in finals}
+    kept = [ref for ref in run.finals if ref.contract not in made]  # what a panel wrote beside them
+    return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), (*finals, *kept)
 
 
 def _subject(
@@ -352,6 +368,9 @@ def _subject(
         read,
         tuple(asked for asked, *_ in facts.answers),
         world.part_names(state),
+        tuple(flag.about for flag in flags_to_rule_on(world, state))
+        if part in ("review", "security")
+        else (),
     )
 
 

@@ -266,7 +266,7 @@ def _answered(state: State, event: AskAnswered) -> State:
 
 def _judged(state: State, event: GateJudged) -> State:
     own = state.run_of(event.run)
-    if event.status == "split":
+    if event.status in ("split", "unread"):
         return _with(state, replace(own, rounds=own.rounds + 1))
     if event.status != "passed":
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
