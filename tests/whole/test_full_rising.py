@@ -187,7 +187,7 @@ def test_a_lane_rises_and_a_role_that_a_block_puts_to_work_mends_it_or_the_work_
             "refactor", SECURITY, "Percent is not bounded.", expects=("The version before was sent back for",)
         ),
         approves("refactor", READER, expects=("The version before was sent back for", "The rates must go")),
-        deliver(expects=("DevOps Engineer",)),
+        deliver(expects=("DevOps Engineer", "The whole change", f"=== {SOURCE}: changed")),
         lane=way.lane,
     )
     data = finished(done)
