@@ -11,6 +11,7 @@ from agentforge.core.state import State
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import not_run_lines
 from agentforge.gates.red import declared_tests, names_test
+from agentforge.gates.unproved import unproved_lines
 from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value
 
@@ -41,6 +42,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
         "requirements": _requirements(documents, records),
+        "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
         "panels": _panels(world, state),
@@ -94,6 +96,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "test_lock_held",
             "flaky",
             "superseded",
+            "about",
+            "mutants",
             "not_run",
         )
         row |= {name: value[name] for name in names if name in value}

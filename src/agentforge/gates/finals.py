@@ -15,6 +15,7 @@ from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
 from agentforge.gates.superseded import superseded_lines
+from agentforge.gates.unproved import unproved_lines
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
@@ -322,6 +323,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     points += [
         f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
+    points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks

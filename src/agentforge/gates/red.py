@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.live import lifeless
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
+from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
@@ -78,7 +80,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
     proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
-    if reasons:
+    dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
+    if reasons := [*reasons, *dead]:
         return _fail(reasons, runner)
     runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
     reasons = [
@@ -90,6 +93,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     if reasons:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
+    without = unproved(case.specification, proof)
+    flags += unproved_flags(case.specification, without)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     return Verdict(
@@ -99,6 +104,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
             "red_tree": red_tree,
             "same_author": case.same_author,
             "tests": proof,
+            "flags": [flag.to_json() for flag in flags],
+            KEY: {**without},
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
             "runs": list(runner.runs),
         },
@@ -183,9 +190,13 @@ def _judge(
             reasons += _not_red(test, result, why)
             proof[identity] = _entry(test, result.outcome, result.phase, why)
     reasons += _undeclared(run, declared, proof, old)
-    if not any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values()) and not reasons:
+    if all(_is_guard(entry) for entry in proof.values()) and not reasons:
         reasons.append("Every test is a guard: at least one test must fail now")
     return proof, reasons[:MAX_REASONS]
+
+
+def _is_guard(entry: Json) -> bool:
+    return isinstance(entry, dict) and entry["guard"] is True
 
 
 def _not_red(test: Declared, result: TestResult, why: str) -> list[str]:

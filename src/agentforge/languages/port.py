@@ -5,19 +5,22 @@ is in `values.py` and `outcomes.py`, the same for every language.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from agentforge.languages.described import Read
-from agentforge.languages.outcomes import TestRun
+from agentforge.languages.outcomes import TestRun, Watch
 from agentforge.languages.values import (
+    ChangedCode,
     CheckRun,
     CoverageRun,
     Docstring,
     Environment,
+    Liveness,
     Manifest,
+    Mutant,
     Plan,
     Risk,
     Sections,
@@ -116,6 +119,17 @@ class Measures(Protocol):
     def statements(self, text: str, /) -> frozenset[int]:
         """The lines that can be executed."""
 
+    def same_code(self, before: str, after: str, /) -> bool:
+        """Whether two texts are one program up to comments, documentation and formatting."""
+
+    def changed_code(self, before: str, after: str, /) -> ChangedCode | None:
+        """What is new, different or gone; None where one of the texts does not parse."""
+
+    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
+        """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
+        the same.
+        """
+
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
         """The calls and literals in a file that may be a security problem."""
 
@@ -149,6 +163,9 @@ class Tests(Protocol):
     def asserts(self, text: str, identity: str, /) -> bool:
         """Whether a test of a file has an assertion of its own that can fail."""
 
+    def liveness(self, text: str, identity: str, /) -> Liveness:
+        """Whether a test of a file can fail, by an assertion of its own or of what it calls."""
+
     def shadows(
         self, written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
     ) -> list[Shadow]:
@@ -177,8 +194,11 @@ class SandboxRuns(Protocol):
         base_command: tuple[str, ...],
         scratch: Path,
         timeout_s: float,
+        watch: Watch | None = None,
     ) -> TestRun:
-        """What each test did: of those named by `ids` (ids, files or folders), else of all."""
+        """What each test did: of those named by `ids` (ids, files or folders), else of all; with `watch`,
+        also which lines it ran.
+        """
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agentforge.languages.table import LANGUAGES, language_of
+from agentforge.languages.values import Liveness
 
 TEST_FOLDERS = frozenset({"test", "tests"})
 
@@ -45,6 +46,12 @@ def asserts(text: str, identity: str) -> bool:
     """Whether a test of a file has an assertion of its own that can fail."""
     language = language_of(identity.partition("::")[0])
     return language is not None and language.tests.asserts(text, identity)
+
+
+def liveness(text: str, identity: str) -> Liveness:
+    """Whether a test of a file can fail; of a language that is not ours, nothing is said."""
+    language = language_of(identity.partition("::")[0])
+    return language.tests.liveness(text, identity) if language else Liveness()
 
 
 def weakened(before: str, after: str, path: str) -> list[str]:

@@ -6,9 +6,10 @@ that nothing leads out of its root. Directories are opened in the user's own con
 that touches one leaves the task's tree: it is asked for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agentforge.core.errors import ModelMistake, UsageError
 from agentforge.system.files import relative_to, resolve_inside
@@ -55,9 +56,9 @@ class Spot:
         return self.root if self.path == "." else self.root / self.path
 
 
-def read_roots(entries: Iterable[object], source: str) -> tuple[Root, ...]:
-    """The `roots` of the user's configuration, each an existing directory, or one sentence that says what is
-    wrong.
+def read_roots(entries: Iterable[Mapping[str, Any]], source: str) -> tuple[Root, ...]:
+    """The `roots` of the user's configuration, valid under its contract: each an existing directory, or one
+    sentence that says what is wrong.
     """
     return tuple(_root(entry, f"{source}: roots[{number}]") for number, entry in enumerate(entries))
 
@@ -115,16 +116,7 @@ def _holder(roots: Sequence[Root], given: str) -> tuple[Root | None, str]:
     return min(found, key=lambda each: len(each[1]))
 
 
-def _root(entry: object, where: str) -> Root:
-    if (
-        not isinstance(entry, dict)
-        or set(entry) - {"path", "write"}
-        or not isinstance(entry.get("path"), str)
-    ):
-        raise UsageError(f"{where}: is a mapping such as `{{path: /srv/shared, write: false}}`.")
-    write = entry.get("write", False)
-    if not isinstance(write, bool):
-        raise UsageError(f"{where}.write: is true or false.")
+def _root(entry: Mapping[str, Any], where: str) -> Root:
     given = entry["path"]
     if not given.startswith("/") or "\0" in given or ".." in PurePosixPath(given).parts:
         raise UsageError(f"{where}.path: {given!r} is not an absolute path.")
@@ -135,7 +127,7 @@ def _root(entry: object, where: str) -> Root:
         raise UsageError(
             f"{where}.path: there is no directory {given!r}.", "Make it, or take the entry away."
         )
-    return Root(real, write, "" if str(real) == given.rstrip("/") else given.rstrip("/"))
+    return Root(real, entry.get("write", False), "" if str(real) == given.rstrip("/") else given.rstrip("/"))
 
 
 def refuse_read_only(spot: Spot) -> None:

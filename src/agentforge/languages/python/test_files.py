@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from agentforge.languages.described import read_ini, read_toml, table, words
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
+from agentforge.languages.python.liveness import liveness
 from agentforge.languages.python.shadows import shadows
 from agentforge.languages.python.testguard import asserts, source_of_test, test_ids_in_source, weakened
 from agentforge.languages.values import Sections
@@ -18,6 +19,7 @@ __all__ = [
     "asserts",
     "is_run",
     "is_test_name",
+    "liveness",
     "missing_import",
     "shadows",
     "source_of_test",

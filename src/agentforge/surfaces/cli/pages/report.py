@@ -236,6 +236,9 @@ def _proof(report: TaskReport) -> str:
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
     lines += [
+        f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
+    ]
+    lines += [
         f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
         for row in evidence.get("superseded") or []
