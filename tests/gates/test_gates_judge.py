@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentforge.activities.assemble import assemble_step
 from agentforge.activities.check import CHECKS, check
 from agentforge.activities.judge import GATES, judge
 from agentforge.activities.prepare import take_baseline
@@ -87,9 +88,11 @@ class Bench:
         return self.world.keep_version(contract, phase, 1, value)
 
     def reader(self, name: str, contract: str, value: dict[str, Any]) -> Run:
+        """One who has read what the engine showed them, and handed in."""
         drafts = (self.ref(contract, value),)
         run = Run(child_id(WORKER, name), "refactor", 1, self.state.tree, "reviewer", WORKER)
-        return replace(run, point="handed_in", drafts=drafts)
+        shown = assemble_step(self.world, replace(self.state, runs=(*self.state.runs, run)).seen_by(run.id))
+        return replace(run, point="handed_in", drafts=drafts, context=shown.ref)
 
 
 @pytest.fixture
@@ -261,7 +264,7 @@ def _takes_words_and_no_code(known: Bench) -> None:
     judged, _ = deliver(known, coded, "devops_engineer", {})
     assert (judged.status, judged.reasons) == (
         "failed",
-        ("`more.py` is code that nobody reviewed; take it back",),
+        ("`more.py` changed after the last review, which only words may; take it back",),
     )
 
 

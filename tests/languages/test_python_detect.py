@@ -248,7 +248,7 @@ def test_a_directory_of_tests_belongs_to_them_whole_and_another_only_by_name() -
 def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     settings: dict[str, object] = {
         "setup": ["pip install -e '.[a b]'", "make; rm -rf /"],
-        "commands": {"test": "python -m unittest -v"},
+        "commands": {"test": "python -m pytest -v"},
         "python": "3.12",
     }
     plan = plan_of({"setup.py": "setup()"}, settings)
@@ -257,7 +257,7 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
         ("pip", "install", "-e", ".[a b]"),
         ("make;", "rm", "-rf", "/"),
     )
-    assert plan.tests == ("python", "-m", "unittest", "-v")
+    assert plan.tests == ("python", "-m", "pytest", "-v")
     assert plan.version == "3.12"
 
 

@@ -11,6 +11,7 @@ from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
 from agentforge.activities.reopening import reopening
+from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.skeleton import DERIVED
@@ -217,7 +218,9 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     inputs = world.by_part({other: value for other, value in doing.documents.items() if other != name})
     asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
     read, names = partial(_plain_text, world), world.part_names(state)
-    return Subject(document, part, inputs, state.request, frozenset(files), read, asked, names)
+    reviews = part in ("review", "security")
+    to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
+    return Subject(document, part, inputs, state.request, frozenset(files), read, asked, names, to_rule_on)
 
 
 def _plain_text(world: World, path: str) -> str | None:

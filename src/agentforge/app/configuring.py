@@ -83,6 +83,7 @@ def _facts(site: Site, head: str, plan: Plan) -> Facts:
         ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
         ("tests", [spell_command(plan.tests)]),
         ("test paths", list(plan.test_paths)),
+        *([("not checked", [f"{name}: {brief(why)}" for name, why in plan.not_run])] if plan.not_run else []),
         ("import roots", [root or "." for root in plan.import_roots]),
         ("lint", [spell_command(plan.lint_command)] if plan.lint else ["not configured"]),
         ("because", [brief(reason) for reason in plan.reasons]),

@@ -187,6 +187,8 @@ class Judged:
     """A reviewer blocks because of a test, not of the code."""
     question: Question | None = None
     """What a person must say before this gate can pass."""
+    parts: int = 1
+    """Of a review: how many parts the change has to be read in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,8 @@ class DeliveryMade:
     evidence: str
     kept: tuple[str, ...] = ()
     """As in `CommitMade`."""
+    seal: str = ""
+    """The commit that carries the statement; empty if there is no branch."""
 
 
 @dataclass(frozen=True, slots=True)

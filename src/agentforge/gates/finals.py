@@ -9,6 +9,7 @@ from agentforge.catalog.contracts import Contract, problems
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.flags import flags_of
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.ratchets import NOT_CONFIGURED
@@ -325,6 +326,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
@@ -346,6 +348,8 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         said = why if isinstance(why, dict) else {}
         for name in _texts(record.get("not_configured")):  # records of older tasks give no reason
             lines[f"{name}: {said.get(name, NOT_CONFIGURED)}"] = None
+        gaps = record.get("not_checked")
+        lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, judge_about, record_of_change
+from agentforge.gates.examples import lost_examples
+from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
@@ -49,6 +51,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         *_broken_lock(runner, case),
         *shadowing(runner, case.base_tree, case.tree, case.request),
         *weakened_tests(runner, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
     change = change_between(runner, case.base_tree, case.tree)
@@ -81,8 +84,13 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         for item in compare(case.baseline, run, case.flaky, superseded_ids(case.suite))
         if item.id not in failing
     ]
+    regressions += failing_newcomers(case.baseline, run, tests)
     real, flaky = _settle(runner, case, regressions, case.tree)
-    reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
+    reasons += [
+        f"{item.id} {'is new' if item.before == 'missing' else 'passed before'} and is {item.after} now: "
+        f"{item.message}"
+        for item in real
+    ]
     reasons += unsettled(run, case.suite)
     old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
     if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):

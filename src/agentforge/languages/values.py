@@ -46,6 +46,10 @@ class Plan:
     """Whether the build asks git for the version, and so has to be told."""
     toolchains: tuple[Need, ...] = ()
     """What it takes beside the language itself."""
+    suite_paths: tuple[str, ...] = ()
+    """Where the suite is, if the project's own command says so; empty for wherever the runner finds tests."""
+    not_run: tuple[tuple[str, str], ...] = ()
+    """What the project means by its tests and is not run, each with the reason."""
 
     @property
     def test_command(self) -> tuple[str, ...]:

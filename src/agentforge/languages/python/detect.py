@@ -13,12 +13,15 @@ from agentforge.languages.described import Read, table, words
 from agentforge.languages.python.layout import import_roots, test_paths
 from agentforge.languages.python.project import PythonProject, lines, open_project, strings
 from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
+from agentforge.languages.python.suite import find_suite, suite_of
+from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
 from agentforge.languages.values import Plan
 from agentforge.system.canon import digest
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 PYTHON = "{env}/bin/python"
+PYTEST = (PYTHON, "-m", "pytest")
 MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")
 INSTALL = ("{uv}", "pip", "install", "--python", PYTHON)
 
@@ -46,19 +49,22 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
     if lint:
         install += () if "ruff" in needs.names else (_ruff(project),)
         needs.reasons.append("ruff is configured")
+    suite = find_suite(project, frozenset(needs.names))
     found = Plan(
         setup=(MAKE_ENVIRONMENT, INSTALL + install),
-        tests=(PYTHON, "-m", "pytest"),
+        tests=(*PYTEST, *suite.options, *suite.paths),
         import_roots=import_roots(project),
         test_paths=test_paths(project),
         lint=lint,
-        reasons=tuple(needs.reasons),
+        reasons=(*needs.reasons, *suite.reasons),
         lock_files=tuple(sorted(filter(_decides, project.paths))),
         lint_command=("{env}/bin/ruff", "check") if lint else (),
         version_from_tags=_version_from_tags(project),
         toolchains=needs_of(project.paths, read),
+        suite_paths=suite.paths,
+        not_run=tuple(suite.not_run.items()),
     )
-    return _corrected(found, settings or {})
+    return _corrected(found, settings or {}, project)
 
 
 def lock_hash(plan: Plan, read: Read) -> str:
@@ -82,6 +88,7 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
         words += ("-r", "requirements.txt")
     else:
         words += _pipfile(project, needs)
+    words += _members(project, needs)
     words += (word for group in dict.fromkeys(needs.groups) for word in ("--group", group))
     words += (word for path in dict.fromkeys(needs.files) for word in ("-r", path))
     words += dict.fromkeys(needs.requirements)
@@ -91,9 +98,27 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     return tuple(words)
 
 
+def _members(project: PythonProject, needs: Needs) -> list[str]:
+    """The members of a workspace, each installed with what its own tests need."""
+    words: list[str] = []
+    for folder, member in members(project):
+        own = gather(member)
+        extras = ",".join(dict.fromkeys(own.extras))
+        if _is_package(member):
+            words += ("-e", f"./{folder}[{extras}]" if extras else f"./{folder}")
+        else:
+            words += ("-r", f"{folder}/pyproject.toml")
+        words += (word for group in own.groups for word in ("--group", f"{folder}/pyproject.toml:{group}"))
+        words += (word for path in own.files for word in ("-r", f"{folder}/{path}"))
+        needs.requirements += own.requirements
+        needs.note(own.names, f"member `{folder}` of the workspace")
+    return words
+
+
 def _pipfile(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     if "Pipfile" not in project.paths:
-        needs.reasons.insert(0, "nothing says what the project needs")
+        if next(members(project), None) is None:
+            needs.reasons.insert(0, "nothing says what the project needs")
         return ()
     data = open_project(
         lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()
@@ -139,12 +164,13 @@ def _decides(path: str) -> bool:
     name = posixpath.basename(path)
     return (
         (path in LOCK_NAMES)
+        or name == "pyproject.toml"
         or bool(REQUIREMENTS_TXT.fullmatch(path))
         or (name.endswith(NATIVE) and "test" not in path)
     )
 
 
-def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
+def _corrected(plan: Plan, settings: Mapping[str, object], project: PythonProject) -> Plan:
     """The plan with what a person wrote down instead of what was found."""
     if "setup" in settings:
         commands = settings["setup"]
@@ -166,7 +192,10 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
             'Write, say, `commands: {test: "pytest -q"}`.',
         )
     if "test" in commands_by_name:
-        plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
+        told = _words(commands_by_name["test"], "commands.test")
+        suite = suite_of(told, project)
+        own = tuple(told) if suite is None else (*PYTEST, *suite.options, *suite.paths)
+        plan = replace(plan, tests=own, suite_paths=suite.paths if suite else (), not_run=())
     python = settings.get("python", "")
     return replace(plan, version=str(python) if python is not None else "")
 

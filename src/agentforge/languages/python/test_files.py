@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from agentforge.languages.described import read_ini, read_toml, table, words
+from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.liveness import liveness
@@ -17,6 +18,7 @@ __all__ = [
     "SECTIONS",
     "SETTINGS",
     "asserts",
+    "examples_of",
     "is_run",
     "is_test_name",
     "liveness",
