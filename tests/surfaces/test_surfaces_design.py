@@ -34,6 +34,10 @@ BOUNDED = {
     "summary": "Specified.",
 }
 SPEC = {"artifacts": {"specification": SPECIFICATION}, "signal": "success", "summary": "Specified."}
+BOUNDED = {
+    **SPEC,
+    "artifacts": {"specification": {**SPECIFICATION, "constraints": [{"description": "names are bounded"}]}},
+}
 FINDING = {
     "id": "SEC-001",
     "description": "names are not bounded",
