@@ -2,6 +2,7 @@
 environment.
 """
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,7 @@ class PristineRunner:
 def row(run: TestRun, tree: str) -> dict[str, Json]:
     """An evidence row: the command, outcomes by test id, tree and output hash."""
     return {
-        "command": " ".join(run.argv),
+        "command": shlex.join(run.argv),
         "ids": list(run.ids),
         "tree": tree,
         "status": run.status,
