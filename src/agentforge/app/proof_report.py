@@ -72,7 +72,7 @@ def proof_report(task: OpenTask) -> ProofReport:
         superseded=evidence.get("superseded") or [],
         not_checked=[str(line) for line in evidence.get("not_checked") or []],
         assumptions=[*texts(questions, "assumptions")],
-        flags=[dict(flag.to_json()) for flag in flags_of(records)],
+        flags=evidence.get("named") or [dict(flag.to_json()) for flag in flags_of(records)],
         reviews=_reviews(evidence),
         same_author=bool(evidence.get("same_author")),
         cost=evidence.get("cost") or {},

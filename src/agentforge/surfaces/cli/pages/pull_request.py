@@ -58,7 +58,8 @@ def _given_up(row: dict[str, Any]) -> str:
 
 
 def _flag(flag: dict[str, Any]) -> str:
-    return f"{_code(str(flag.get('about')))}: {_text(str(flag.get('text')))}"
+    said = f"; reviewer: {flag['verdict']}, {flag.get('reason') or ''}" if flag.get("verdict") else ""
+    return f"{_code(str(flag.get('about')))}: {_text(str(flag.get('text')) + said)}"
 
 
 def _review(row: dict[str, Any]) -> str:
