@@ -22,9 +22,12 @@ class OneRunEach(PristineRunner):
     """A runner that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
 
     known: dict[tuple[str, tuple[str, ...]], TestRun] = field(default_factory=dict)
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """Every run that was asked for, in order."""
 
     def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
         asked = (tree, tuple(ids))
+        self.asked.append(asked)
         if asked not in self.known:
             self.known[asked] = PristineRunner.run(self, tree, ids)
         return self.known[asked]

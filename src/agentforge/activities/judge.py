@@ -55,7 +55,7 @@ def _red(world: World, state: RunView) -> Ruling:
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
     entry = state.base_tree if together else run.entry_tree
-    old = frozenset(world.baseline_record(state).tests.results)
+    baseline = world.baseline_record(state)
     case = RedCase(
         entry,
         state.tree,
@@ -63,7 +63,9 @@ def _red(world: World, state: RunView) -> Ruling:
         documents["requirements"],
         same_author=together,
         request=state.request,
-        old=old,
+        old=frozenset(baseline.tests.results),
+        baseline=baseline.tests,
+        flaky=baseline.flaky,
     )
     verdict = prove_red(world.pristine_runner(state), case)
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:

@@ -177,8 +177,11 @@ class SandboxRuns(Protocol):
         base_command: tuple[str, ...],
         scratch: Path,
         timeout_s: float,
+        limit_s: float = 0,
     ) -> TestRun:
-        """What each test did: of those named by `ids` (ids, files or folders), else of all."""
+        """What each test did: of those named by `ids` (ids, files or folders), else of all. One that takes
+        longer than `limit_s` has failed; 0: as long as fits `timeout_s`.
+        """
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
