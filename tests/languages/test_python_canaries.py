@@ -184,20 +184,20 @@ def test_what_happens_to_chosen_tests_is_seen_from_within(tree: Path, go: Run) -
     }
     assert run.rewired == ("test_x.py::test_function",)
     assert run.patched == ("pytest.approx",)
-    assert run.frame["deciding hooks of conftest.py"] == "pytest_runtest_call, pytest_runtest_makereport"
+    assert run.told["deciding hooks of conftest.py"] == "pytest_runtest_call, pytest_runtest_makereport"
 
 
 def test_the_runner_says_the_same_of_two_runs_and_what_a_setting_changes(tree: Path, go: Run) -> None:
     write(tree, tests__test_a=ASK, tests__conftest="import pytest\n", tests__test_b="def test_slow(): pass\n")
     command = ("python", "-m", "pytest") if SOAK else QUICK
-    first, again = go(command=command).frame, go(command=command).frame
+    first, again = go(command=command).told, go(command=command).told
     assert first == again
     assert not [value for value in first.values() if str(tree) in value or "/scratch/" in value]
     assert (first["root directory"], first["settings file"]) == (".", "")
     assert first["plugin of the tree tests/conftest.py"] == "tests/conftest.py"
     (tree / "setup.cfg").write_text("[tool:pytest]\naddopts = -k 'not slow' -p no:doctest\n")
     now = go(command=command)
-    assert now.frame.items() - first.items() >= {
+    assert now.told.items() - first.items() >= {
         ("settings file", "setup.cfg"),
         ("setting addopts", "-k 'not slow' -p no:doctest"),
         ("option keyword", "not slow"),

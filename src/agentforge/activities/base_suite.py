@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from agentforge import __version__
 from agentforge.activities.world import World
 from agentforge.core.reply import Json
 from agentforge.core.state import State
@@ -66,7 +65,7 @@ def _about(runner: PristineRunner, tree: str) -> Json:
         "command": [*runner.command],
         "sandbox": runner.sandbox.name,
         "time": round(runner.timeout_s),
-        "version": __version__,
+        "judge": runner.language.runs.judge_hash(),
     }
 
 

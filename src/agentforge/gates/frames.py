@@ -52,10 +52,10 @@ def asked_for(base: TestRun, run: TestRun, request: str) -> list[Flag]:
 
 
 def _differences(base: TestRun, run: TestRun) -> Iterator[tuple[str, str | None, str | None]]:
-    if not base.frame or not run.frame:  # of an older release, or no run at all
+    if not base.told or not run.told:  # of an older release, or no run at all
         return
-    for what in sorted({*base.frame, *run.frame}):
-        before, after = base.frame.get(what), run.frame.get(what)
+    for what in sorted({*base.told, *run.told}):
+        before, after = base.told.get(what), run.told.get(what)
         if before == after or what.startswith(FREE):
             continue
         if what.startswith(OPTION) and before is None:  # nobody but who brought it can ask for it
@@ -69,7 +69,7 @@ def _differences(base: TestRun, run: TestRun) -> Iterator[tuple[str, str | None,
 
 def _is_asked_for(base: TestRun, run: TestRun, what: str, request: str) -> bool:
     """Whether the request names the setting, or the file that it is in."""
-    files = {frame.get(SETTINGS_FILE, "") for frame in (base.frame, run.frame)} - {""}
+    files = {told.get(SETTINGS_FILE, "") for told in (base.told, run.told)} - {""}
     if what.startswith(DECIDING):
         files = {what.removeprefix(DECIDING)}
     return is_named([*files, what.rpartition(" ")[2]], request)

@@ -57,7 +57,7 @@ class TestRun:
     """Parts of the runner that were replaced while the tests ran."""
     plugins: tuple[str, ...] = ()
     """Files of the judged tree that the runner loaded as parts of itself."""
-    frame: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, str] = field(default_factory=dict)
     """What the runner said of itself: where it starts, its settings, options and plugins."""
     deselected: tuple[str, ...] = ()
     """Tests that were found and left out."""
@@ -92,7 +92,7 @@ class TestRun:
             "modules": {name: self.modules[name] for name in sorted(self.modules)},
             "patched": list(self.patched),
             "plugins": list(self.plugins),
-            "frame": dict(sorted(self.frame.items())),
+            "told": dict(sorted(self.told.items())),
             "deselected": list(self.deselected),
             "unvouched": list(self.unvouched),
             "rewired": list(self.rewired),

@@ -183,6 +183,9 @@ class SandboxRuns(Protocol):
         longer than `limit_s` has failed; 0: as long as fits `timeout_s`.
         """
 
+    def judge_hash(self) -> str:
+        """A digest of what of ours has a part in the outcomes of a run."""
+
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
     ) -> list[str]:

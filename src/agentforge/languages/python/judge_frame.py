@@ -88,15 +88,19 @@ MACHINERY = (
 )
 
 
+PARTS = tuple((f"{module}.{name}", module, tuple(name.split("."))) for module, name in MACHINERY)
+
+
 def machinery() -> dict[str, tuple[int, int]]:
     """The functions that decide outcomes, each by its own identity and that of its code."""
     found = {}
-    for module, name in MACHINERY:
-        place: Any = sys.modules.get(module)
-        for part in name.split("."):
-            place = vars(place).get(part) if place is not None else None
+    modules = sys.modules
+    for label, module, names in PARTS:
+        place: Any = modules.get(module)
+        for name in names:
+            place = place.__dict__.get(name) if place is not None else None
         inner = getattr(place, "__func__", place)
-        found[f"{module}.{name}"] = (id(place), id(getattr(inner, "__code__", None)))
+        found[label] = (id(place), id(getattr(inner, "__code__", None)))
     return found
 
 

@@ -277,7 +277,7 @@ class Recorder:
         ids = [self._ids.get(item.nodeid, item.nodeid) for item in tests]
         self._add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
         told = self._frame.of(session.config, tests)
-        self._add("frame", frame=told, deselected=sorted(self._deselected))
+        self._add("told", told=told, deselected=sorted(self._deselected))
 
     def _make_canaries(self, session: Any, items: list[Any]) -> list[tuple[Any, list[Any]]]:
         """One set per chain of conftest files, each with the file that it stands beside."""
@@ -331,7 +331,6 @@ class Recorder:
             if known is not None and frames.function_of(item) is not known:
                 self._rewired.add(identity)
             self._called.pop(item.nodeid, None)
-            self._look_at_machinery()
             if item.nodeid not in self._canaries:
                 self._add("call", id=identity)
             try:
@@ -362,7 +361,8 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """One record per phase that says something."""
-        self._look_at_machinery()
+        if report.when == "teardown":
+            self._look_at_machinery()
         facts = self._raised.pop((report.nodeid, report.when), None)
         if report.when == "call":
             facts = facts or self._called.pop(report.nodeid, None)
@@ -410,9 +410,9 @@ class Recorder:
 
     def _look_at_machinery(self, when: str = "") -> None:
         """Note what of pytest is no longer what it was before any code of the project ran."""
-        for name, part in frames.machinery().items():
-            if part != self._machinery[name]:
-                self._patched.add(name + when)
+        now = frames.machinery()
+        if now != self._machinery:
+            self._patched.update(name + when for name, part in now.items() if part != self._machinery[name])
 
     # -- facts
     # ------------------------------------------------------------------------------------------------------

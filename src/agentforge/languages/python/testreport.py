@@ -40,7 +40,7 @@ class Report:
     behaved: set[tuple[int, str]] = field(default_factory=set)
     held_up: dict[tuple[int, str], str] = field(default_factory=dict)
     """The canaries that did not get to their call, and why."""
-    frame: dict[str, str] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
     deselected: tuple[str, ...] = ()
     rewired: tuple[str, ...] = ()
     slowest_ms: int = 0
@@ -166,8 +166,8 @@ def take_facts(report: Report, record: Mapping[str, Any]) -> None:
             report.modules = record["modules"]
         case "patched":
             report.patched, report.plugins = tuple(record["names"]), tuple(record["plugins"])
-        case "frame":
-            report.frame, report.deselected = record["frame"], tuple(record["deselected"])
+        case "told":
+            report.told, report.deselected = record["told"], tuple(record["deselected"])
         case "seen":
             report.rewired, report.slowest_ms = tuple(record["rewired"]), record["slowest_ms"]
         case "internal_error":

@@ -144,7 +144,7 @@ class _PytestRun:
             modules=report.modules,
             patched=report.patched,
             plugins=report.plugins,
-            frame=report.frame,
+            told=report.told,
             deselected=report.deselected,
             unvouched=report.unvouched(),
             rewired=report.rewired,
@@ -248,8 +248,16 @@ def unknown_command(command: Sequence[str]) -> str:
 def lay_judge(folder: Path) -> None:
     """Copy the judge to where the tree cannot name it."""
     for source, name in PARTS.items():
-        data = resources.files("agentforge.languages.python").joinpath(source).read_bytes()
-        (folder / name).write_bytes(data)
+        (folder / name).write_bytes(_source_of(source))
+
+
+def judge_hash() -> str:
+    """A digest of the judge, and of what reads its report."""
+    return digest(b"".join(map(_source_of, (*PARTS, "testreport.py"))))
+
+
+def _source_of(name: str) -> bytes:
+    return resources.files("agentforge.languages.python").joinpath(name).read_bytes()
 
 
 def joining(start: PytestCommand, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
