@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
-Fact = Literal["no_ambiguities", "trivial_change", "spec_provided", "tests_provided"]
+Fact = Literal["no_ambiguities", "trivial_change", "delicate_change", "spec_provided", "tests_provided"]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
 NOT_YET: frozenset[Fact] = frozenset({"spec_provided", "tests_provided"})

@@ -24,6 +24,7 @@ from agentforge.core.values import (
     OfRun,
     Opened,
     Owner,
+    Reopening,
     ReplyDigest,
     Status,
 )
@@ -81,6 +82,14 @@ class RevisionAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class RedReopened:
+    """Locked tests are opened again: `stage` proves them anew, and what it leaves is locked."""
+
+    stage: str
+    why: Reopening
+
+
+@dataclass(frozen=True, slots=True)
 class TaskDelivered:
     """Branch and evidence are in place."""
 
@@ -89,6 +98,10 @@ class TaskDelivered:
     evidence: str
     kept: tuple[str, ...] = ()
     """As in `StageAccepted`."""
+    seal: str = ""
+    """The commit above it that carries the statement of what was proved; empty where nothing changed, and in
+    journals of before there was one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +370,7 @@ TaskEvent: TypeAlias = (
     | BaselineTaken
     | LaneRaised
     | RevisionAsked
+    | RedReopened
     | TaskDelivered
     | Escalated
     | Resolved

@@ -110,7 +110,8 @@ def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
         return state
     name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
     kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
-    return replace(state, branch=name, branch_at=event.commit, branches_kept=kept)
+    at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+    return replace(state, branch=name, branch_at=at, branches_kept=kept)
 
 
 def with_run(state: State, run: Run | None) -> State:
@@ -265,14 +266,25 @@ def _answered(state: State, event: AskAnswered) -> State:
 
 def _judged(state: State, event: GateJudged) -> State:
     own = state.run_of(event.run)
-    if event.status == "split":
+    if event.status in ("split", "unread"):
         return _with(state, replace(own, rounds=own.rounds + 1))
     if event.status != "passed":
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
         after = replace(state, runs=_alone(state, again))
         if event.status == "blocked":
-            after = replace(after, blocks=state.blocks + 1, findings=event.reasons)
+            after = replace(
+                after,
+                blocks=state.blocks + 1,
+                findings=event.reasons,
+                blocked_for=event.reasons,
+                reviewed_tree=state.tree,
+                may_stay=False,
+                reviewed_drafts=own.drafts,
+            )
         return after
+    if event.gate == "review":
+        settled = tuple(dict.fromkeys((*state.settled, *state.blocked_for)))
+        state = replace(state, settled=settled, blocked_for=(), reviewed_tree="")
     last = own.gate + 1 >= len(state.stage_of(own).gates)
     passed = replace(
         own,
@@ -288,6 +300,9 @@ def _accepted(state: State, event: StageAccepted) -> State:
     own = state.run_of(event.run)
     state = with_branch(state, event)
     done = Accepted(event.stage, event.tree, event.commit, event.finals, own.judged, own.skipped)
+    stage = state.pipeline.stage(event.stage)
+    # Tests alone settle nothing that was said of the code.
+    tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers
     return replace(
         state,
         runs=_alone(state, replace(own, point=point_after(event))),
@@ -295,5 +310,6 @@ def _accepted(state: State, event: StageAccepted) -> State:
         tree=event.tree,
         commit=event.commit,
         facts=event.facts,
-        findings=(),
+        findings=state.findings if tests_only else (),
+        reopening=None if stage.makes("change") else state.reopening,
     )

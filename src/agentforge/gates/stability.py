@@ -4,12 +4,13 @@ What is unstable on the base counts for nobody. What was stable there and is not
 change.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
-from agentforge.gates.pristine import result_of
+from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.languages.outcomes import Outcome, Regression, TestRun, absent
 
 Run: TypeAlias = Callable[[str, Sequence[str]], TestRun]
@@ -87,6 +88,25 @@ def unlike(runs: Sequence[TestRun], ids: Iterable[str]) -> list[str]:
         for identity in ids
         for run in runs[1:]
         if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
+    ]
+
+
+def wobbling(runner: PristineRunner, tree: str, run: TestRun, tests: Collection[str]) -> list[str]:
+    """New tests that did not end alike when they ran alone: where somebody ran them so already, from that
+    run.
+    """
+    seen: dict[str, Json] = {}
+    for row in runner.runs:
+        outcomes = row["outcomes"]
+        if row["tree"] == tree and row["ids"] and row["status"] == "ran" and isinstance(outcomes, dict):
+            seen |= {identity: outcomes[identity] for identity in tests if identity in outcomes}
+    if left := sorted(set(tests) - set(seen)):
+        again = runner.run(tree, left)
+        seen |= {identity: result_of(again, identity).outcome for identity in left}
+    return [
+        f"{identity}: {result_of(run, identity).outcome} in one run, {outcome} in another"
+        for identity, outcome in seen.items()
+        if outcome != result_of(run, identity).outcome
     ]
 
 

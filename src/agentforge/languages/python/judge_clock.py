@@ -19,7 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ERRORS = os.fdopen(os.dup(2), "w")
+ERRORS = os.dup(2)
 
 
 class OutOfTime(pytest.fail.Exception):  # type: ignore[name-defined, misc]  # its class is made while pytest loads

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 500
 # Options that are chance, or that say where this very run is.
 BY_CHANCE = re.compile(r"seed|uid|uuid|port$|timestamp|basetemp")
-OURS = ("agentforge_recorder", "agentforge_start")
+OURS = ("agentforge_recorder", "agentforge_watch")
 # Hooks that say how a test ends, or whether it is run at all.
 DECIDING = (
     "pytest_pyfunc_call",

@@ -29,6 +29,7 @@ import sys
 STARTED_WITH = frozenset(sys.modules)
 """What an interpreter has loaded before anything else."""
 
+import doctest
 import hashlib
 import importlib
 import importlib.machinery
@@ -158,6 +159,8 @@ class Recorder:
         self._machinery = frames.machinery()
         self._patched: set[str] = set()
         self._plugins: set[str] = set()
+        self.watch: Any = None
+        """What sees lines run, if that was asked."""
 
     def begin(self) -> None:
         """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
@@ -404,6 +407,8 @@ class Recorder:
         now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
         self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
         self._look_at_machinery()
+        if self.watch is not None:
+            self._add("reached", **self._reached())
         self._add("patched", names=sorted(self._patched), plugins=sorted(self._plugins))
         self._add("seen", rewired=sorted(self._rewired), slowest_ms=round(self._slowest * 1000))
         self._add("end", exit=int(exitstatus))
@@ -413,6 +418,16 @@ class Recorder:
         now = frames.machinery()
         if now != self._machinery:
             self._patched.update(name + when for name, part in now.items() if part != self._machinery[name])
+
+    def _reached(self) -> Any:
+        """What the watch found, by the ids that the report uses."""
+        found = self.watch.found()
+        for key in ("started", "lost"):
+            found[key] = [self._ids.get(test, test) for test in found[key] if test not in self._canaries]
+        for key in ("tests", "children"):
+            rows = found[key].items()
+            found[key] = {self._ids.get(test, test): row for test, row in rows if test not in self._canaries}
+        return found
 
     # -- facts
     # ------------------------------------------------------------------------------------------------------
@@ -438,6 +453,8 @@ class Recorder:
         head, colon, tail = text.partition(": ")
         message = tail if colon and head.split(".")[-1] == excinfo.typename else text
         file, line = where(excinfo.tb, path, self._root)
+        message, line = example_facts(excinfo.value) or (message, line)
+        file = file or (path if line else "")
         return {
             "exception": excinfo.typename,
             "message": one_line(message),
@@ -461,6 +478,8 @@ class StartHook:
             early_config.known_args_namespace.cov_source = []
         self._recorder.begin()
         early_config.pluginmanager.register(self._recorder, "agentforge_recorder")
+        if self._recorder.watch is not None:
+            early_config.pluginmanager.register(self._recorder.watch, "agentforge_watch")
         yield
 
 
@@ -532,6 +551,18 @@ def where(trace: Any, path: str, root: str) -> tuple[str, int]:
             in_tree = (file, trace.tb_lineno)
         trace = trace.tb_next
     return in_test if in_test[1] else in_tree
+
+
+def example_facts(error: Any) -> tuple[str, int] | None:
+    """What a failed doctest gave instead, and its line; None for every other error."""
+    first = (getattr(error, "failures", None) or [error])[0]
+    example, test = getattr(first, "example", None), getattr(first, "test", None)
+    if not isinstance(example, doctest.Example) or not isinstance(test, doctest.DocTest):
+        return None
+    raised = getattr(first, "exc_info", None)
+    gave = f"raised {raised[0].__name__}: {raised[1]}" if raised else f"gave {first.got.strip() or 'nothing'}"
+    wanted = example.want.strip() or "nothing"
+    return f"{example.source.strip()} {gave}, expected {wanted}", (test.lineno or 0) + example.lineno + 1
 
 
 def one_line(text: str) -> str:
@@ -615,6 +646,19 @@ def stand_in() -> None:
     sys.modules["__main__"] = module
 
 
+def load_watch(settings: dict[str, Any], here: str) -> Any:
+    """What sees lines run, from beside this file."""
+    path = os.path.join(here, "agentforge_line_watch.py")  # noqa: PTH118 - as above
+    spec = importlib.util.spec_from_file_location("agentforge_line_watch", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for hook in (module.WatchHooks.pytest_runtest_setup, module.WatchHooks.pytest_runtest_call):
+        pytest.hookimpl(hookwrapper=True, trylast=True)(hook)
+    return module.WatchHooks(settings, here)
+
+
 def main() -> int:
     """Load the judge, let the tree join, and run; under coverage if that is what was asked."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
@@ -628,7 +672,10 @@ def main() -> int:
         return int(coverage.main([*settings["coverage"], *sys.argv[1:]]) or 0)
     add = report_to(settings["report"], bytes.fromhex(settings.pop("key")))
     add("judge", modules=own)
-    start = StartHook(Recorder(settings, add, own))
+    recorder = Recorder(settings, add, own)
+    if settings["watch"]:
+        recorder.watch = load_watch(settings["watch"], here)
+    start = StartHook(recorder)
     stand_in()
     join_tree(settings)
     return int(pytest.main(plugins=[start]))

@@ -14,6 +14,7 @@ from agentforge.languages.outcomes import (
     Regression,
     TestResult,
     TestRun,
+    Watch,
     absent,
     compare,
     covering,
@@ -37,6 +38,7 @@ PARTS = {
     "judge_frame.py": "agentforge_judge_frame.py",
 }
 """What is copied beside a run, with the names that it has there."""
+WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
 GRACE_S = 5
 """How long a test may take to notice that its time is over, before the process is ended."""
@@ -70,6 +72,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     limit_s: float = 0,
     grace_s: float = GRACE_S,
     writable: bool = False,
+    watch: Watch | None = None,
 ) -> TestRun:
     """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain
     command runs).
@@ -84,7 +87,9 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     while True:
         place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
         try:
-            once = _PytestRun(sandbox, env, tree.resolve(), tuple(ids), place, (limit_s, grace_s), hung)
+            once = _PytestRun(
+                sandbox, env, tree.resolve(), tuple(ids), place, (limit_s, grace_s), hung, watch
+            )
             run = once.go(base_command, timeout_s, writable=writable)
         finally:
             shutil.rmtree(place, ignore_errors=True)
@@ -108,12 +113,14 @@ class _PytestRun:
         place: Path,
         limits: tuple[float, float],
         hung: dict[str, str],
+        watch: Watch | None = None,
     ) -> None:
         self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
         (self._limit_s, self._grace_s), self._hung, self._place = limits, hung, place
         self._plugin, self._out = place / "plugin", place / "out"
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
         self._report = self._out / "report"
+        self._watch = watch
 
     def go(self, base_command: tuple[str, ...], timeout_s: float, *, writable: bool) -> TestRun:
         argv = (*base_command, *self._ids)
@@ -153,12 +160,16 @@ class _PytestRun:
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
+            reached=report.reached,
         )
 
     def _prepare(self) -> None:
         self._plugin.mkdir()
         (self._out / "tmp").mkdir(parents=True)
         lay_judge(self._plugin)
+        if self._watch is not None:
+            (self._out / "lines").mkdir()
+            lay_watch(self._plugin)
 
     def _confinement(self, start: PytestCommand, timeout_s: float, *, writable: bool) -> Confinement:
         variables = dict(run_env(self._env, self._tree))
@@ -174,6 +185,7 @@ class _PytestRun:
             "grace_s": self._grace_s,
             "hung": dict(self._hung),
             "hidden": [str(self._place)],
+            "watch": self._watch_settings(),
             **joining(start, variables),
         }
         variables["TMPDIR"] = str(self._out / "tmp")
@@ -189,6 +201,17 @@ class _PytestRun:
             timeout_s=timeout_s,
             input=json.dumps(settings).encode(),
         )
+
+    def _watch_settings(self) -> dict[str, Json] | None:
+        if self._watch is None:
+            return None
+        return {
+            "root": str(self._tree),
+            "files": [*self._watch.files],
+            "data": [*self._watch.data],
+            "folder": str(self._out / "lines"),
+            "children": self._watch.children,
+        }
 
     def _add_missing(self, report: Report) -> None:
         """An id that was asked for and covers no result is a result too."""
@@ -258,6 +281,14 @@ def judge_hash() -> str:
 
 def _source_of(name: str) -> bytes:
     return resources.files("agentforge.languages.python").joinpath(name).read_bytes()
+
+
+def lay_watch(folder: Path) -> None:
+    """Copy what sees lines run beside the judge, and to where only a process that a test starts finds it."""
+    source = resources.files("agentforge.languages.python").joinpath("line_watch.py").read_bytes()
+    (folder / WATCH).write_bytes(source)
+    (folder / "child").mkdir()
+    (folder / "child" / "sitecustomize.py").write_bytes(source)
 
 
 def joining(start: PytestCommand, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:
