@@ -1,5 +1,6 @@
 """The suite on the base: run once for a commit, an environment and a command, and kept for later tasks."""
 
+import shlex
 from dataclasses import dataclass
 
 from agentforge.activities.world import World
@@ -43,7 +44,7 @@ def run_base_suite(world: World, state: State) -> BaseSuite:
     if kept is not None and _still_fails(runner, state.base_tree, kept):
         world.progress("the tests of the base were run for an earlier task; their outcomes are used")
         return kept
-    world.progress("running the tests on the base")
+    world.progress(f"running the tests on the base: {shlex.join(runner.command)}")
     run = runner.run(state.base_tree)
     suite = BaseSuite(run, _flaky(runner, state.base_tree, run), tuple(runner.runs))
     if run.status == "ran":

@@ -59,8 +59,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
+    tests = case.red["tests"]
+    assert isinstance(tests, dict)
     change = change_between(runner, case.base_tree, case.tree)
-    if change.same and not reasons:
+    if change.same and _new_tests(tests) and not reasons:
         reasons = [SAME_CODE]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
@@ -81,8 +83,6 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     name = runner.language.tests.RUNNER
     if joined := _joined(runner, case, run) or set_up_otherwise(case.baseline, run, case.request, name):
         return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(runner.runs)})
-    tests = case.red["tests"]
-    assert isinstance(tests, dict)
     failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     known_flaky = case.flaky | frozenset(texts(case.red, "flaky"))
