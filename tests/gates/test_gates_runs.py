@@ -155,8 +155,8 @@ def test_the_plan_of_runs_is_kept(scene: Scene) -> None:
     assert scene.site.runner.asked == [
         *((proof.record["red_tree"], ids) for ids in ((), (NAME,), (NAME,))),
         (done.record["tree"], ()),
-        (done.record["tree"], (NAME,)),
         (done.record["old_tests_tree"], ()),
+        (done.record["tree"], (NAME,)),
     ]
     assert done.record["flags"] == []
 
