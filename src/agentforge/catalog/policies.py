@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
-POLICIES = ("commands", "injections", "modes", "places", "review_prompts")
+POLICIES = ("commands", "injections", "kinds", "modes", "places", "review_prompts")
 """Every policy there is."""
 
 _FOLDER = Path(__file__).parent / "policies"
