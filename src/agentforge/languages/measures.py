@@ -1,8 +1,10 @@
 """What can be counted in a file, by its language; of a file in none that we know, nothing."""
 
 import re
+from collections.abc import Collection
 
 from agentforge.languages.table import language_of
+from agentforge.languages.values import Mutant
 
 
 def complexity(text: str, path: str) -> dict[str, int]:
@@ -15,6 +17,18 @@ def statements(text: str, path: str) -> frozenset[int]:
     """The lines that can be executed."""
     language = language_of(path)
     return language.measures.statements(text) if language else frozenset()
+
+
+def same_code(before: str, after: str, path: str) -> bool:
+    """Whether two texts of a file are one program up to comments, documentation and formatting."""
+    language = language_of(path)
+    return before == after or (language is not None and language.measures.same_code(before, after))
+
+
+def mutants(text: str, path: str, lines: Collection[int], *, limit: int, seed: str) -> list[Mutant]:
+    """Small wrong versions of a file, each wrong in one of `lines`; none of a language that is not ours."""
+    language = language_of(path)
+    return language.measures.mutants(text, lines, limit=limit, seed=seed) if language else []
 
 
 def leftover(path: str) -> re.Pattern[str] | None:

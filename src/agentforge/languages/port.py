@@ -5,7 +5,7 @@ is in `values.py` and `outcomes.py`, the same for every language.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +18,7 @@ from agentforge.languages.values import (
     Docstring,
     Environment,
     Manifest,
+    Mutant,
     Plan,
     Risk,
     Sections,
@@ -115,6 +116,14 @@ class Measures(Protocol):
 
     def statements(self, text: str, /) -> frozenset[int]:
         """The lines that can be executed."""
+
+    def same_code(self, before: str, after: str, /) -> bool:
+        """Whether two texts are one program up to comments, documentation and formatting."""
+
+    def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
+        """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
+        the same.
+        """
 
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
         """The calls and literals in a file that may be a security problem."""

@@ -129,6 +129,15 @@ class Risk(NamedTuple):
     severity: Severity
 
 
+class Mutant(NamedTuple):
+    """A file with one small mistake put in."""
+
+    line: int
+    what: str
+    """What the mistake is: it goes on after "the code"."""
+    text: str
+
+
 class Shadow(NamedTuple):
     """A file that would be loaded in the place of something that can be loaded already."""
 

@@ -2,12 +2,23 @@
 
 import re
 
+from agentforge.languages.python.changes import same_code
 from agentforge.languages.python.code_lines import code_lines
 from agentforge.languages.python.complexity import complexity
 from agentforge.languages.python.coverage import statements
+from agentforge.languages.python.mutants import mutants
 from agentforge.languages.python.security import RULES, risks
 
-__all__ = ["LEFTOVER", "RULES", "code_lines", "complexity", "risks", "statements"]
+__all__ = [
+    "LEFTOVER",
+    "RULES",
+    "code_lines",
+    "complexity",
+    "mutants",
+    "risks",
+    "same_code",
+    "statements",
+]
 
 LEFTOVER = re.compile(
     r"(?m)^[ \t]*(?:breakpoint\(\)|(?:import|from) (?:i?pdb|pudb)\b|(?:i?pdb|pudb)\.set_trace\()"
