@@ -70,6 +70,7 @@ from agentforge.core.values import (
     OfRun,
     Opened,
     Question,
+    Reopening,
     ReplyDigest,
     Usage,
 )
@@ -85,7 +86,8 @@ TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
     ("script", False, False),
 )
 GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split")
-ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "")
+GIVEN_UP = Question("May it be given up?", ("allow", "keep them"), about=("tests/a.py::test_a",))
+ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "", "allow", "back to red: it is wrong")
 
 
 def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # one arm per effect is the point
@@ -93,8 +95,11 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
     run = (state.find(effect.run) if isinstance(effect, OfRun) else None) or state.worker
     match effect:
         case Prepare():
-            edits = [Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface")] if effect.halted else []
-            return [Prepared(state.tree), *edits, Unclassified("git")]
+            edits = [
+                Prepared(f"{state.tree}h", ("kept",), "feedfacefeedface"),
+                Prepared(f"{state.tree}h", (), "feedfacefeedface", ("tests/a.py",), ("tests/a.py",)),
+            ]
+            return [Prepared(state.tree), *(edits if effect.halted else ()), Unclassified("git")]
         case TakeBaseline():
             return [
                 BaselineReady(BASELINE),
@@ -126,6 +131,8 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             return [
                 Judged(effect.gate, "passed", (), "ref", finals),
                 *verdicts,
+                Judged(effect.gate, "blocked", ("why",), "ref", tests_wrong=True),
+                Judged(effect.gate, "failed", ("why",), "ref", question=GIVEN_UP),
                 Judged(effect.gate, "failed", (), "ref"),
                 Judged(wrong, "passed", (), "ref"),
                 Unclassified("x"),
@@ -178,6 +185,7 @@ def _act_outcomes(state: State, stage: Stage) -> list[Outcome]:
         Acted("ref", edited, (EDIT,), opened=(Opened("a.py", "f", 1, 9),), seen=("a.py@1",)),
         Acted("ref", same, (read,), notes=""),
         Acted("ref", same, (), question=Question("Which?", ("a", "b"), "a")),
+        Acted("ref", same, (), reopens=Reopening("it cannot be met", ("tests/a.py::test_a",))),
         Unclassified("tool"),
     ]
 

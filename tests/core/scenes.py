@@ -174,10 +174,10 @@ def answered(signal: Signal | None = None, mistake: str = "", summary: str = "")
     return Answered(digest)
 
 
-def handed_in(stage: Stage, tree: str) -> Acted:
-    """Everything the stage owes, on `tree`."""
+def handed_in(stage: Stage, tree: str, words: str = "") -> Acted:
+    """Everything the stage owes, on `tree`; other `words` make other documents."""
     drafts = tuple(
-        ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}")
+        ArtifactRef(product.contract, product.phase, 1, f"hash-{product.contract}{words}")
         for product in stage.products
     )
     return Acted("results", tree, (ActionDigest("submit_artifact", ok=True),), drafts)
@@ -265,7 +265,7 @@ def submit(task: Played) -> None:
     """One step that hands everything in; the gates are open."""
     stage = task.stage
     edited = task.state.tree + "'" if stage.checks else task.state.tree
-    step(task, answered("success"), handed_in(stage, edited), PASSED if stage.checks else None)
+    step(task, answered("success"), handed_in(stage, edited, f"-{task.state.step}"), PASSED if stage.checks else None)
 
 
 def judge(task: Played, status: GateStatus = "passed", *reasons: str) -> None:

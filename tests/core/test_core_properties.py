@@ -105,11 +105,14 @@ def _check_state(state: State) -> None:
             failed = sum(report.stage == label for report in state.failures)
             # Where an edit can be undone, every revision and every person's edit may be tried once more.
             again = state.revised_times(stage.name) + len(state.human_commits) if stage.reverts else 0
+            again += len(state.reopenings) if stage.reverts else 0
             assert failed <= stage.attempts + state.grants.count(label) + again
         if stage.reviewers:
             assert state.revised_times(stage.name) <= stage.max_revisions + state.grants.count(stage.name)
     if state.pipeline.stages[-2].returns_to:
         assert state.revisions <= state.pipeline.stages[-2].max_revisions + state.grants.count("review")
+    for proof in (stage for stage in state.pipeline.stages if stage.proves_red):
+        assert sum(item.by == "role" for item in state.reopenings) <= proof.max_revisions
     _check_runs(state)
     if state.prepared and state.status in ("running", "verifying"):
         assert state.worker is not None

@@ -300,7 +300,7 @@ def test_only_a_task_that_was_halted_has_a_persons_edits_in_its_worktree() -> No
     assert "halted=True" in str(pending(exhausted.state))
     exhausted.end("Prepare", Prepared("t9", (), "feedfacefeedface"))
     assert exhausted.state.human_commits == ("feedfacefeedface",)
-    assert (exhausted.state.tree, exhausted.state.status, exhausted.owes()) == ("t9", "verifying", ["Judge"])
+    assert (exhausted.state.tree, exhausted.state.status, exhausted.owes()) == ("t9", "running", ["Judge"])
 
 
 def test_what_is_no_longer_owed_is_discarded_with_its_cost() -> None:

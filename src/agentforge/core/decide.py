@@ -62,6 +62,7 @@ from agentforge.core.inputs import (
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
 from agentforge.core.people import abort, resolve, resume
+from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
 from agentforge.core.steps import acted, checked, leaving
@@ -244,15 +245,11 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
     decisions.tell(WorkspacePrepared(given.tree, given.notices, given.human_commit))
     decisions.move("running")
     state, own = decisions.state, decisions.of(WORKER)
-    run = state.worker
-    if run is None:
+    if state.worker is None:
         enter(own, remaining(state), state.tree)
         return "the worktree is ready"
     if given.human_commit:
-        paths = ", ".join(given.human_paths[:10]) or "the worktree"
-        edited = f"A person edited {paths} (commit {given.human_commit[:12]}); go on from there."
-        enter(own, own.stage, state.tree, (edited, *run.feedback), keep_attempt=True)
-        return "a person's edits were taken in and are gated like any other"
+        return edited_by_hand(own, given)
     take_place(decisions, own.stage)
     return "the worktree is ready again"
 

@@ -176,7 +176,8 @@ def fail_attempt(own: RunDecisions, reason: str) -> str:
     if attempts_left(own.state, run, stage):
         told = (f"An earlier attempt failed: {reason}. Take another way.",)
         return enter(own, stage, run.entry_tree, told)
-    if stage.reverts:
+    unsettled = own.state.findings and run.entry_tree == own.state.reviewed_tree
+    if stage.reverts and not unsettled:
         own.tell(Reverted(own.id, run.entry_tree, (reason,)))
         return enter(own, stage, run.entry_tree, skipped="no attempt made it better")
     return give_up(own, reason)
@@ -190,7 +191,23 @@ def give_up(own: RunDecisions, reason: str) -> str:
         f"Stage {label} failed {len(reports)} times; the last reason: {reason.rstrip('.')}. How "
         "should it go on?"
     )
-    return escalate(own.all, "exhausted", Question(text, ("retry", "abort"), ""), reports, own.id)
+    options = ("retry", *back_option(own.state, own.stage), "abort")
+    return escalate(own.all, "exhausted", Question(text, options, ""), reports, own.id)
+
+
+BACK = "back to red"
+"""The answer that opens locked tests again; a reason may follow it."""
+
+
+def back_option(state: State, stage: Stage) -> tuple[str, ...]:
+    """That answer, where tests are locked."""
+    return (BACK,) if locked_by(state, stage) is not None else ()
+
+
+def locked_by(state: State, stage: Stage) -> Stage | None:
+    """The stage that proved the tests which are locked in `stage`; None where none are."""
+    proved = any(gate == "red" for item in state.accepted for gate, _ in item.evidence)
+    return state.pipeline.proving(stage.name) if proved else None
 
 
 def attempts_left(state: State, run: Run, stage: Stage) -> bool:
@@ -251,12 +268,17 @@ def take_place(decisions: Decisions, stage: Stage) -> None:
 def send_back(own: RunDecisions, target: str, words: tuple[str, ...], findings: tuple[str, ...]) -> str:
     """A revision: the stage that made the work takes it up again, from what it had handed in."""
     state, run = own.state, own.run
-    had = run.drafts if run.stage == target else _accepted_of(state, target)
     back = state.pipeline.stage(target)
-    owed = {product.contract for product in back.products}
-    drafts = tuple(ref for ref in had or _made(state) if ref.contract in owed)
+    drafts = owed_drafts(state, back, run.drafts if run.stage == target else ())
     own.tell(RevisionAsked(target, state.revised_times(target) + 1, findings[:FEEDBACK_LINES]))
     return enter(own, back, state.tree, words, drafts=drafts)
+
+
+def owed_drafts(state: State, stage: Stage, had: tuple[ArtifactRef, ...] = ()) -> tuple[ArtifactRef, ...]:
+    """What a stage that works again starts from: what it handed in, else what was accepted of it."""
+    owed = {product.contract for product in stage.products}
+    found = had or _accepted_of(state, stage.name) or _made(state)
+    return tuple(ref for ref in found if ref.contract in owed)
 
 
 def _accepted_of(state: State, stage: str) -> tuple[ArtifactRef, ...]:

@@ -24,6 +24,7 @@ from agentforge.core.values import (
     OfRun,
     Opened,
     Owner,
+    Reopening,
     ReplyDigest,
     Status,
 )
@@ -78,6 +79,14 @@ class RevisionAsked:
     stage: str
     revision: int
     findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RedReopened:
+    """Locked tests are opened again: `stage` proves them anew, and what it leaves is locked."""
+
+    stage: str
+    why: Reopening
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +366,7 @@ TaskEvent: TypeAlias = (
     | BaselineTaken
     | LaneRaised
     | RevisionAsked
+    | RedReopened
     | TaskDelivered
     | Escalated
     | Resolved

@@ -15,6 +15,7 @@ from agentforge.core.events import (
     Event,
     LaneRaised,
     Moved,
+    RedReopened,
     Resolved,
     Resumed,
     RevisionAsked,
@@ -69,6 +70,8 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
                 revised=tuple(sorted(revised.items())),
                 findings=findings,
             )
+        case RedReopened(_, why):
+            return replace(state, reopening=why, reopenings=(*state.reopenings, why))
         case TaskDelivered():
             return replace(with_branch(state, event), delivered=event, runs=())
         case Escalated(escalation):
@@ -118,7 +121,10 @@ def _resolved(state: State, event: Resolved) -> State:
         answered.append(replace(item, answer=event.answer, by=event.by))
         if item.kind in ("exhausted", "review"):
             grants = (*grants, item.stage)
-    return replace(state, escalations=tuple(answered), grants=grants)
+    again = event.answer.strip().lower() == "retry"
+    # Any other answer may settle a finding without a change; "retry" does not.
+    reviewed = state.reviewed_tree if again else ""
+    return replace(state, escalations=tuple(answered), grants=grants, reviewed_tree=reviewed)
 
 
 def _rested(run: Run) -> Run:

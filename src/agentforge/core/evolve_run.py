@@ -271,8 +271,18 @@ def _judged(state: State, event: GateJudged) -> State:
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
         after = replace(state, runs=_alone(state, again))
         if event.status == "blocked":
-            after = replace(after, blocks=state.blocks + 1, findings=event.reasons)
+            after = replace(
+                after,
+                blocks=state.blocks + 1,
+                findings=event.reasons,
+                blocked_for=event.reasons,
+                reviewed_tree=state.tree,
+                reviewed_drafts=own.drafts,
+            )
         return after
+    if event.gate == "review":
+        settled = tuple(dict.fromkeys((*state.settled, *state.blocked_for)))
+        state = replace(state, settled=settled, blocked_for=(), reviewed_tree="")
     last = own.gate + 1 >= len(state.stage_of(own).gates)
     passed = replace(
         own,
@@ -288,6 +298,9 @@ def _accepted(state: State, event: StageAccepted) -> State:
     own = state.run_of(event.run)
     state = with_branch(state, event)
     done = Accepted(event.stage, event.tree, event.commit, event.finals, own.judged, own.skipped)
+    stage = state.pipeline.stage(event.stage)
+    # Tests alone settle nothing that was said of the code.
+    tests_only = stage.proves_red and not stage.makes("change") and not stage.reviewers
     return replace(
         state,
         runs=_alone(state, replace(own, point=point_after(event))),
@@ -295,5 +308,6 @@ def _accepted(state: State, event: StageAccepted) -> State:
         tree=event.tree,
         commit=event.commit,
         facts=event.facts,
-        findings=(),
+        findings=state.findings if tests_only else (),
+        reopening=None if stage.makes("change") else state.reopening,
     )

@@ -15,6 +15,7 @@ from agentforge.core.values import (
     GateStatus,
     Opened,
     Question,
+    Reopening,
     ReplyDigest,
 )
 
@@ -49,6 +50,8 @@ class Prepared:
     notices: tuple[str, ...] = ()
     human_commit: str = ""
     human_paths: tuple[str, ...] = ()
+    human_tests: tuple[str, ...] = ()
+    """Those of them that were locked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,8 @@ class Acted:
     seen: tuple[str, ...] = ()
     notes: str | None = None
     question: Question | None = None
+    reopens: Reopening | None = None
+    """The role says that locked tests are wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,10 @@ class Judged:
     reasons: tuple[str, ...]
     ref: str
     finals: tuple[ArtifactRef, ...] = ()
+    tests_wrong: bool = False
+    """A reviewer blocks because of a test, not of the code."""
+    question: Question | None = None
+    """What a person must say before this gate can pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from agentforge.core.errors import StateInvalid
 from agentforge.core.events import BudgetRaised, Resolved, Resumed, TaskAborted
 from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
+from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
-from agentforge.core.values import RETRYABLE, Budget, Escalation, is_yes
+from agentforge.core.values import RETRYABLE, Budget, Escalation, Reopening, is_yes
 from agentforge.core.verdicts import revises
 
+KEEP = "keep them"
+"""The answer that keeps old tests which a role would give up."""
 TOLD_CHARS = 4000
 """How much of the call that it sent a role is shown again."""
 
@@ -87,6 +90,10 @@ def _go_on(decisions: Decisions, by: str, escalation: Escalation | None = None, 
 def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> str:
     """The run that asked goes on with the answer; the worker, if that one is gone."""
     state = decisions.state
+    if (reason := wants_red(state, escalation, answer)) is not None:
+        return reopen(decisions.of(WORKER), Reopening(reason, by="person"))
+    if escalation.question.about and is_yes(answer):
+        return "resumed: a person allowed it, and the gate judges again"
     review = escalation.kind == "review"
     asked = state.find(escalation.run)
     if (escalation.run in ("", WORKER)) and state.panel and not review:
@@ -109,6 +116,9 @@ def _go_on_all(decisions: Decisions) -> str:
 def _what_to_tell(escalation: Escalation, answer: str) -> tuple[str, ...]:
     """What the role hears of an answer."""
     call = escalation.question.call
+    if about := escalation.question.about:
+        words = "" if answer.strip().lower() == KEEP else f" They said: {answer}"
+        return (f"A person wants these old tests kept as they are: {', '.join(about)}.{words}",)
     if call is None:
         return (f"A person answered: {answer}",)
     if is_yes(answer):
@@ -141,7 +151,7 @@ def _reopen(own: RunDecisions, words: tuple[str, ...], *, review: bool = False) 
     state, run, stage = own.state, own.run, own.stage
     if has_failed(state, run):
         enter(own, stage, run.entry_tree, words)
-    elif review and (target := revises(stage)):
+    elif review and (target := revises(state, stage)):
         told = state.findings if run.skipped else run.feedback
         send_back(own, target, (*words, *told), state.findings)
     elif stage.role is None or run.skipped:

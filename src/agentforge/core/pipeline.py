@@ -201,6 +201,11 @@ class Stage:
         """The first words of the message of its commit."""
         return self.commits_as or _VERBS_BEFORE.get(self.name) or self.name.capitalize()
 
+    @property
+    def proves_red(self) -> bool:
+        """Whether the tests that it leaves are proved to fail, and then locked."""
+        return "red" in self.gates
+
     def makes(self, part: Part) -> bool:
         """Whether it owes the artifact that is this part of the work."""
         return any(product.part == part for product in self.products)
@@ -259,6 +264,11 @@ class Pipeline:
         """The contract that is this part of the work here; None where no stage owes it."""
         products = [product for stage in self.stages for product in stage.products]
         return next((product.contract for product in products if product.part == part), None)
+
+    def proving(self, before: str) -> Stage | None:
+        """The stage whose tests are locked in the stage `before`: an earlier one that proves red."""
+        earlier = self.stages[: self.index(before)]
+        return next((stage for stage in earlier if stage.proves_red), None)
 
     def stage(self, name: str) -> Stage:
         """The stage of this name, which is one of the pipeline."""

@@ -14,6 +14,7 @@ from agentforge.core.values import (
     Delivery,
     Escalation,
     FailureReport,
+    Reopening,
     Status,
 )
 
@@ -90,6 +91,18 @@ class State(TaskSpec):
     """Revisions per stage that worked on them."""
     findings: tuple[str, ...] = ()
     """What the last review that blocked asks for; none once the work is accepted."""
+    reviewed_tree: str = ""
+    """The tree that the last review blocked, until a person says how to go on."""
+    reviewed_drafts: tuple[ArtifactRef, ...] = ()
+    """What was handed in when it blocked."""
+    blocked_for: tuple[str, ...] = ()
+    """What the last review asked for, until one passes."""
+    settled: tuple[str, ...] = ()
+    """What reviews asked for, and a later one did not ask for any more."""
+    reopening: Reopening | None = None
+    """Why the locked tests are open again; None once the change is accepted with the new ones."""
+    reopenings: tuple[Reopening, ...] = ()
+    """Every time that locked tests were opened again."""
     blocks: int = 0
     """How many reviews have blocked the task so far."""
     reverts: tuple[str, ...] = ()

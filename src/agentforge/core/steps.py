@@ -24,6 +24,7 @@ from agentforge.core.machine import ASKS
 from agentforge.core.pending import pending
 from agentforge.core.pipeline import Stage
 from agentforge.core.reply import Signal
+from agentforge.core.returns import NOTHING_CHANGED, asked_by_role, unchanged
 from agentforge.core.runs import Run
 from agentforge.core.values import NOT_DONE, UNKNOWN, Amount, CheckDigest, Question
 
@@ -63,6 +64,8 @@ def acted(own: RunDecisions, given: Acted) -> str:
     )
     if given.question is not None:
         return _close(own, given.question)
+    if given.reopens is not None:
+        return asked_by_role(own, given.reopens)
     unchecked = given.tree != before or (_wants_gates(own) and own.run.check is None)
     if own.stage.checks and unchecked:
         return "the edit is checked"
@@ -116,6 +119,9 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
             text = f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each."
             close("incomplete", text, mistaken=True)
             return next_step(own, "artifacts are missing")
+        if unchanged(own):
+            close("unchanged", NOTHING_CHANGED, mistaken=True)
+            return next_step(own, "nothing changed since the review blocked")
         close("submitted", mistaken=False)
         return _hand_over(own)
     if not run.results and not reply.mistake:

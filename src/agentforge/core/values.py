@@ -180,6 +180,20 @@ class ArtifactRef:
     hash: str
 
 
+Opener = Literal["role", "review", "person"]
+"""Who wants locked tests to be opened again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """Why locked tests are opened again."""
+
+    reason: str
+    tests: tuple[str, ...] = ()
+    """Ids or files that it is about; none: any of them."""
+    by: Opener = "role"
+
+
 PERMISSION_OPTIONS = ("allow", "always", "deny", "abort")
 
 UNKNOWN = "outcome_unknown"
@@ -211,6 +225,8 @@ class Question:
     recommendation: str = ""
     call: WantedCall | None = None
     """The call that waits for the answer, where the question is whether it may be made."""
+    about: tuple[str, ...] = ()
+    """Old tests that a role gives up, where the question is whether it may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from agentforge.core.decisions import (
     FEEDBACK_LINES,
     RunDecisions,
     attempts_left,
+    back_option,
     begin_review,
     convene,
     enter,
@@ -20,14 +21,17 @@ from agentforge.core.decisions import (
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
 from agentforge.core.inputs import CommitMade, Judged
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
+from agentforge.core.returns import REASON_CHARS, after_reopening, note_reopening
 from agentforge.core.state import State
-from agentforge.core.values import GateStatus, Question
+from agentforge.core.values import GateStatus, Question, Reopening
 
 
 def judged(own: RunDecisions, given: Judged) -> str:
     """Records a gate's verdict, and goes on, back to work, or to an arbiter."""
     status = _status(own, given)
     own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals))
+    if given.question is not None and status != "passed":
+        return escalate(own.all, "question", given.question, run=own.id)
     if status == "passed":
         convene(own)
         return f"gate {given.gate} passed"
@@ -35,7 +39,7 @@ def judged(own: RunDecisions, given: Judged) -> str:
         begin_review(own, ARBITER, ("The reviewers disagree:", *given.reasons))
         return "the reviewers disagree: one at a higher tier decides"
     if status == "blocked":
-        return _revise(own, given.reasons)
+        return _revise(own, given.reasons, tests_wrong=given.tests_wrong)
     return _refused(own, given)
 
 
@@ -68,34 +72,50 @@ def _refused(own: RunDecisions, given: Judged) -> str:
     return next_step(own, feedback[0])
 
 
-def _revise(own: RunDecisions, findings: tuple[str, ...]) -> str:
+def _revise(own: RunDecisions, findings: tuple[str, ...], *, tests_wrong: bool) -> str:
     """The work goes back, in a higher lane if this one cannot carry it."""
+    if tests_wrong:
+        note_reopening(own, Reopening(" ".join(findings)[:REASON_CHARS], by="review"))
     state, run, stage = own.state, own.run, own.stage
-    target = revises(stage)
+    target = revises(state, stage)
     rise = state.pipeline.rises
     if rise is not None and rise.blocks and state.blocks >= rise.blocks:
         owed = state.pipeline.stage(target or stage.name).products[-1].contract
         own.tell(LaneRaised(rise.to, f"a review blocked {state.blocks} times"))
         target = _maker(own.state.pipeline, owed)
-    elif target is None or _often_enough(state, stage, target):
+    elif target is None or _often_enough(state, stage):
         if stage.role is not None and not run.skipped:
             own.close("gate_review_blocked", ("The reviewer blocks:", *findings))
         text = (
-            f"The reviewer still blocks after {state.revised_times(target or stage.name)} revisions: "
+            f"The reviewer still blocks after {_revisions(state, stage)} revisions: "
             f"{' '.join(findings)[:600]}"
         )
-        return escalate(own.all, "review", Question(text, ("retry", "abort"), ""), run=own.id)
+        options = ("retry", *back_option(state, stage), "abort")
+        return escalate(own.all, "review", Question(text, options, ""), run=own.id)
     send_back(own, target, ("The reviewer blocks:", *findings), findings)
     return f"the reviewer blocks; revision {own.state.revised_times(target)}"
 
 
-def revises(stage: Stage) -> str | None:
-    """The stage that works on a block of this one; None where nobody does."""
-    return stage.returns_to or (stage.name if stage.reviewers else None)
+def revises(state: State, stage: Stage) -> str | None:
+    """The stage that works on a block of this one; None where nobody does. What is wrong with tests goes to
+    the stage that proves them.
+    """
+    usual = stage.returns_to or (stage.name if stage.reviewers else None)
+    proof = state.pipeline.proving(stage.name)
+    if usual and proof and state.reopening is not None and state.reopening.by == "review":
+        return proof.name
+    return usual
 
 
-def _often_enough(state: State, stage: Stage, target: str) -> bool:
-    return state.revised_times(target) >= stage.max_revisions + state.grants.count(stage.name)
+def _revisions(state: State, stage: Stage) -> int:
+    """How often this stage has sent work back."""
+    usual = stage.returns_to or stage.name
+    proof = state.pipeline.proving(stage.name)
+    return sum(state.revised_times(name) for name in {usual, proof.name if proof else usual})
+
+
+def _often_enough(state: State, stage: Stage) -> bool:
+    return _revisions(state, stage) >= stage.max_revisions + state.grants.count(stage.name)
 
 
 def _maker(pipeline: Pipeline, contract: str) -> str:
@@ -126,7 +146,8 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
 
 def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
     skip = stage.role is not None and holds(stage.skip_if, own.state.facts)
-    return enter(own, stage, tree, skipped=stage.skip_if if skip else "")
+    words, drafts = after_reopening(own.state, stage)
+    return enter(own, stage, tree, words, drafts=drafts, skipped=stage.skip_if if skip else "")
 
 
 def _spreads(state: State, given: CommitMade) -> str:

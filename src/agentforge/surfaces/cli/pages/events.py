@@ -28,6 +28,7 @@ from agentforge.core.events import (
     Resolved,
     Resumed,
     Reverted,
+    RedReopened,
     RevisionAsked,
     StageAccepted,
     StageEntered,
@@ -123,6 +124,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             return f"attempt {report.attempt} of stage {report.stage} failed: {brief(report.reason, 400)}"
         case RevisionAsked(stage, revision):
             return _revision(stage, revision, state)
+        case RedReopened(stage, why):
+            return f"the locked tests are opened again in stage {stage}: {brief(why.reason)}"
         case StageAccepted():
             return _accepted(event, state)
         case TaskDelivered("", _):
@@ -176,6 +179,7 @@ def tone(event: Event) -> Tone:
             GateJudged()
             | AttemptFailed()
             | RevisionAsked()
+            | RedReopened()
             | AskFailed()
             | AskLost()
             | Escalated()
