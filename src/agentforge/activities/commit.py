@@ -3,6 +3,7 @@ written.
 """
 
 from agentforge.activities.evidence import build_evidence
+from agentforge.activities.kinds import kind_facts
 from agentforge.activities.world import World
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
@@ -59,7 +60,7 @@ def _size(world: World, state: State) -> tuple[int, int]:
 def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
     documents = world.parts(state)
-    found: list[Fact] = []
+    found: list[Fact] = [*kind_facts(state, world.records(state).get("red", {}))]
     if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}

@@ -40,6 +40,8 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "branches_kept": [*dict.fromkeys((*state.branches_kept, *held.kept))],
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
+        "proved_as": _proved_as(records),
+        "assumptions": list(texts(documents.get("questions", {}), "assumptions")),
         "requirements": _requirements(documents, records),
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
@@ -95,6 +97,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "flaky",
             "superseded",
             "not_run",
+            "kind",
+            "flags",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
@@ -131,6 +135,14 @@ def _requirements(documents: dict[Part, dict[str, Json]], records: dict[str, dic
         }
         rows.append({**row, "hash": digest_value(row)})
     return rows
+
+
+def _proved_as(records: dict[str, dict[str, Json]]) -> Json:
+    """The kind of proof: what the diff shows, what the request asks for, and in words. Tasks of older
+    releases have none.
+    """
+    green = records.get("green", {})
+    return {name: green[name] for name in ("kind", "asked", "proved_as", "renames") if name in green} or None
 
 
 def _panels(world: World, state: State) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentforge.activities.kinds import KindOfChange, claimed, owes_failing_test, red_for_kind
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
@@ -43,7 +44,15 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
-    return Judged(effect.gate, verdict.status, verdict.reasons, ref, finals)
+    return Judged(
+        effect.gate,
+        verdict.status,
+        verdict.reasons,
+        ref,
+        finals,
+        question=verdict.question,
+        ask_after=verdict.ask_after,
+    )
 
 
 # ------------------------------------------------------------------ what is run
@@ -59,13 +68,14 @@ def _red(world: World, state: RunView) -> Ruling:
     case = RedCase(
         entry,
         state.tree,
-        documents["tests"],
+        documents.get("tests", {}),
         documents["requirements"],
         same_author=together,
         request=state.request,
         old=old,
     )
-    verdict = prove_red(world.pristine_runner(state), case)
+    case = red_for_kind(world, state, case)
+    verdict = claimed(world, state, case, prove_red(world.pristine_runner(state), case))
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree
@@ -90,6 +100,9 @@ def _green(world: World, state: RunView) -> Ruling:
 
 
 def _run_green(world: World, state: RunView) -> Verdict:
+    change = KindOfChange(state, world.pristine_runner(state), state.tree, world.records(state)["red"])
+    if (refused := change.refusal()) is not None:
+        return refused
     world.progress("running the whole suite on a pristine checkout")
     baseline = world.baseline_record(state)
     documents = world.parts(state)
@@ -107,7 +120,7 @@ def _run_green(world: World, state: RunView) -> Verdict:
         state.base_tree,
         state.tree,
         world.records(state)["red"],
-        documents["tests"],
+        documents.get("tests", {}),
         baseline.tests,
         baseline.flaky,
         baseline.lint,
@@ -117,7 +130,9 @@ def _run_green(world: World, state: RunView) -> Verdict:
         request=state.request,
         strict=_strict(world),
     )
-    verdict = judge_green(world.pristine_runner(state), case)
+    if change.base_tests != state.base_tree:
+        world.workspace.keep(change.base_tests)
+    verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
     return replace(verdict, record={**verdict.record, **_compared_with(state)})
 
 
@@ -337,6 +352,7 @@ def _subject(
         read,
         tuple(asked for asked, *_ in facts.answers),
         world.part_names(state),
+        owes_failing_test(state),
     )
 
 

@@ -149,16 +149,8 @@ def _again(world: World, state: State) -> list[Finding]:
         records["red"],
         records["delivery"] if "runs" in records.get("delivery", {}) else records["green"],
     )
-    world.progress("running the red tests again")
-    run = world.pristine_runner(state).run(
-        red["red_tree"], sorted({name.partition("::")[0] for name in red["tests"]})
-    )
-    wrong = [
-        name
-        for name, entry in red["tests"].items()
-        if entry["phase"] != "collect" and result_of(run, name).outcome != entry["outcome"]
-    ]
-    found.append(_agreement("red again", run.status, run.reason, wrong))
+    if red["tests"]:  # none, where nothing had to fail
+        found.append(_red_again(world, state, red))
     world.progress("running the whole suite again")
     recorded = green["runs"][0]["outcomes"]
     run = world.pristine_runner(state).run(state.tree)
@@ -172,10 +164,23 @@ def _again(world: World, state: State) -> list[Finding]:
     return [*found, *_old_tests_again(world, state, green)]
 
 
+def _red_again(world: World, state: State, red: dict[str, Any]) -> Finding:
+    """The tests of RED on the tree that they were proved on."""
+    world.progress("running the red tests again")
+    files = sorted({name.partition("::")[0] for name in red["tests"]})
+    run = world.pristine_runner(state).run(red["red_tree"], files)
+    wrong = [
+        name
+        for name, entry in red["tests"].items()
+        if entry["phase"] != "collect" and result_of(run, name).outcome != entry["outcome"]
+    ]
+    return _agreement("red again", run.status, run.reason, wrong)
+
+
 def _old_tests_again(world: World, state: State, green: dict[str, Any]) -> list[Finding]:
     """The base's own tests on the delivered code, as they were judged."""
     runner = world.pristine_runner(state)
-    tree = tree_with_old_tests(runner, state.base_tree, state.tree)
+    tree = tree_with_old_tests(runner, str(green.get("base_tests_tree") or state.base_tree), state.tree)
     if tree == state.tree or "old_tests_tree" not in green:
         return []
     if not has_passing_tests(world.baseline_record(state).tests):

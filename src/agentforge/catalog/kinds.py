@@ -38,6 +38,10 @@ class Asked:
     """The words that say so; empty where nothing says otherwise than new behaviour."""
     weakens_tests: str = ""
     """The words that ask for fewer or weaker tests."""
+    dead_code: bool = False
+    """It is about code that nothing uses."""
+    settings: bool = False
+    """It is about how tests run: markers, options, settings of the runner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class KindsPolicy:
     behaviour: re.Pattern[str]
     context: re.Pattern[str]
     weakens_tests: re.Pattern[str]
+    dead_code: re.Pattern[str]
+    test_settings: re.Pattern[str]
     observable: frozenset[str]
     paths: Mapping[NoCode, tuple[Glob, ...]]
 
@@ -63,12 +69,16 @@ def asked_for(request: str) -> Asked:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
     found = [answer for clause in _clauses(request) if (answer := _of_clause(clause, policy)) is not None]
-    weakens = policy.weakens_tests.search(request.lower())
-    weak = weakens[0] if weakens else ""
-    if not found:
-        return Asked("new_behaviour", "", weak)
-    kind, said = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]))
-    return Asked(kind, said, weak)
+    said = request.lower()
+    weakens = policy.weakens_tests.search(said)
+    kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
+    return Asked(
+        kind,
+        by,
+        weakens[0] if weakens else "",
+        dead_code=policy.dead_code.search(said) is not None,
+        settings=policy.test_settings.search(said) is not None,
+    )
 
 
 def what_kind_of_file(path: str) -> NoCode | None:
@@ -106,6 +116,8 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         places=_by_kind(document["places"], r"(?![\w/-])"),
         behaviour=_whole_words(document["behaviour"]),
         context=one_of(document["context"]),
+        dead_code=_whole_words(document["dead_code"]),
+        test_settings=_whole_words(document["test_settings"]),
         weakens_tests=_whole_words(document["weakens_tests"]),
         observable=words(f"{where}: observable", document["observable"]),
         paths={name: tuple(map(glob, globs)) for name, globs in document["paths"].items()},

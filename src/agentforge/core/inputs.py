@@ -187,6 +187,8 @@ class Judged:
     """A reviewer blocks because of a test, not of the code."""
     question: Question | None = None
     """What a person must say before this gate can pass."""
+    ask_after: int = 0
+    """So many rounds of feedback come before the question: the role may mend it by itself."""
 
 
 @dataclass(frozen=True, slots=True)

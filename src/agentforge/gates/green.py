@@ -4,6 +4,7 @@ weakened.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
@@ -34,6 +35,12 @@ class GreenCase:
     types_before: CheckRun = CheckRun("not_configured")
     types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
+    base_tests: str = ""
+    """The tree that old tests are taken from: the base with the renames that the request asks for."""
+    may_change: Literal["nothing", "fixtures", "settings"] = "nothing"
+    """Of how tests run, after RED: fixtures where RED proved nothing, settings where the request is about
+    them. Old tests run as the base has them all the same.
+    """
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
 
@@ -47,7 +54,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     reasons = [
         *_broken_lock(runner, case),
         *shadowing(runner, case.base_tree, case.tree, case.request),
-        *weakened_tests(runner, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *weakened_tests(runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results),
         *_changed_settings(runner, case, red_tree),
     ]
     if reasons:
@@ -80,7 +87,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     real, flaky = _settle(runner, case, regressions, case.tree)
     reasons += [f"{item.id} passed before and is {item.after} now: {item.message}" for item in real]
     reasons += unsettled(run, case.suite)
-    old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
+    old_tests = tree_with_old_tests(runner, case.base_tests or case.base_tree, case.tree)
     if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):
         again = runner.run(old_tests)
         if again.status != "ran":
@@ -194,11 +201,14 @@ def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) ->
     """Whole files where they are about tests alone; of files that say more, only the part that the runner
     reads.
     """
+    if case.may_change == "settings":
+        return []
     git, tests = runner.workspace.git, runner.language.tests
+    closed = tests.SETTINGS - tests.FIXTURES if case.may_change == "fixtures" else tests.SETTINGS
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"
         for change in git.diff_names(red_tree, case.tree)
-        if change.path.rpartition("/")[2] in tests.SETTINGS
+        if change.path.rpartition("/")[2] in closed
     ]
 
     def part(tree: str, path: str) -> object:

@@ -12,7 +12,7 @@ from typing import Literal
 from agentforge.catalog.kinds import Asked, NoCode, asked_for, what_kind_of_file
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
-from agentforge.core.values import Escalation, Question
+from agentforge.core.values import Escalation, Question, agrees
 from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.measures import same_code
@@ -84,12 +84,17 @@ def owed_line(allowed: Allowed) -> str:
 def kind_question(kind: ProofKind, asked: ProofKind) -> Question:
     """What a person is asked where a change shows less than the request asks for."""
     text = f"{ASKS[kind]}; is that what you want? The request reads as one for {IN_WORDS[asked]}."
-    return Question(text, ("yes", "no", "abort"), "", about=(f"{ABOUT}{kind}",))
+    told = f"A person says that {IN_WORDS[kind]} is not what they want; owed is {OWED[asked]}."
+    return Question(text, ("yes", "no", "abort"), "", about=(f"{ABOUT}{kind}",), if_no=told)
+
+
+def not_asked_yet(question: Question, escalations: Sequence[Escalation]) -> bool:
+    """Whether nobody has answered this very question: a no is not asked for twice."""
+    return all(item.question.about != question.about or item.answer is None for item in escalations)
 
 
 def _lowered_to(item: Escalation) -> ProofKind | None:
-    said = (item.answer or "").strip().lower()
-    if said not in ("yes", "y"):
+    if not agrees(item.answer or ""):
         return None
     return next((kind for kind in ASKS if f"{ABOUT}{kind}" in item.question.about), None)
 

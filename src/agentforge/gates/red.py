@@ -5,7 +5,7 @@ whether one role wrote the tests alone or tests and code came in one reply.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects, texts
@@ -17,6 +17,8 @@ from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
 
+NO_TEST = "There is no test: at least one must be there, and fail now"
+NOTHING_FAILS = "Every test is a guard: at least one test must fail now"
 RUNS = 3
 MAX_REASONS = 10
 
@@ -34,6 +36,10 @@ class RedCase:
     request: str = ""
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
+    owes_failing: bool = True
+    """Whether at least one test must fail now. Without, one that passes is a guard, and none need be there."""
+    base_tests: str = ""
+    """The tree that old tests are compared with: the base with the renames that the request asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +74,14 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail([f"`{path}` is not among the tests of this repository" for path in stray], runner)
 
     files = sorted({test.path for test in declared})
+    if not files:
+        return _fail([NO_TEST], runner) if case.owes_failing else _passed(case, red_tree, {}, {}, runner)
     runs = [runner.run(red_tree, files)]
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(runner.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
-    proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
+    proof, reasons = _judge(runs[0], declared, sources, promised, case)
     if reasons:
         return _fail(reasons, runner)
     runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
@@ -88,22 +96,28 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
-    return Verdict(
-        "passed",
-        (),
-        {
-            "red_tree": red_tree,
-            "same_author": case.same_author,
-            "tests": proof,
-            "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
-            "runs": list(runner.runs),
-        },
-    )
+    locked: dict[str, Json] = {
+        path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
+    }
+    return _passed(case, red_tree, proof, locked, runner)
+
+
+def _passed(
+    case: RedCase, red_tree: str, proof: dict[str, Json], locked: dict[str, Json], runner: PristineRunner
+) -> Verdict:
+    record: dict[str, Json] = {
+        "red_tree": red_tree,
+        "same_author": case.same_author,
+        "tests": proof,
+        "locked": locked,
+        "runs": list(runner.runs),
+    }
+    return Verdict("passed", (), record)
 
 
 def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]:
     """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
-    base = runner.workspace.git.tree_of(runner.base_commit)
+    base = case.base_tests or runner.workspace.git.tree_of(runner.base_commit)
     return (
         unknown_ids(case.suite, case.old)
         or weakened_tests(runner, base, red_tree, case.suite, case.old)
@@ -148,7 +162,7 @@ def _judge(
     declared: list[Declared],
     sources: Mapping[str, str],
     promised: list[str],
-    old: frozenset[str],
+    case: RedCase,
 ) -> tuple[dict[str, Json], list[str]]:
     proof: dict[str, Json] = {}
     reasons: list[str] = []
@@ -175,11 +189,15 @@ def _judge(
         for identity in ids:
             result = run.results[identity]
             why = f"{result.exception}: {result.message}".strip(": ")
-            reasons += _not_red(test, result, why)
-            proof[identity] = _entry(test, result.outcome, result.phase, why)
-    reasons += _undeclared(run, declared, proof, old)
-    if not any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values()) and not reasons:
-        reasons.append("Every test is a guard: at least one test must fail now")
+            found = test
+            if result.outcome in GOOD and not case.owes_failing:
+                found = replace(test, guard=True)
+            reasons += _not_red(found, result, why)
+            proof[identity] = _entry(found, result.outcome, result.phase, why)
+    reasons += _undeclared(run, declared, proof, case.old)
+    fails = any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values())
+    if case.owes_failing and not fails and not reasons:
+        reasons.append(NOTHING_FAILS)
     return proof, reasons[:MAX_REASONS]
 
 

@@ -34,6 +34,8 @@ class Subject:
     """What a person was asked and has answered."""
     names: Mapping[Part, str] = field(default_factory=dict)
     """The contract of each part, for messages."""
+    owes_tests: bool = True
+    """Whether each criterion needs a test: not where the request asks for less than new behaviour."""
 
     def missing(self, part: Part) -> str:
         """What is said where there is nothing to compare with."""

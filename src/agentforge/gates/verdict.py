@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.core.values import GateStatus
+from agentforge.core.values import GateStatus, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +13,7 @@ class Verdict:
     status: GateStatus
     reasons: tuple[str, ...]
     record: dict[str, Json]
+    question: Question | None = None
+    """What a person must say before it can pass."""
+    ask_after: int = 0
+    """So many rounds of feedback come before the question."""

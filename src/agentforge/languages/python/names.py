@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.symbols import Function, parse
+from agentforge.languages.values import IMPORTED
 
-IMPORTED = "imported"
-"""How a name that is defined elsewhere is called: nobody knows here."""
 _IMPORTS = frozenset({"import", "from"})
 _QUOTES = "\"'"
 _PREFIXES = "rRuUbBfF"
