@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.gates.pristine import PristineRunner
+from agentforge.languages.outcomes import Watch
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import Environment
 from agentforge.sandbox.walls.none import NoSandbox
@@ -21,12 +22,12 @@ WHO = ("-c", "user.name=t", "-c", "user.email=t@t")
 class OneRunEach(PristineRunner):
     """A runner that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
 
-    known: dict[tuple[str, tuple[str, ...]], TestRun] = field(default_factory=dict)
+    known: dict[tuple[str, tuple[str, ...], Watch | None], TestRun] = field(default_factory=dict)
 
-    def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
-        asked = (tree, tuple(ids))
+    def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
+        asked = (tree, tuple(ids), watch)
         if asked not in self.known:
-            self.known[asked] = PristineRunner.run(self, tree, ids)
+            self.known[asked] = PristineRunner.run(self, tree, ids, watch)
         return self.known[asked]
 
 

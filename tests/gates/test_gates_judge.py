@@ -217,7 +217,7 @@ def _reported(known: Bench) -> None:
         "passed",
         True,
         True,
-        1,
+        2,
     )
     assert record["reused"], "the very tree that was judged is not run again"
     (ref,) = judged.finals

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.core.reply import Json
+from agentforge.gates.about import SAME_CODE, change_between, judge_about, record_of_change
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
@@ -57,6 +58,9 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         *weakened_tests(runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results),
         *_changed_settings(runner, case, red_tree),
     ]
+    change = change_between(runner, case.base_tree, case.tree)
+    if change.same and not reasons:
+        reasons = [SAME_CODE]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
     run = runner.run(case.tree)
@@ -99,6 +103,8 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
             for item in broken
         ]
+    about = judge_about(runner, change, case.tree, _new_tests(tests) if not reasons else ())
+    reasons += about.reasons
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -115,6 +121,8 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "superseded": record_of(run, case.baseline, case.suite),
+        **record_of_change(about),
+        "flags": [flag.to_json() for flag in about.flags],
         "not_configured": [*missing],
         "not_run": {**missing},
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
@@ -124,6 +132,11 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "runs": list(runner.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
+
+
+def _new_tests(tests: Mapping[str, Json]) -> list[str]:
+    """The tests that failed on the base; guards passed, and prove nothing new."""
+    return [identity for identity, entry in tests.items() if isinstance(entry, dict) and not entry["guard"]]
 
 
 def _holds(run: TestRun, identity: str, entry: Json) -> bool:

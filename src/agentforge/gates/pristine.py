@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentforge.core.reply import Json
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.outcomes import TestResult, TestRun, absent
+from agentforge.languages.outcomes import TestResult, TestRun, Watch, absent
 from agentforge.languages.port import Language
 from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import Environment
@@ -34,7 +34,7 @@ class PristineRunner:
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
 
-    def run(self, tree: str, ids: Sequence[str] = ()) -> TestRun:
+    def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
         place = self.workspace.pristine(tree, self.base_commit)
         lay_generated(self.env, place)
@@ -46,6 +46,7 @@ class PristineRunner:
             base_command=self.command,
             scratch=self.scratch,
             timeout_s=self.timeout_s,
+            watch=watch,
         )
         self.runs.append(row(run, tree))
         return run

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from agentforge.languages.table import language_of
-from agentforge.languages.values import Mutant
+from agentforge.languages.values import ChangedCode, Mutant
 
 
 def complexity(text: str, path: str) -> dict[str, int]:
@@ -23,6 +23,12 @@ def same_code(before: str, after: str, path: str) -> bool:
     """Whether two texts of a file are one program up to comments, documentation and formatting."""
     language = language_of(path)
     return before == after or (language is not None and language.measures.same_code(before, after))
+
+
+def changed_code(before: str, after: str, path: str) -> ChangedCode | None:
+    """What is new, different or gone in a file; None where that cannot be read."""
+    language = language_of(path)
+    return language.measures.changed_code(before, after) if language else None
 
 
 def mutants(text: str, path: str, lines: Collection[int], *, limit: int, seed: str) -> list[Mutant]:

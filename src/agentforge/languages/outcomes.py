@@ -37,6 +37,40 @@ class TestResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """What is watched while tests run: files by their paths in the tree."""
+
+    files: tuple[str, ...]
+    """Code whose lines are seen to run."""
+    data: tuple[str, ...] = ()
+    """Other files, which are seen to be opened."""
+    children: bool = False
+    """Whether processes that a test starts are watched too: they get a variable and a module more."""
+
+
+Lines = Mapping[str, frozenset[int]]
+"""Lines that ran, by file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What tests ran of the watched files."""
+
+    tests: Mapping[str, Lines]
+    """By test: while its own body ran."""
+    setup: Lines
+    """While any of them was set up."""
+    children: Mapping[str, Lines]
+    """By test: in processes that it started."""
+    started: frozenset[str]
+    """Tests that started a process."""
+    opened: frozenset[str]
+    """Data that was opened, by whichever test."""
+    lost: frozenset[str]
+    """Tests during which somebody else took the place of the watch: lines may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
 class TestRun:
     """One run of a project's tests. `not_run` means that its outcomes prove nothing, whatever they are."""
 
@@ -62,6 +96,8 @@ class TestRun:
     output_hash: str = ""
     duration_ms: int = 0
     sandbox: str = ""
+    reached: Reached | None = None
+    """Where something was watched; no part of what is kept."""
 
     def counts(self) -> dict[Outcome, int]:
         """How many of each outcome; an outcome that did not happen is left out."""

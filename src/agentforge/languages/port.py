@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from agentforge.languages.described import Read
-from agentforge.languages.outcomes import TestRun
+from agentforge.languages.outcomes import TestRun, Watch
 from agentforge.languages.values import (
+    ChangedCode,
     CheckRun,
     CoverageRun,
     Docstring,
@@ -135,6 +136,9 @@ class Measures(Protocol):
     def same_code(self, before: str, after: str, /) -> bool:
         """Whether two texts are one program up to comments, documentation and formatting."""
 
+    def changed_code(self, before: str, after: str, /) -> ChangedCode | None:
+        """What is new, different or gone; None where one of the texts does not parse."""
+
     def mutants(self, text: str, lines: Collection[int], /, *, limit: int, seed: str) -> list[Mutant]:
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
         the same.
@@ -201,8 +205,11 @@ class SandboxRuns(Protocol):
         base_command: tuple[str, ...],
         scratch: Path,
         timeout_s: float,
+        watch: Watch | None = None,
     ) -> TestRun:
-        """What each test did: of those named by `ids` (ids, files or folders), else of all."""
+        """What each test did: of those named by `ids` (ids, files or folders), else of all; with `watch`,
+        also which lines it ran.
+        """
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /

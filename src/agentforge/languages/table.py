@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from agentforge.languages.described import words
 from agentforge.languages.port import Language
 from agentforge.languages.python.language import PYTHON
 
@@ -13,6 +14,13 @@ CACHES = frozenset({"node_modules"}).union(*(language.caches for language in LAN
 NO_CACHES = {name: value for language in LANGUAGES for name, value in language.no_caches.items()}
 CODE = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
 """Suffixes of files with code that runs."""
+OTHER_CODE = tuple(
+    f".{suffix}"
+    for suffix in words(
+        "c cc cpp cu cxx f f90 go h hpp java js jsx kt lua m php pl pxd pyx r rb rs scala sh swift ts tsx zig"
+    )
+)
+"""Suffixes of code in languages whose lines nobody here can see run."""
 NAMES = " or ".join(language.name for language in LANGUAGES)
 
 
@@ -46,6 +54,11 @@ def is_source(path: str) -> bool:
 def is_code(path: str) -> bool:
     """Whether a file is source with code that runs."""
     return path.endswith(CODE)
+
+
+def is_other_code(path: str) -> bool:
+    """Whether a file is code in a language that we do not know."""
+    return path.endswith(OTHER_CODE) and not is_source(path)
 
 
 def without_suffix(path: str) -> str:

@@ -131,6 +131,28 @@ class Risk(NamedTuple):
     severity: Severity
 
 
+class ChangedValue(NamedTuple):
+    """Something that a change gives another value, and that is read rather than run."""
+
+    what: str
+    """What it is, as a phrase."""
+    names: frozenset[str]
+    """The names it is read by; none where it has none."""
+    read: bool
+    """Whether something in its own file, beside the changed lines, may read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCode:
+    """What a change of one file did, comments, documentation and formatting aside."""
+
+    functions: tuple[str, ...]
+    """The functions that are new, different or shorter."""
+    lines: frozenset[int]
+    """Lines of the new text: who runs one of them runs what changed."""
+    values: tuple[ChangedValue, ...]
+
+
 class Mutant(NamedTuple):
     """A file with one small mistake put in."""
 

@@ -2,7 +2,7 @@
 
 import re
 
-from agentforge.languages.python.changes import same_code
+from agentforge.languages.python.changes import changed_code, same_code
 from agentforge.languages.python.code_lines import code_lines
 from agentforge.languages.python.complexity import complexity
 from agentforge.languages.python.coverage import statements
@@ -12,6 +12,7 @@ from agentforge.languages.python.security import RULES, risks
 __all__ = [
     "LEFTOVER",
     "RULES",
+    "changed_code",
     "code_lines",
     "complexity",
     "mutants",

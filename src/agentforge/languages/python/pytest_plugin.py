@@ -214,6 +214,8 @@ class Recorder:
         self._machinery = machinery()
         self._patched: set[str] = set()
         self._plugins: set[str] = set()
+        self.watch: Any = None
+        """What sees lines run, if that was asked."""
 
     def begin(self) -> None:
         """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
@@ -399,6 +401,8 @@ class Recorder:
         now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
         self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
         self._look_at_machinery()
+        if self.watch is not None:
+            self._add("reached", **self._reached())
         self._add("patched", names=sorted(self._patched), plugins=sorted(self._plugins))
         self._add("end", exit=int(exitstatus))
 
@@ -407,6 +411,16 @@ class Recorder:
         for name, part in machinery().items():
             if part != self._machinery[name]:
                 self._patched.add(name + when)
+
+    def _reached(self) -> Any:
+        """What the watch found, by the ids that the report uses."""
+        found = self.watch.found()
+        for key in ("started", "lost"):
+            found[key] = [self._ids.get(test, test) for test in found[key] if test not in self._canaries]
+        for key in ("tests", "children"):
+            rows = found[key].items()
+            found[key] = {self._ids.get(test, test): row for test, row in rows if test not in self._canaries}
+        return found
 
     # -- facts
     # ------------------------------------------------------------------------------------------------------
@@ -451,6 +465,8 @@ class StartHook:
             early_config.known_args_namespace.cov_source = []
         self._recorder.begin()
         early_config.pluginmanager.register(self._recorder, "agentforge_recorder")
+        if self._recorder.watch is not None:
+            early_config.pluginmanager.register(self._recorder.watch, "agentforge_watch")
         yield
 
 
@@ -590,6 +606,19 @@ def stand_in() -> None:
     sys.modules["__main__"] = module
 
 
+def load_watch(settings: dict[str, Any], here: str) -> Any:
+    """What sees lines run, from beside this file."""
+    path = os.path.join(here, "agentforge_line_watch.py")  # noqa: PTH118 - as above
+    spec = importlib.util.spec_from_file_location("agentforge_line_watch", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for hook in (module.WatchHooks.pytest_runtest_setup, module.WatchHooks.pytest_runtest_call):
+        pytest.hookimpl(hookwrapper=True, trylast=True)(hook)
+    return module.WatchHooks(settings, here)
+
+
 def main() -> int:
     """Load the judge, let the tree join, and run; under coverage if that is what was asked."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
@@ -603,7 +632,10 @@ def main() -> int:
         return int(coverage.main([*settings["coverage"], *sys.argv[1:]]) or 0)
     add = report_to(settings["report"], bytes.fromhex(settings.pop("key")))
     add("judge", modules=own)
-    start = StartHook(Recorder(settings, add, own))
+    recorder = Recorder(settings, add, own)
+    if settings["watch"]:
+        recorder.watch = load_watch(settings["watch"], here)
+    start = StartHook(recorder)
     stand_in()
     join_tree(settings)
     return int(pytest.main(plugins=[start]))

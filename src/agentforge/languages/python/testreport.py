@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentforge.languages.outcomes import Outcome, Phase, TestResult
+from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
 
 CANARIES = (
     "test_must_pass",
@@ -46,6 +46,8 @@ class Report:
     tampered: bool = False
     judge: dict[str, str] = field(default_factory=dict)
     """The judge's own modules, with the files they came from."""
+    reached: Reached | None = None
+    """What the tests ran of the files that were watched."""
     replaced: str = ""
     """Which of them came from the judged tree."""
 
@@ -94,6 +96,8 @@ def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
             break
         if record["kind"] == "judge":
             take_judge(report, record["modules"], tree)
+        elif record["kind"] == "reached":
+            report.reached = reached_in(record)
         else:
             take(report, record, token)
     return report
@@ -132,6 +136,22 @@ def take(report: Report, record: dict[str, Any], token: str) -> None:
             report.ended = True
         case unknown:
             raise ValueError(unknown)
+
+
+def reached_in(record: Mapping[str, Any]) -> Reached:
+    """What the watch of a run saw."""
+
+    def by_file(rows: Mapping[str, list[int]]) -> Lines:
+        return {file: frozenset(numbers) for file, numbers in rows.items()}
+
+    return Reached(
+        {test: by_file(rows) for test, rows in record["tests"].items()},
+        by_file(record["setup"]),
+        {test: by_file(rows) for test, rows in record["children"].items()},
+        frozenset(record["started"]),
+        frozenset(record["opened"]),
+        frozenset(record["lost"]),
+    )
 
 
 def take_collection(report: Report, record: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from agentforge.languages.outcomes import (
     Regression,
     TestResult,
     TestRun,
+    Watch,
     absent,
     compare,
     covering,
@@ -30,6 +31,7 @@ __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign"
 
 PYTEST = ("python", "-m", "pytest")
 SCRIPT = "agentforge_judge.py"
+WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
 RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
 """Programs that start pytest in an environment, or measure it. A run has its environment without them."""
@@ -57,6 +59,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     scratch: Path,
     timeout_s: float = 600,
     writable: bool = False,
+    watch: Watch | None = None,
 ) -> TestRun:
     """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain
     command runs).
@@ -66,7 +69,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
     try:
-        return _PytestRun(sandbox, env, tree.resolve(), tuple(ids), place).go(
+        return _PytestRun(sandbox, env, tree.resolve(), tuple(ids), place, watch).go(
             base_command, timeout_s, writable=writable
         )
     finally:
@@ -77,12 +80,19 @@ class _PytestRun:
     """One run: the files it needs, the command, and what became of it."""
 
     def __init__(
-        self, sandbox: Sandbox, env: Environment, tree: Path, ids: tuple[str, ...], place: Path
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        ids: tuple[str, ...],
+        place: Path,
+        watch: Watch | None = None,
     ) -> None:
         self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
         self._plugin, self._out = place / "plugin", place / "out"
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
         self._report = self._out / "report"
+        self._watch = watch
 
     def go(self, base_command: tuple[str, ...], timeout_s: float, *, writable: bool) -> TestRun:
         argv = (*base_command, *self._ids)
@@ -116,12 +126,16 @@ class _PytestRun:
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
+            reached=report.reached,
         )
 
     def _prepare(self) -> None:
         self._plugin.mkdir()
         (self._out / "tmp").mkdir(parents=True)
         lay_judge(self._plugin)
+        if self._watch is not None:
+            (self._out / "lines").mkdir()
+            lay_watch(self._plugin)
 
     def _confinement(self, start: PytestCommand, timeout_s: float, *, writable: bool) -> Confinement:
         variables = dict(run_env(self._env, self._tree))
@@ -133,6 +147,7 @@ class _PytestRun:
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
             "ids": list(self._ids),
+            "watch": self._watch_settings(),
             **joining(start, variables),
         }
         variables["TMPDIR"] = str(self._out / "tmp")
@@ -148,6 +163,17 @@ class _PytestRun:
             timeout_s=timeout_s,
             input=json.dumps(settings).encode(),
         )
+
+    def _watch_settings(self) -> dict[str, Json] | None:
+        if self._watch is None:
+            return None
+        return {
+            "root": str(self._tree),
+            "files": [*self._watch.files],
+            "data": [*self._watch.data],
+            "folder": str(self._out / "lines"),
+            "children": self._watch.children,
+        }
 
     def _add_missing(self, report: Report) -> None:
         """An id that was asked for and covers no result is a result too."""
@@ -208,6 +234,14 @@ def lay_judge(folder: Path) -> None:
     """Copy the judge to where the tree cannot name it."""
     source = resources.files("agentforge.languages.python").joinpath("pytest_plugin.py").read_bytes()
     (folder / SCRIPT).write_bytes(source)
+
+
+def lay_watch(folder: Path) -> None:
+    """Copy what sees lines run beside the judge, and to where only a process that a test starts finds it."""
+    source = resources.files("agentforge.languages.python").joinpath("line_watch.py").read_bytes()
+    (folder / WATCH).write_bytes(source)
+    (folder / "child").mkdir()
+    (folder / "child" / "sitecustomize.py").write_bytes(source)
 
 
 def joining(start: PytestCommand, variables: dict[str, str], coverage: Sequence[str] = ()) -> dict[str, Json]:

@@ -1,0 +1,251 @@
+"""Which lines of some files run while a test is set up, while its own body runs, and in processes it starts.
+
+Part of the judge of a test run, loaded with it before the judged tree can be imported: like the judge it is
+copied beside the run, imports nothing of ours, and works with Python from 3.8. In a process that a test
+starts it is loaded as `sitecustomize`, if that is wanted; there it writes down each line as it runs.
+
+Counted is what runs inside functions, and a file that is run as a program. What a module does while it is
+imported shows nothing about a test.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Hits = dict[str, set[int]]
+
+VARIABLE = "AGENTFORGE_LINE_WATCH"
+TOOL = "agentforge"
+TOOL_IDS = (4, 3)
+"""Numbers that no known tool asks for first."""
+OPTIMIZED = 1
+"""The flag of code that is a function's, not a module's or class's."""
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+STARTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.system", "os.exec", "os.fork", "os.forkpty"})
+"""Audit events of a process that starts another."""
+
+MONITORING: Any = getattr(sys, "monitoring", None)
+"""Of Python 3.12 and later."""
+
+
+class LineWatch:
+    """Sees lines of the watched files run, and tells them to a function, each once until it is asked anew."""
+
+    def __init__(self, root: str, files: list[str], seen: Callable[[str, int], None]) -> None:
+        self._files = {os.path.realpath(os.path.join(root, file)): file for file in files}  # noqa: PTH118
+        self._names: dict[str, str | None] = {}
+        self._seen = seen
+        self._tool = 0
+        self._realpath, self._frame = os.path.realpath, sys._getframe  # noqa: SLF001 - as tests may replace them
+        # One object each, to compare with.
+        self._on_call: Any = self._called
+        self._on_line: Any = self._lined
+        if MONITORING is not None:
+            free = [number for number in TOOL_IDS if MONITORING.get_tool(number) is None]
+            if free:
+                self._tool = free[0]
+                MONITORING.use_tool_id(self._tool, TOOL)
+                MONITORING.register_callback(self._tool, MONITORING.events.LINE, self._monitored)
+        if not self._tool:
+            threading.settrace(self._on_call)
+
+    def begin(self) -> None:
+        """See every line again, from here on."""
+        if self._tool:
+            MONITORING.set_events(self._tool, MONITORING.events.LINE)
+            MONITORING.restart_events()
+        else:
+            sys.settrace(self._on_call)
+
+    def end(self) -> bool:
+        """Stop; false if somebody else took the place meanwhile, so that lines may be missing."""
+        if self._tool:
+            kept = bool(MONITORING.get_tool(self._tool) == TOOL)
+            if kept:
+                MONITORING.set_events(self._tool, 0)
+            return kept
+        kept = sys.gettrace() is self._on_call
+        sys.settrace(None)
+        return kept
+
+    def _file(self, name: str) -> str | None:
+        if name not in self._names:
+            self._names[name] = self._files.get(self._realpath(name))
+        return self._names[name]
+
+    def _monitored(self, code: Any, line: int) -> object:  # noqa: ANN401 - a code object
+        file = self._file(code.co_filename)
+        if file is not None and (is_function(code) or is_main(self._frame(1))):
+            self._seen(file, line)
+        return MONITORING.DISABLE
+
+    def _called(self, frame: Any, _event: str, _argument: object) -> Any:  # noqa: ANN401 - a frame
+        if self._file(frame.f_code.co_filename) is None:
+            return None
+        if not is_function(frame.f_code) and not is_main(frame):
+            return None
+        return self._on_line
+
+    def _lined(self, frame: Any, event: str, _argument: object) -> Any:  # noqa: ANN401 - a frame
+        if event == "line":
+            self._seen(str(self._file(frame.f_code.co_filename)), frame.f_lineno)
+        return self._on_line
+
+
+def is_function(code: Any) -> bool:  # noqa: ANN401 - a code object
+    """Whether code is a function's: a comprehension counts with what is around it."""
+    return bool(code.co_flags & OPTIMIZED) and code.co_name not in COMPREHENSIONS
+
+
+def is_main(frame: Any) -> bool:  # noqa: ANN401 - a frame
+    """Whether code belongs to the file that was started as a program."""
+    return frame is not None and frame.f_globals.get("__name__") == "__main__"
+
+
+def writer(path: str) -> Callable[[str, int], None]:
+    """A function that appends each new line to a file of this process; it may end at any moment."""
+    known: set[tuple[str, int]] = set()
+    open_file, write, getpid = os.open, os.write, os.getpid
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+
+    def seen(file: str, line: int) -> None:
+        if (file, line) not in known:
+            known.add((file, line))
+            fd = open_file(f"{path}.{getpid()}", flags, 0o600)
+            write(fd, json.dumps([file, line]).encode() + b"\n")
+            os.close(fd)
+
+    return seen
+
+
+class WatchHooks:
+    """The hooks of pytest that watch each test of a run, and what they found."""
+
+    def __init__(self, settings: dict[str, Any], here: str) -> None:
+        self._root: str = settings["root"]
+        self._files: list[str] = settings["files"]
+        self._data = {os.path.realpath(os.path.join(self._root, path)): path for path in settings["data"]}  # noqa: PTH118
+        self._folder: str = settings["folder"]
+        self._bootstrap = os.path.join(here, "child") if settings["children"] else ""  # noqa: PTH118
+        self._getpid: Callable[[], int] = os.getpid
+        self._pid = os.getpid()
+        self._tests: dict[str, Hits] = {}
+        self._setup: Hits = {}
+        self._opened: set[str] = set()
+        self._started: set[str] = set()
+        self._lost: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._now: Hits | None = None
+        self._test = ""
+        self._forked: Callable[[str, int], None] | None = None
+        self._watch = LineWatch(self._root, self._files, self._seen)
+        sys.addaudithook(self._audited)
+
+    def pytest_runtest_setup(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
+        """What fixtures run."""
+        self._begin(item.nodeid, self._setup)
+        yield
+        self._end()
+
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
+        """What its own body runs."""
+        self._begin(item.nodeid, self._tests.setdefault(item.nodeid, {}))
+        before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+        if self._bootstrap:
+            told = {"root": self._root, "files": self._files, "path": self._place(item.nodeid)}
+            os.environ[VARIABLE] = json.dumps(told)
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (self._bootstrap, before["PYTHONPATH"])))
+        yield
+        if self._bootstrap:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+        self._end()
+
+    def found(self) -> dict[str, Any]:
+        """Everything that was seen, as the report has it."""
+        return {
+            "tests": {test: listed(hits) for test, hits in self._tests.items()},
+            "setup": listed(self._setup),
+            "children": {test: listed(self._of_children(test)) for test in self._numbers},
+            "started": sorted(self._started),
+            "opened": sorted(self._opened),
+            "lost": sorted(self._lost),
+        }
+
+    def _begin(self, test: str, hits: Hits) -> None:
+        self._test, self._now = test, hits
+        self._forked = None
+        self._numbers.setdefault(test, len(self._numbers))
+        self._watch.begin()
+
+    def _end(self) -> None:
+        if not self._watch.end():
+            self._lost.add(self._test)
+        self._now = None
+
+    def _seen(self, file: str, line: int) -> None:
+        if (
+            self._getpid() != self._pid
+        ):  # a child that was forked has this watch, and our lists are not its own
+            self._forked = self._forked or writer(self._place(self._test))
+            self._forked(file, line)
+        elif self._now is not None:
+            self._now.setdefault(file, set()).add(line)
+
+    def _audited(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and self._data and isinstance(arguments[0], (str, bytes)):
+            path = self._data.get(os.path.realpath(os.fsdecode(arguments[0])))
+            if path is not None:
+                self._opened.add(path)
+        elif event in STARTS and self._now is not None:
+            self._started.add(self._test)
+
+    def _place(self, test: str) -> str:
+        return os.path.join(self._folder, str(self._numbers[test]))  # noqa: PTH118 - strings, as everywhere here
+
+    def _of_children(self, test: str) -> Hits:
+        found: Hits = {}
+        start = os.path.basename(self._place(test)) + "."  # noqa: PTH119
+        for name in os.listdir(self._folder):  # noqa: PTH208
+            if name.startswith(start):
+                with open(os.path.join(self._folder, name), encoding="utf-8") as lines:  # noqa: PTH118, PTH123
+                    for row in lines:
+                        file, line = json.loads(row)
+                        found.setdefault(file, set()).add(line)
+        return found
+
+
+def listed(hits: Hits) -> dict[str, list[int]]:
+    """Lines by file, in order."""
+    return {file: sorted(lines) for file, lines in sorted(hits.items())}
+
+
+def watch_child() -> None:
+    """In a process that a test started: watch all of it, then let the `sitecustomize` come that would have
+    come without this one.
+    """
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]  # noqa: PTH100
+    told = os.environ.get(VARIABLE)
+    if told:
+        settings = json.loads(told)
+        LineWatch(settings["root"], settings["files"], writer(settings["path"])).begin()
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+if __name__ == "sitecustomize":
+    watch_child()

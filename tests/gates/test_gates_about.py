@@ -1,0 +1,130 @@
+"""A test must be about the change: it runs what changed, or is named to the reviewer, or proves nothing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from agentforge.core.reply import Json
+from agentforge.gates.about import AboutChange, change_between, judge_about
+from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.verdict import Verdict
+from agentforge.languages.python.testrun import TestRun
+from agentforge.languages.values import CheckRun
+from tests.gates.bench_of_judges import Site, make_site
+
+pytestmark = pytest.mark.slow
+
+BASE = {
+    "shop.py": "LIMIT = 3\n\ndef price(count):\n    if count > LIMIT:\n        return 1\n    return count\n",
+    "stock.py": "def left():\n    return 1\n",
+    "data.json": "1",
+}
+FILE = "tests/test_shop.py"
+HEAD = "import os, subprocess, sys\nimport pytest\nimport shop, stock\n\n"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("about"), BASE)
+
+
+def about(site: Site, source: Mapping[str, str | None], **tests: str) -> AboutChange:
+    """What is said of tests with these bodies; `setup` is no test, it stands before them."""
+    before = tests.pop("setup", "")
+    bodies = "".join(f"def test_{name}(made):\n    {body}\n\n" for name, body in tests.items())
+    made = "@pytest.fixture\ndef made():\n    return None\n\n"
+    tree = site.tree({**source, FILE: HEAD + (before or made) + bodies})
+    ids = [f"{FILE}::test_{name}" for name in tests]
+    return judge_about(site.runner, change_between(site.runner, site.base, tree), tree, ids)
+
+
+def by_name(found: AboutChange) -> dict[str, str]:
+    return {identity.rpartition("test_")[2]: how for identity, how in found.proved_by.items()}
+
+
+def test_a_test_that_runs_the_change_is_told_from_one_that_passes_for_another_reason(site: Site) -> None:
+    changed = {"shop.py": BASE["shop.py"].replace("return 1", "return 2")}
+    mend = "import sys\nstock.left = lambda: 2\n@pytest.fixture\ndef made():\n    return None\n\n"
+    found = about(
+        site,
+        changed,
+        setup=mend,
+        runs="assert shop.price(4) == 2",
+        other_branch="assert shop.price(2) == 2",
+        mended_by_the_test="assert stock.left() == 2",
+        process='assert subprocess.run([sys.executable, "-c", "import shop; exit(shop.price(4))"]).returncode == 2',
+        hidden='assert subprocess.run([sys.executable, "-I", "-c", "exit(2)"]).returncode == 2',
+    )
+    assert by_name(found) == {
+        "runs": "running it",
+        "other_branch": "nothing",
+        "mended_by_the_test": "nothing",
+        "process": "a process it starts",
+        "hidden": "not measured",
+    }
+    assert found.reasons[1] == (
+        f"{FILE}::test_mended_by_the_test passes without running a changed line: it never reaches shop.py: price, "
+        "so it does not prove its requirement; let it call what was changed, or change what it calls"
+    )
+    assert [(flag.about, flag.ruling) for flag in found.flags] == [(f"{FILE}::test_hidden", True)]
+
+
+def test_what_is_read_or_set_up_is_ruled_on_and_not_refused(site: Site) -> None:
+    changed = {
+        "shop.py": BASE["shop.py"].replace("LIMIT = 3", "LIMIT = 5"),
+        "stock.py": "def left():\n    return 2\n",
+    }
+    before = "@pytest.fixture\ndef made():\n    return None\n\n"
+    found = about(
+        site, changed, setup=before, value="assert shop.price(4) == 4", runs="assert stock.left() == 2"
+    )
+    assert by_name(found) == {"value": "a value", "runs": "running it"}
+    assert found.reasons == ()
+    assert found.flags[0].text == (
+        "proved by a value: it runs no changed line and depends on `LIMIT` in shop.py"
+    )
+    made = "@pytest.fixture\ndef made():\n    return stock.left()\n\n"
+    fixed = about(site, {"stock.py": "def left():\n    return 2\n"}, setup=made, fixture="assert made == 2")
+    assert by_name(fixed) == {"fixture": "its set-up"}
+    assert fixed.flags[0].ruling
+
+
+def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:
+    changed = {"data.json": "2", "stock.py": "def left():\n    return 2\n"}
+    opens = about(site, changed, data='assert open("data.json").read() == "2"')
+    assert by_name(opens) == {"data": "a value"}
+    assert by_name(about(site, changed, data="assert shop.LIMIT == 3")) == {"data": "nothing"}
+
+
+def verdict(site: Site, source: Mapping[str, str | None], test: str) -> Verdict:
+    red = site.tree({FILE: HEAD + test})
+    proof: dict[str, Json] = {"red_tree": red, "tests": {f"{FILE}::test_it": {"guard": False}}, "locked": {}}
+    ran = CheckRun("ran")
+    tree = site.tree(source, red)
+    case = GreenCase(site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), ran, ran, ran, ran)
+    return judge_green(site.runner, case)
+
+
+def test_the_green_gate_refuses_a_test_that_never_reaches_the_change_and_passes_one_that_does(
+    site: Site,
+) -> None:
+    two = {"stock.py": "def left():\n    return 2\n"}
+    lie = verdict(site, two, "stock.left = lambda: 2\n\ndef test_it():\n    assert stock.left() == 2\n")
+    assert lie.status == "failed"
+    assert "it never reaches stock.py: left" in lie.reasons[0]
+    honest = verdict(site, two, "def test_it():\n    assert stock.left() == 2\n")
+    assert honest.status == "passed"
+    assert (honest.record["about"], honest.record["flags"]) == ({f"{FILE}::test_it": "running it"}, [])
+
+
+def test_comments_and_docstrings_implement_nothing_unless_somebody_reads_the_words(tmp_path: Path) -> None:
+    site = make_site(tmp_path, {**BASE, "help.py": '"""Old."""\nTEXT = __doc__\n'})
+    reads = 'def test_it():\n    assert "more" in open("stock.py").read()\n'
+    lie = verdict(site, {"stock.py": "# more\n" + BASE["stock.py"]}, reads)
+    assert lie.reasons[0].startswith("the change is the same program as before but for comments")
+    assert lie.record["runs"] == []
+    words = "import help\n\ndef test_it():\n    assert help.TEXT == 'New.'\n"
+    honest = verdict(site, {"help.py": '"""New."""\nTEXT = __doc__\n'}, words)
+    assert honest.status == "passed"
+    assert honest.record["about"] == {f"{FILE}::test_it": "a value"}
