@@ -265,7 +265,12 @@ def submit(task: Played) -> None:
     """One step that hands everything in; the gates are open."""
     stage = task.stage
     edited = task.state.tree + "'" if stage.checks else task.state.tree
-    step(task, answered("success"), handed_in(stage, edited, f"-{task.state.step}"), PASSED if stage.checks else None)
+    step(
+        task,
+        answered("success"),
+        handed_in(stage, edited, f"-{task.state.step}"),
+        PASSED if stage.checks else None,
+    )
 
 
 def judge(task: Played, status: GateStatus = "passed", *reasons: str) -> None:

@@ -106,7 +106,9 @@ def test_a_finding_about_a_test_goes_to_who_proves_tests(
         submit(task)
         accept(task)
     assert stages(task)[before:] == back
-    assert "REV-001: the test asserts nothing" in standing(task.state, task.run, task.stage), "to the reviewer"
+    assert "REV-001: the test asserts nothing" in standing(task.state, task.run, task.stage), (
+        "to the reviewer"
+    )
     assert len(task.told(RevisionAsked)) == 1
     submit(task)
     accept(task)
@@ -185,7 +187,9 @@ def test_a_person_may_say_that_nothing_needs_to_change() -> None:
     task = reach(begun(), "review")
     submit(task)
     block(task, "REV-001: wrong")
-    step(task, answered(), Acted("results", task.state.tree, (), question=Question("REV-001 is wrong. Is it?")))
+    step(
+        task, answered(), Acted("results", task.state.tree, (), question=Question("REV-001 is wrong. Is it?"))
+    )
     task.say(Resolution("ESC-001", "it is, leave the code", "ada"))
     task.end("Prepare", Prepared(task.state.tree))
     step(task, answered("success"), handed_in(task.stage, task.state.tree), PASSED)

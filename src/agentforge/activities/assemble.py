@@ -77,7 +77,10 @@ def _tests_are_closed(world: World, state: RunView) -> bool:
 
 def _with_tests(limits: Mapping[str, str]) -> dict[str, str]:
     """Path limits that close no tests."""
-    kept = {tool: [item for item in text.split(",") if item.strip() != "!{tests}"] for tool, text in limits.items()}
+    kept = {
+        tool: [item for item in text.split(",") if item.strip() != "!{tests}"]
+        for tool, text in limits.items()
+    }
     return {tool: ",".join(items) for tool, items in kept.items() if items}
 
 

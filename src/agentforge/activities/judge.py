@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from agentforge.activities.kinds import KindOfChange, claimed, owes_failing_test, red_for_kind
+from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
 from agentforge.activities.world import Document, World, record_refs
 from agentforge.core.effects import Judge
@@ -13,6 +13,7 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
+from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
@@ -74,8 +75,9 @@ def _red(world: World, state: RunView) -> Ruling:
         request=state.request,
         old=old,
     )
-    case = red_for_kind(world, state, case)
-    verdict = claimed(world, state, case, prove_red(world.pristine_runner(state), case))
+    change = kind_of_change(world, state)
+    case = red_for_kind(case, change)
+    verdict = claimed(case, change, prove_red(world.pristine_runner(state), case))
     if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
         world.workspace.keep(
             red_tree
@@ -100,7 +102,7 @@ def _green(world: World, state: RunView) -> Ruling:
 
 
 def _run_green(world: World, state: RunView) -> Verdict:
-    change = KindOfChange(state, world.pristine_runner(state), state.tree, world.records(state)["red"])
+    change = kind_of_change(world, state, world.records(state)["red"])
     if (refused := change.refusal()) is not None:
         return refused
     world.progress("running the whole suite on a pristine checkout")
@@ -130,8 +132,6 @@ def _run_green(world: World, state: RunView) -> Verdict:
         request=state.request,
         strict=_strict(world),
     )
-    if change.base_tests != state.base_tree:
-        world.workspace.keep(change.base_tests)
     verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
     return replace(verdict, record={**verdict.record, **_compared_with(state)})
 

@@ -23,7 +23,9 @@ _ENDS_PHRASE = (
 )
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+|\n+|\s+-\s+")
 _PREPOSITION = re.compile(r"^(.*)\b(?:in|to|of|from|into|for|on)\s+(?:the\s+|our\s+)?$")
-_BREAKS = frozenset({"to", "that", "which", "for", "of", "in", "when", "if", "with", "from", "and", "or", "not"})
+_BREAKS = frozenset(
+    {"to", "that", "which", "for", "of", "in", "when", "if", "with", "from", "and", "or", "not"}
+)
 """Words after which something else is spoken of."""
 _PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "accordingly", "everywhere"})
 _WORD = re.compile(r"[\w'`./-]+")
@@ -206,16 +208,16 @@ def _at_place(
         for kind, pattern in patterns.items()
         for match in pattern.finditer(rest)
         if (before := _PREPOSITION.search(rest[: match.start()])) is not None
-        and _only_tells_which(before[1].partition(" on ")[0], policy, 4)
+        and _only_tells_which(before[1].partition(" on ")[0], policy, 4, _BREAKS - {"of"})
     )
 
 
-def _only_tells_which(text: str, policy: KindsPolicy, most: int) -> bool:
+def _only_tells_which(text: str, policy: KindsPolicy, most: int, breaks: frozenset[str] = _BREAKS) -> bool:
     """Whether the words between a verb and its object are articles and at most a few others, none of which
     could begin something else.
     """
     others = [word for word in _WORD.findall(text) if word not in policy.articles]
-    return len(others) <= most and not any(word in _BREAKS or word.endswith("ing") for word in others)
+    return len(others) <= most and not any(word in breaks or word.endswith("ing") for word in others)
 
 
 def _best(found: Iterable[tuple[ProofKind, str]]) -> tuple[ProofKind, str] | None:

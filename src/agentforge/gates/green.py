@@ -8,6 +8,7 @@ from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, judge_about, record_of_change
+from agentforge.gates.kinds import failed_before
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import not_run, worse
@@ -55,11 +56,13 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     reasons = [
         *_broken_lock(runner, case),
         *shadowing(runner, case.base_tree, case.tree, case.request),
-        *weakened_tests(runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results),
+        *weakened_tests(
+            runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results
+        ),
         *_changed_settings(runner, case, red_tree),
     ]
     change = change_between(runner, case.base_tree, case.tree)
-    if change.same and not reasons:
+    if change.same and not reasons and failed_before(case.red):
         reasons = [SAME_CODE]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})

@@ -3,14 +3,16 @@ of the new code; after a rename, the base's tests with that very rename applied 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from agentforge.core.values import Question
+from agentforge.gates.about import change_between
 from agentforge.gates.flags import Flag
 from agentforge.gates.kinds import ChangedFile
 from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.tests_only import reached_lines
 from agentforge.languages.names import IMPORTED, is_package, module_of, public_names, renamed
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_source
@@ -20,7 +22,7 @@ ABOUT = "gone: "
 MAX_NAMED = 5
 
 _ASKED_RENAME = re.compile(
-    r"`?(?P<old>[A-Za-z_][\w./-]*)`?(?:\(\))?\s+(?:to|into|as|->|→|by|with)\s+(?:the\s+)?`?(?P<new>[A-Za-z_][\w./-]*)`?"
+    r"`?(?P<old>[A-Za-z_][\w./-]*)`?(?:\(\))?(?:\s+(?:of|in)\s+`?[\w./-]+`?)?\s+(?:to|into|as|->|→|by|with)\s+(?:the\s+)?`?(?P<new>[A-Za-z_][\w./-]*)`?"
 )
 
 
@@ -167,16 +169,18 @@ def lost_about(lost: Sequence[LostName]) -> tuple[str, ...]:
     return tuple(f"{ABOUT}{item.label} {item.now}" for item in lost)
 
 
-def unmeasured(kind_files: Sequence[ChangedFile], reached: Mapping[str, frozenset[int]] | None) -> list[Flag]:
+def not_tested(runner: PristineRunner, base: str, tree: str, old_tests: str) -> list[Flag]:
     """Changed source that no test of the base runs: equal outcomes say nothing of it."""
-    source = [file.path for file in kind_files if file.kind == "source"]
+    change = change_between(runner, base, tree)
+    # What a file does while it is loaded, every test that loads it has run.
+    lines = {path: code.lines for path, code in change.code.items() if code.lines and code.functions}
+    reached = reached_lines(runner, old_tests, lines) if lines else {}
     if reached is None:
-        return [Flag(path, f"`{path}`: not measured whether a test runs the changed lines") for path in source]
-    return [
-        Flag(path, f"`{path}`: not proved by a test: no test of the base runs the changed lines", ruling=True)
-        for path in source
-        if not reached.get(path)
-    ]
+        text = "not measured: whether a test of the base runs the changed lines could not be seen"
+        return [Flag(path, f"`{path}`: {text}", ruling=True) for path in lines]
+    text = "not proved by a test: no test of the base runs a line that changed"
+    found = [path for path in lines if not reached.get(path)]
+    return [Flag(path, f"`{path}`: {text}", ruling=True) for path in (*found, *change.unread)]
 
 
 def _what_became(item: LostName) -> str:

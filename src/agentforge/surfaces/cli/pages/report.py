@@ -260,7 +260,11 @@ def _kind(evidence: dict[str, Any]) -> list[str]:
     if not found:
         return []
     asked = found.get("asked") or {}
-    why = f" (the request: {brief(str(asked.get('why') or ''), 120)})" if found["kind"] != "new_behaviour" else ""
+    why = (
+        f" (the request: {brief(str(asked.get('why') or ''), 120)})"
+        if found["kind"] != "new_behaviour"
+        else ""
+    )
     return [f"proved as {brief(str(found['proved_as']), 300)}{why}"]
 
 
