@@ -5,6 +5,7 @@ written.
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.kinds import kind_facts
 from agentforge.activities.world import World
+from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
@@ -49,10 +50,12 @@ def _hold(world: World, state: State, commit: str) -> Pointed:
 
 
 def _size(world: World, state: State) -> tuple[int, int]:
-    """How far the change reaches: files and lines, tests aside."""
+    """How far the change reaches: files and lines, tests and documents aside."""
     is_test = world.is_test(state)
     touched = [
-        count for count in world.workspace.git.numstat(state.base_tree, state.tree) if not is_test(count.path)
+        count
+        for count in world.workspace.git.numstat(state.base_tree, state.tree)
+        if not is_test(count.path) and what_kind_of_file(count.path) != "document"
     ]
     return len(touched), sum(count.added + count.removed for count in touched)
 

@@ -153,7 +153,7 @@ def too_weak(kind: ProofKind, allowed: Allowed) -> list[str]:
         return []
     return [
         f"the request asks for {IN_WORDS[allowed.kind]} ({allowed.why}), and this change shows "
-        f"{IN_WORDS[kind]} only; owed is {OWED[allowed.kind]}"
+        f"{IN_WORDS[kind]}; owed is {OWED[allowed.kind]}"
     ]
 
 

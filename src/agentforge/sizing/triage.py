@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from agentforge.catalog.kinds import asked_for
 from agentforge.context.named import TreeFacts
 from agentforge.core.pipeline import Lane
 
@@ -71,6 +72,8 @@ _SMALL_EDIT = re.compile(
     re.IGNORECASE,
 )
 HOTFIX_WORDS = 40
+NO_CODE_WORDS = 120
+"""A request for documents, data or settings may say what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +147,12 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
 
 
 def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tuple[Lane, str]:
-    """A hotfix is short, names one place that exists, and asks for a small edit of nothing delicate."""
+    """A hotfix asks for no code; or it is short, names one place that exists, and asks for a small edit of
+    nothing delicate.
+    """
     places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
+    if (asked := asked_for(request)).kind == "no_code" and len(said) <= NO_CODE_WORDS:
+        return "hotfix", f"hotfix: it asks for no code (“{asked.words}”)"
     if len(said) > HOTFIX_WORDS:
         return "small", f"small: more than {HOTFIX_WORDS} words"
     if len(places) != 1:
