@@ -479,7 +479,7 @@ prompt: Look.
         ),
         (
             "skip_if: always\nskippable_if: trivial_change",
-            "skips polish always; it may be skipped only if `trivial_change OR only_tests`",
+            "skips polish always; it may be skipped only if `trivial_change`",
         ),
         ("reviewers: [nobody]", "there is no agents/nobody.yaml"),
         ("reviewers: [reviewer]\narbiter: nobody", "there is no agents/nobody.yaml"),
@@ -573,7 +573,7 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
             "name: refactor, skip_if: no_ambiguities",
             "refactor",
             "implementation",
-            "may be skipped only if `trivial_change`",
+            "may be skipped only if `trivial_change OR only_tests`",
         ),
         (
             "name: refactor, review_mode: loud",

@@ -32,7 +32,7 @@ _WORD = re.compile(r"[\w'`./-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedFor:
     """What a request asks to be proved, and by which of its words."""
 
     kind: ProofKind
@@ -67,14 +67,14 @@ class KindsPolicy:
     paths: Mapping[NoCode, tuple[Glob, ...]]
 
 
-def asked_for(request: str) -> Asked:
+def asked_for(request: str) -> AskedFor:
     """The strongest kind that one of the clauses of a request asks for."""
     policy = kinds_policy()
     found = [answer for clause in _clauses(request) if (answer := _of_clause(clause, policy)) is not None]
     said = request.lower()
     weakens = policy.weakens_tests.search(said)
     kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
-    return Asked(
+    return AskedFor(
         kind,
         by,
         weakens[0] if weakens else "",

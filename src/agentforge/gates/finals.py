@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentforge.catalog.contracts import Contract, problems
+from agentforge.catalog.kinds import asked_for
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
@@ -83,6 +84,8 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
 
 def _request(draft: Mapping[str, Json], facts: Facts) -> Document:
     own: Document = {"request_id": facts.task_id, "original_request": facts.request}
+    if weakens := asked_for(facts.request).weakens_tests:
+        own["asks_to_weaken_tests"] = weakens
     return {**draft, **own, "metadata": {"intake_timestamp": facts.created_at}}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentforge.catalog.kinds import Asked, NoCode, asked_for, what_kind_of_file
+from agentforge.catalog.kinds import AskedFor, NoCode, asked_for, what_kind_of_file
 from agentforge.core.kinds import IN_WORDS, ProofKind, is_weaker
 from agentforge.core.reply import Json
 from agentforge.core.values import Escalation, Question, agrees
@@ -62,7 +62,7 @@ class Allowed:
 
     kind: ProofKind
     why: str
-    asked: Asked
+    asked: AskedFor
 
 
 def allowed_kind(request: str, escalations: Sequence[Escalation] = ()) -> Allowed:

@@ -100,12 +100,14 @@ def triage(request: str, facts: TreeFacts) -> Triage:
     lane, why_lane = _lane(request, said, facts, action)
     if lane == "hotfix":
         complexity = "trivial"
+    weakens = asked_for(request).weakens_tests
+    told = (f"it asks for fewer or weaker tests: “{weakens}”",) if weakens else ()
     return Triage(
         lane,
         complexity,
         action,
         goal_type,
-        (f"the request reads as {goal_type}: {action}", why_size, why_lane),
+        (f"the request reads as {goal_type}: {action}", why_size, why_lane, *told),
     )
 
 
