@@ -12,25 +12,26 @@ from pathlib import Path
 
 import pytest
 
-_MEMORY = Path("/dev/shm")
+_PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
 
 
 @contextmanager
 def other_device(here: Path) -> Iterator[Path]:
     """An empty directory that is on another device than `here`."""
-    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and _device(_MEMORY) != _device(here):
-        place = Path(tempfile.mkdtemp(prefix="agentforge-test-", dir=_MEMORY))
-        try:
-            yield place
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-        return
+    for other in _PLACES:
+        if other.is_dir() and os.access(other, os.W_OK) and _device(other) != _device(here):
+            place = Path(tempfile.mkdtemp(prefix="agentforge-test-", dir=other))
+            try:
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+            return
     place = here / "mounted"
     place.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False)
     if mounted.returncode != 0:
         pytest.skip(
-            "there is no second file system: /dev/shm is not another one, and none can be mounted here"
+            "there is no second file system: neither memory nor disk is another one, and none can be mounted"
         )
     try:
         yield place

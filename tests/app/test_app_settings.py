@@ -1,5 +1,6 @@
 """The user's own `config.yaml`: what it alone can say, and what is wrong with one that cannot be used."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -7,8 +8,8 @@ import pytest
 
 from agentforge.app.settings import USER_KEYS, Own, check_settings, read_own_settings, user_contract
 from agentforge.core.errors import UsageError
-from agentforge.engines.temporal import config
-from agentforge.models.known import providers
+from agentforge.engines.temporal.config import Tls
+from agentforge.models.known.providers import Provider, ReplyFormat, Wire
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.container import ContainerSpec, Engine
 from agentforge.sandbox.walls.ladder import WantedSandbox
@@ -82,6 +83,23 @@ def test_what_cannot_be_meant_is_one_sentence(tmp_path: Path, text: str) -> None
         ("container: podman\n", "Write it such as `container: {engine: podman, image: NAME}`."),
         ("day_cap: {usd: much}\n", "config.yaml:1: day_cap.usd: "),
         ("batch: {window_s: true}\n", "config.yaml:1: batch.window_s: "),
+        ("temporal: {queue: 3}\n", "config.yaml:1: temporal.queue: "),
+        ("temporal: {host_silence_s: true}\n", "config.yaml:1: temporal.host_silence_s: "),
+        ("temporal: {tls: sure}\n", "config.yaml:1: temporal.tls: "),
+        ("roots: [{path: 1}]\n", "config.yaml:1: roots[0].path: "),
+        ("roots: [{path: /srv, write: sure}]\n", "config.yaml:1: roots[0].write: "),
+        ("roots: [{path: /srv, more: 1}]\n", "config.yaml:1: roots[0].more: unknown key"),
+        ("providers: {lab: {base_url: 3}}\n", "config.yaml:1: providers.lab.base_url: "),
+        ("providers: {lab: {key: sk-1}}\n", "config.yaml:1: providers.lab.key: unknown key"),
+        ("providers: {lab: {key_env: sk-1}}\n", "config.yaml:1: providers.lab.key_env: "),
+        ("providers: {lab: {wire: grpc}}\n", "config.yaml:1: providers.lab.wire: "),
+        ("providers: {lab: {reply: tools}}\n", "config.yaml:1: providers.lab.reply: "),
+        ("providers: {lab: {timeout_s: 0}}\n", "config.yaml:1: providers.lab.timeout_s: "),
+        ("tiers: {thinking: ['openai:x']}\n", "config.yaml:1: tiers.thinking: unknown key"),
+        ("tiers: {reasoning: []}\n", "config.yaml:1: tiers.reasoning: "),
+        ("tiers: {reasoning: [1]}\n", "config.yaml:1: tiers.reasoning[0]: "),
+        ("delivery: soon\n", "config.yaml:1: delivery: "),
+        ("delivery: {thinking: live}\n", "config.yaml:1: delivery"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_file_line_key_and_the_nearest_known_one(
@@ -108,8 +126,13 @@ def test_the_contract_of_the_user_file_knows_what_the_parts_know() -> None:
     schema: Any = user_contract().document["schema"]
     assert set(schema["container"]["properties"]["engine"]["enum"]) == set(get_args(Engine))
     assert set(schema["sandbox"]["enum"]) == set(get_args(WantedSandbox))
-    assert set(schema["providers"]["additionalProperties"]["properties"]) == providers._KEYS
-    assert set(schema["temporal"]["properties"]) == set(config._KEYS)
+    provider = schema["providers"]["additionalProperties"]["properties"]
+    assert set(provider) <= {each.name for each in fields(Provider)}
+    assert set(provider["wire"]["enum"]) == set(get_args(Wire))
+    assert set(provider["reply"]["enum"]) == set(get_args(ReplyFormat))
+    assert set(schema["temporal"]["properties"]["tls"]["any_of"][1]["properties"]) == {
+        each.name for each in fields(Tls)
+    }
     assert set(USER_KEYS) <= set(schema)
 
 

@@ -138,7 +138,7 @@ def test_writers_stay_out_of_the_tests_and_the_one_who_delivers_writes_documents
             ("edit_file", "create_file", "delete_file"), "!{tests}"
         )
     assert CATALOG.role("devops_engineer").path_constraints == {
-        "create_file": "{docs},docs/**/*,deploy/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
+        "create_file": "{docs},docs/**/*,*.md,!{tests},!**/*.py,!**/*.pyi"
     }
 
 
@@ -177,6 +177,7 @@ def test_the_full_lane_has_the_eight_stages_and_each_gets_what_it_needs() -> Non
         "red",
         "green",
         "refactor",
+        "deliver",
     ]
     assert by_name["spec"].requires == ("intake_record", "clarification", "analysis")
 

@@ -85,7 +85,7 @@ TROUBLES: tuple[tuple[TroubleKind, bool, bool], ...] = (
     ("bad_request", False, True),
     ("script", False, False),
 )
-GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split")
+GATE_STATUSES: tuple[GateStatus, ...] = ("failed", "not_run", "blocked", "split", "unread")
 GIVEN_UP = Question("May it be given up?", ("allow", "keep them"), about=("tests/a.py::test_a",))
 ANSWERS = ("retry", "double", "x3", "²", "abort", "The second one.", "", "allow", "back to red: it is wrong")
 
@@ -127,7 +127,7 @@ def outcomes(effect: Effect, state: State) -> list[Outcome]:  # noqa: C901  # on
             assert run is not None
             products = state.stage_of(run).products
             finals = tuple(ArtifactRef(item.contract, item.phase, 1, "final") for item in products)
-            verdicts = [Judged(effect.gate, status, ("why",), "ref") for status in GATE_STATUSES]
+            verdicts = [Judged(effect.gate, status, ("why",), "ref", parts=2) for status in GATE_STATUSES]
             return [
                 Judged(effect.gate, "passed", (), "ref", finals),
                 *verdicts,

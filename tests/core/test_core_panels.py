@@ -16,12 +16,14 @@ from agentforge.core.inputs import (
     AskTrouble,
     DriverStarted,
     Elapsed,
+    Judged,
     Prepared,
     Resolution,
     Resume,
     Unclassified,
 )
 from agentforge.core.pending import pending, worst_case
+from agentforge.core.pipeline import Reviewer
 from agentforge.core.runs import WORKER, child_id, run_name
 from agentforge.core.values import ActionDigest, Amount, Budget, OfRun, Question, ReplyDigest, Usage
 from tests.core.panels import (
@@ -36,6 +38,7 @@ from tests.core.panels import (
     full_until,
     hand_in,
     owed_to,
+    pass_stage,
     read_all,
     read_as,
     reader,
@@ -43,11 +46,11 @@ from tests.core.panels import (
     send_as,
     sitting,
 )
-from tests.core.scenes import FULL, Played, answered, judge
+from tests.core.scenes import FULL, REVIEW, SMALL, Played, answered, begun, judge, submit
 from tests.rows import every
 
 READ = ActionDigest("read_file", ok=True, target="a.py")
-REVIEW_COST = Amount(1, 20_000, 0)
+REVIEW_COST = Amount(1, 36_000, 0)
 """The worst case of one reading of `refactor`: its context and what a review may say."""
 ASKS = Acted("ref", "t", (READ,), question=Question("Is this key public?", ("yes", "no"), "no"))
 
@@ -439,3 +442,77 @@ def test_abort_ends_a_panel_at_any_point_and_what_was_recorded_replays() -> None
         judge(task)
         commit(task)
         assert task.run.stage == "deliver"
+
+
+# ------------------------------------------------------------------ parts
+
+
+def unread(task: Played, parts: int) -> None:
+    task.end("Judge", Judged("review", "unread", ("reviewer has not seen b.py",), "ref", parts=parts))
+
+
+def test_what_does_not_fit_one_reader_is_read_in_parts_each_by_a_run_of_its_own() -> None:
+    task = convened()
+    read_all(task)
+    unread(task, 3)
+    names = [f"{name}-{part}" for part in (2, 3) for name in (SECURITY, READER)]
+    assert sitting(task) == names
+    assert (task.state.status, task.run.point) == ("running", "judge")
+    second = reader(task, f"{READER}-2")
+    assert (second.parent, second.owner, second.label) == (WORKER, "reviewer", "refactor/reviewer-2")
+    assert task.state.stage_of(second).role == READER
+    read_all(task)
+    judge(task)
+    assert task.run.point == "commit"
+
+
+def test_a_stage_that_is_a_review_itself_is_read_in_parts_beside_it_and_sees_no_other_review() -> None:
+    task = begun(SMALL)
+    while task.run.stage != "review":
+        pass_stage(task)
+    submit(task)
+    unread(task, 2)
+    assert sitting(task) == [f"{READER}-2"]
+    stage = task.state.stage_of(reader(task, f"{READER}-2"))
+    assert (stage.role, stage.requires) == (READER, task.state.pipeline.stage("review").requires)
+    read_all(task)
+    judge(task)
+    judge(task)
+    assert task.run.point == "commit"
+
+
+def test_parts_that_all_had_a_reader_and_are_still_unread_have_not_been_reviewed() -> None:
+    task = convened()
+    read_all(task)
+    unread(task, 2)
+    read_all(task)
+    unread(task, 2)
+    assert task.told(GateJudged)[-1].status == "not_run"
+    assert task.state.panel == ()
+    assert task.run.point == "assemble"
+
+
+def test_a_block_of_one_part_sends_the_work_back_and_the_next_version_is_read_anew() -> None:
+    task = convened()
+    read_all(task)
+    unread(task, 2)
+    read_all(task)
+    judge(task, "blocked", "REV-002: no")
+    assert task.state.revised_times("refactor") == 1
+    hand_in(task)
+    assert sitting(task) == [SECURITY, READER]
+
+
+# ------------------------------------------------------------------ readers on a condition
+
+
+@every("facts", [(), ("delicate_change",)])
+def test_a_delicate_change_has_one_reader_for_security_beside_the_review(facts: tuple[str, ...]) -> None:
+    security = Reviewer(SECURITY, "security_review")
+    review = replace(REVIEW, reviewers=(security,), reviewers_if="delicate_change")
+    task = begun(replace(SMALL, stages=(*SMALL.stages[:3], review, SMALL.stages[4])))
+    while task.run.stage != "green":
+        pass_stage(task)
+    pass_stage(task, *facts)
+    submit(task)
+    assert sitting(task) == ([SECURITY] if facts else [])

@@ -91,7 +91,7 @@ def test_where_no_test_is_locked_there_is_nothing_to_open(pipeline: Pipeline, st
     ],
 )
 def test_a_finding_about_a_test_goes_to_who_proves_tests(
-    tests_wrong: bool,  # noqa: FBT001
+    tests_wrong: bool,
     pipeline: Pipeline,
     back: list[str],
 ) -> None:

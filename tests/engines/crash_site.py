@@ -70,7 +70,7 @@ class End:
     tree: str
     commit: str
     branches: tuple[tuple[str, str], ...]
-    """Every branch of the task, whatever its name, and where it is."""
+    """Every branch of the task, whatever its name, and the commit that its seal is about."""
     finals: tuple[ArtifactRef, ...]
     documents: str
     """A hash over every file of an artifact, versions and finals."""
@@ -132,7 +132,7 @@ class Scene:
             state.status,
             state.tree,
             state.commit,
-            tuple(sorted(site.git.refs("refs/heads/agentforge").items())),
+            tuple(sorted((name, _below(site.git, at)) for name, at in _branches(site.git))),
             tuple(ref for item in state.accepted for ref in item.finals),
             hashlib.sha256(content).hexdigest(),
             state.spent,
@@ -175,6 +175,16 @@ class Reference:
         header = len(text) - len(self.finished.recorded())
         scene.files.journal.write_bytes(b"".join(text[: header + lines]))
         return scene
+
+
+def _branches(git: Git) -> list[tuple[str, str]]:
+    return list(git.refs("refs/heads/agentforge").items())
+
+
+def _below(git: Git, commit: str) -> str:
+    """The commit below a seal: a seal names the journal's head, and times differ from run to run."""
+    assert git.tree_of(commit) == git.tree_of(f"{commit}^")
+    return git.resolve(f"{commit}^")
 
 
 def slug(key: str) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from agentforge.activities.assemble import assemble_step
 from agentforge.activities.check import CHECKS, check
 from agentforge.activities.judge import GATES, judge
 from agentforge.activities.prepare import take_baseline
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
-from agentforge.core.inputs import BaselineReady, Judged
+from agentforge.core.inputs import BaselineFailed, BaselineReady, Judged
 from agentforge.core.pipeline import (
     CHECK_NAMES,
     GATE_NAMES,
@@ -87,9 +88,11 @@ class Bench:
         return self.world.keep_version(contract, phase, 1, value)
 
     def reader(self, name: str, contract: str, value: dict[str, Any]) -> Run:
+        """One who has read what the engine showed them, and handed in."""
         drafts = (self.ref(contract, value),)
         run = Run(child_id(WORKER, name), "refactor", 1, self.state.tree, "reviewer", WORKER)
-        return replace(run, point="handed_in", drafts=drafts)
+        shown = assemble_step(self.world, replace(self.state, runs=(*self.state.runs, run)).seen_by(run.id))
+        return replace(run, point="handed_in", drafts=drafts, context=shown.ref)
 
 
 @pytest.fixture
@@ -261,7 +264,7 @@ def _takes_words_and_no_code(known: Bench) -> None:
     judged, _ = deliver(known, coded, "devops_engineer", {})
     assert (judged.status, judged.reasons) == (
         "failed",
-        ("`more.py` is code that nobody reviewed; take it back",),
+        ("`more.py` changed after the last review, which only words may; take it back",),
     )
 
 
@@ -346,7 +349,7 @@ def test_a_check_that_a_stage_asks_for_runs_or_is_said_not_to_be_configured(benc
     )
 
 
-def test_a_type_checker_that_is_configured_and_not_installed_is_named_as_not_run_and_strict_minds(
+def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_left_out_on_record(
     bench: Bench, tmp_path: Path
 ) -> None:
     bare = tmp_path / "bare"
@@ -355,15 +358,20 @@ def test_a_type_checker_that_is_configured_and_not_installed_is_named_as_not_run
     bench.world._environment = replace(bench.site.runner.env, program=bare / "python")
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
-    missing = "not run: the project configures mypy, but its environment has none"
-    assert isinstance(take_baseline(bench.world, state), BaselineReady)
-    judged, record = bench.judge("green", base_tree=base, tree=tree)
-    assert (judged.status, record["not_run"]["types"]) == ("passed", missing)
+    asked = take_baseline(bench.world, state)
+    assert isinstance(asked, BaselineFailed)
+    assert (
+        asked.sentence
+        == "The project uses a type checker that cannot run: the project uses mypy, but its environment has none."
+    )
+    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    assert judged.status == "not_run", "unanswered, it blocks"
     answer = Escalation("e1", "environment", "", Question("?"), answer="leave out types")
+    assert isinstance(take_baseline(bench.world, replace(state, escalations=(answer,))), BaselineReady)
     judged, record = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
     assert (judged.status, record["not_run"]["types"]) == ("passed", "not run: left out by a person's answer")
     bench.world.settings = {**bench.world.settings, "strict": True}
-    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    judged, _ = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
     assert judged.status == "failed"
 
 

@@ -61,7 +61,7 @@ def test_what_a_change_did(
     old: str, new: str, functions: tuple[str, ...], lines: set[int], values: list[tuple[str, bool]]
 ) -> None:
     found = change((old, new))
-    assert (found.functions, found.lines) == (functions, lines)
+    assert (found.functions, set(found.lines)) == (functions, lines)
     assert [(value.what, value.read) for value in found.values] == values
 
 

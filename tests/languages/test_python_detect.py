@@ -162,9 +162,9 @@ def test_ruff_is_installed_where_it_is_configured_in_the_version_the_hooks_pin()
     plan = plan_of(
         {"ruff.toml": "", ".pre-commit-config.yaml": "repos:\n- repo: x/ruff-pre-commit\n  rev: v0.9.1\n"}
     )
-    assert plan.lint
-    assert plan.setup[-1][-1] == "ruff==0.9.1"
-    assert not plan_of({"x.py": ""}).lint
+    assert plan.linters == ("ruff",)
+    assert plan.checkers == ((*detect.INSTALL, "ruff==0.9.1"),)
+    assert not plan_of({"x.py": ""}).linters
 
 
 @every(
@@ -248,7 +248,7 @@ def test_a_directory_of_tests_belongs_to_them_whole_and_another_only_by_name() -
 def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
     settings: dict[str, object] = {
         "setup": ["pip install -e '.[a b]'", "make; rm -rf /"],
-        "commands": {"test": "python -m unittest -v"},
+        "commands": {"test": "python -m pytest -v"},
         "python": "3.12",
     }
     plan = plan_of({"setup.py": "setup()"}, settings)
@@ -257,7 +257,7 @@ def test_settings_replace_what_was_found_and_no_shell_reads_them() -> None:
         ("pip", "install", "-e", ".[a b]"),
         ("make;", "rm", "-rf", "/"),
     )
-    assert plan.tests == ("python", "-m", "unittest", "-v")
+    assert plan.tests == ("python", "-m", "pytest", "-v")
     assert plan.version == "3.12"
 
 

@@ -45,7 +45,8 @@ def test_one_model_is_every_tier_and_before_everything() -> None:
         "batch",
     )
     usual = read(
-        {"model": "openai:u", "tiers": {"reasoning": "anthropic:a"}}, {"tiers": {"generation": ["ollama:p"]}}
+        {"model": "openai:u", "tiers": {"reasoning": ["anthropic:a"]}},
+        {"tiers": {"generation": ["ollama:p"]}},
     )
     assert (usual.models["reasoning"], usual.models["generation"]) == (("anthropic:a",), ("openai:u",))
     assert single("scripted:file").models["generation"] == ("scripted:file",)
@@ -65,16 +66,9 @@ def test_nothing_configured_is_empty_and_no_error_yet() -> None:
 @every(
     ("document", "words"),
     [
-        ({"tiers": ["a"]}, "`tiers` is not a mapping"),
-        ({"tiers": {"thinking": ["openai:x"]}}, "there is no tier 'thinking'"),
-        ({"tiers": {"reasoning": []}}, "tiers.reasoning is not a list of models"),
-        ({"tiers": {"reasoning": [1]}}, "tiers.reasoning is not a list of models"),
         ({"tiers": {"reasoning": ["gpt-5"]}}, "'gpt-5' is not a model"),
         ({"tiers": {"reasoning": ["openai:a\x1b[2J"]}}, "is not a model"),
         ({"tiers": {"reasoning": ["elsewhere:x"]}}, "there is no provider 'elsewhere'"),
-        ({"delivery": "soon"}, "delivery.classification is 'soon'; one of live, batch, auto"),
-        ({"delivery": {"thinking": "live"}}, "there is no tier 'thinking'"),
-        ({"delivery": [1]}, "`delivery` is one of"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_place(document: Any, words: str) -> None:  # noqa: ANN401 - as YAML gives it

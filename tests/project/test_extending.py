@@ -139,7 +139,9 @@ def judge_size(lines: int) -> Verdict:
                 "def _size(world: World, state: RunView) -> Ruling:\n    return judge_size(7), ()\n\n\n",
             ),
         ),
-        "catalog/stages/green.yaml": (("gates: [green, contracts]", "gates: [green, size, contracts]"),),
+        "catalog/stages/green.yaml": (
+            ("gates: [green, quality, contracts]", "gates: [green, size, contracts]"),
+        ),
     },
 )
 SIZE_USED = """\

@@ -66,13 +66,15 @@ def settings_keys() -> set[tuple[str, ...]]:
     return found
 
 
-def texts(module: str) -> frozenset[str]:
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    return frozenset(
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+def words_of(module: str) -> frozenset[str]:
+    """Its literal texts, and the fields of its classes: a mapping may be read as one of these."""
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return frozenset(found)
 
 
 def test_every_settings_key_is_read_by_code() -> None:
@@ -80,7 +82,7 @@ def test_every_settings_key_is_read_by_code() -> None:
     assert {path[0] for path in known} == set(READERS)
     assert ("limits", "cost_usd") in known
     assert ("providers", "base_url") in known
-    read = {key: frozenset().union(*map(texts, readers)) for key, readers in READERS.items()}
+    read = {key: frozenset().union(*map(words_of, readers)) for key, readers in READERS.items()}
     assert sorted(path for path in known if path[-1] not in read[path[0]]) == []
 
 

@@ -141,10 +141,13 @@ def patch(*actions: dict[str, Any], expects: tuple[Expected, ...] = ()) -> Entry
     )
 
 
-def review(*, expects: tuple[Expected, ...] = ()) -> Entry:
+def review(*accepted: str, expects: tuple[Expected, ...] = ()) -> Entry:
+    """An approval, with a ruling on each of what is accepted by name."""
+    rulings = [{"about": name, "verdict": "accept", "reason": "the request says so"} for name in accepted]
+    said = {"verdict": "approve", "summary": "as asked", **({"rulings": rulings} if rulings else {})}
     return say(
         "review",
-        artifacts={"review": {"verdict": "approve", "summary": "as asked"}},
+        artifacts={"review": said},
         signal="success",
         expects=expects,
     )

@@ -78,7 +78,8 @@ def test_an_old_test_is_given_up_by_its_exact_id_and_another_still_blocks(play: 
             signal="success",
             expects=(f"{KEPT}: .*AssertionError", {"not": f"{GIVEN_UP}: "}),
         ),
-        review(expects=("Old tests that were given up; rule on each", f"- {LINE.replace('(', '.')[:60]}")),
+        review(expects=("Named by the engine; rule on those marked", f"rule on it. {GIVEN_UP}: an old test")),
+        review(GIVEN_UP, expects=(f"rulings: `{GIVEN_UP}` is not ruled on",)),
         lane="small",
     )
     data = finished(done)
@@ -86,6 +87,7 @@ def test_an_old_test_is_given_up_by_its_exact_id_and_another_still_blocks(play: 
     assert data["superseded"] == [{**row, "after": "rewritten, passed"}]
     evidence = json.loads(play.file("evidence.json"))
     assert evidence["superseded"] == data["superseded"]
+    assert [(item["about"], item["verdict"]) for item in evidence["rulings"]] == [(GIVEN_UP, "accept")]
     assert [line["superseded"] for line in evidence["rows"] if line["gate"] == "delivery"] == [
         data["superseded"]
     ]
@@ -109,7 +111,7 @@ def test_in_one_reply_the_role_is_told_what_to_do_with_it_and_the_screen_names_i
             signal="success",
             expects=(f"{GIVEN_UP}: is superseded, so rewrite it or remove it",),
         ),
-        review(expects=(r"test_label_names_the_currency \(removed\), for REQ-001",)),
+        review(GIVEN_UP, expects=(r"test_label_names_the_currency: .* given up \(removed\), for REQ-001",)),
         lane="hotfix",
         words=(),
     )

@@ -11,6 +11,8 @@ from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
+from agentforge.activities.reopening import reopening
+from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.skeleton import DERIVED
@@ -18,7 +20,7 @@ from agentforge.core.effects import Act
 from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
 from agentforge.core.state import RunView
-from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question
+from agentforge.core.values import NOT_DONE, UNKNOWN, ActionDigest, ArtifactRef, Opened, Question, Reopening
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import artifact_problems
 from agentforge.gates.predicates import unanswered
@@ -29,12 +31,12 @@ from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench
 from agentforge.tools.bridge import Bridge, real_action
-from agentforge.tools.run.running import ESCALATES, SUBMIT
+from agentforge.tools.run.running import ESCALATES, REOPEN, SUBMIT
 
 DIGEST_CHARS = 300
 REFUSED = "artifact_invalid"
 """The mistake of a document that is not taken in."""
-CONTROL = frozenset({SUBMIT.name, *ESCALATES})
+CONTROL = frozenset({SUBMIT.name, REOPEN.name, *ESCALATES})
 
 
 @dataclass(slots=True)
@@ -48,6 +50,7 @@ class _Doing:
     artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
     question: Question | None = None
+    reopens: Reopening | None = None
     stopped: bool = False
     """A write failed: later writes and runs would build on what is not there."""
 
@@ -123,6 +126,9 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
             str(action.args["question"]), options, str(action.args.get("recommendation", ""))
         )
         return ToolResult(ok=True, text="a person is asked")
+    if action.name == REOPEN.name:
+        doing.reopens, result = reopening(world, state, bridge, action)
+        return result
     return _submit(world, state, action, doing)
 
 
@@ -213,8 +219,10 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     inputs = world.by_part({other: value for other, value in doing.documents.items() if other != name})
     asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
     read, names = partial(_plain_text, world), world.part_names(state)
-    owes = owes_failing_test(state)
-    return Subject(document, part, inputs, state.request, frozenset(files), read, asked, names, owes)
+    reviews = part in ("review", "security")
+    to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
+    known, owes = frozenset(files), owes_failing_test(state)
+    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes)
 
 
 def _plain_text(world: World, path: str) -> str | None:
@@ -359,6 +367,7 @@ def _outcome(
         seen,
         reply.notes[:4000] if reply.notes is not None else None,
         doing.question,
+        doing.reopens,
     )
 
 

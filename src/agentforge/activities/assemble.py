@@ -2,28 +2,34 @@
 
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from agentforge.activities.kinds import allowed_now, owes_failing_test
+from agentforge.activities.reading import change_shown, fence_of, reads_change
+from agentforge.activities.reopening import told
+from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
+from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
 from agentforge.context.repository_map import repo_map
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
+from agentforge.core.pipeline import reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
+from agentforge.gates.amendments import amended
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.flags import flags_text, shown_flags
 from agentforge.gates.kinds import failed_before, owed_line
-from agentforge.gates.superseded import superseded_lines
 from agentforge.languages.reach import Reach, render
 from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
-from agentforge.system.canon import digest
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.bridge import Bridge
@@ -33,7 +39,6 @@ from agentforge.tools.run.running import SUBMIT
 
 MAP_CHARS = 12_000
 REACH_CHARS = 6_000
-DIFF_CHARS = 20_000
 SEED_LINES = 400
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
@@ -101,14 +106,15 @@ def _view(world: World, state: RunView) -> StepView:
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     documents = world.documents(state)
     refs = document_refs(state)
-    specification = world.by_part(documents).get("requirements", {})
+    parts = world.by_part(documents)
+    specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
+    shown, reviews = change_shown(world, state), reads_change(stage, run)
     return StepView(
         task_id=state.task_id,
         goal=state.request,
         phase=stage.name,
-        # Tasks of older releases have none; there it is what nobody knew when the repository was written.
-        fence=state.marker or digest(f"{state.task_id}/{state.catalogue}/{state.base_commit}")[:16],
+        fence=fence_of(state),
         system=system,
         success_criteria=tuple(
             line
@@ -130,6 +136,9 @@ def _view(world: World, state: RunView) -> StepView:
         ),
         repository_map=world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
+        change=shown.text if shown else "",
+        change_title=_change_title(state, shown),
+        flags=_flags(world, state) if reviews else "",
         working=working,
         left=left,
         read=lambda path: read_tree_file(world, path),
@@ -142,8 +151,22 @@ def _view(world: World, state: RunView) -> StepView:
         recent=_recent(world, state),
         refused=_refused(world, state),
         owed=guide,
-        feedback=run.feedback,
+        feedback=told(world, state),
     )
+
+
+def _flags(world: World, state: RunView) -> str:
+    """What the engine names to a reader; what another one rules on is not marked here."""
+    owed = flags_to_rule_on(world, state)
+    return flags_text(replace(flag, ruling=flag in owed) for flag in shown_flags(world.records(state)))
+
+
+def _change_title(state: RunView, shown: ChangePart | None) -> str:
+    if shown is None or shown.of == 1:
+        return "The whole change"
+    if reads_change(state.stage, state.run):
+        return f"The change, part {shown.number} of {shown.of}: judge this part"
+    return "The change, as much of it as fits"
 
 
 def _prompts(world: World, state: RunView) -> tuple[str, str]:
@@ -152,8 +175,9 @@ def _prompts(world: World, state: RunView) -> tuple[str, str]:
     assert stage.role is not None
     contracts = world.catalogue.contracts_of(stage)
     tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
-    reads, name = state.run.owner == "reviewer", state.run.name
-    words = world.catalogue.review_prompt(stage.name, name) if reads else world.catalogue.prompt(stage.name)
+    reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
+    words = world.catalogue.review_prompt(stage.name, name) if reads else ""
+    words = words or world.catalogue.prompt(stage.name)
     system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
     return system, output_guide(contracts)
 
@@ -224,7 +248,7 @@ def _facts(world: World, state: RunView) -> str:
     ]
     if state.baseline is not None and _waited_for_it(state):
         lines.append(f"Measured: {state.baseline.summary}.")
-    if _reviews(state):
+    if reads_change(state.stage, state.run):
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
@@ -239,11 +263,6 @@ def _waited_for_it(state: RunView) -> bool:
         stage.needs_environment
         for stage in state.pipeline.stages[: state.pipeline.index(state.run.stage) + 1]
     )
-
-
-def _reviews(state: RunView) -> bool:
-    """Whether the one whose step it is judges the work of another."""
-    return state.stage.returns_to is not None or state.run.owner == "reviewer"
 
 
 def _reach(world: World, state: RunView) -> Reach | None:
@@ -274,9 +293,6 @@ def _measured(world: World, state: RunView) -> list[str]:
             f"After it: {green['passed']} tests pass, no regression; not configured: "
             f"{', '.join(green['not_configured']) or 'nothing'}."
         )
-        if given_up := superseded_lines(green.get("superseded")):
-            lines.append("Old tests that were given up; rule on each:")
-            lines += [f"- {line}" for line in given_up]
     if (quality := records.get("quality")) is not None:
         numbers = [
             f"{name} {quality[name]}"
@@ -284,13 +300,7 @@ def _measured(world: World, state: RunView) -> list[str]:
             if quality.get(name) is not None
         ]
         lines.append(f"Measured on what it touches: {'; '.join(numbers) or 'nothing is configured'}.")
-    if state.tree == state.base_tree:
-        return lines
-    patch = world.workspace.git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
-    shown = redact(
-        patch if len(patch) <= DIFF_CHARS else patch[:DIFF_CHARS] + "\n[… cut; open the files for the rest]"
-    )[0]
-    return [*lines, "The whole change:", shown]
+    return lines
 
 
 def _working(
@@ -306,7 +316,7 @@ def _working(
     items: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
-    if not _reviews(state):
+    if not reads_change(state.stage, run):
         seeds = [
             OpenedRange(path, 1, SEED_LINES)
             for path in named

@@ -84,11 +84,11 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
 def _syntax(world: World, state: State) -> CheckDigest:
     git = world.workspace.git
     broken = []
-    for change in git.diff_names(state.base_tree, state.tree):
-        if is_code(change.path) and change.status != "D":
-            text = (git.read_blob(state.tree, change.path) or b"").decode("utf-8", "replace")
-            if (error := syntax_error(text, change.path)) is not None:
-                broken.append(f"{change.path}:{error[0]}: {error[1]}")
+    for path in _changed(world, state):
+        if is_code(path):
+            text = (git.read_blob(state.tree, path) or b"").decode("utf-8", "replace")
+            if (error := syntax_error(text, path)) is not None:
+                broken.append(f"{path}:{error[0]}: {error[1]}")
     if broken:
         return CheckDigest("failed", f"{len(broken)} files do not parse", tuple(broken[:MAX_FAILURES]))
     return CheckDigest("passed", "every changed file parses")
@@ -107,15 +107,21 @@ def _types(world: World, state: State) -> CheckDigest | str:
 
 
 def _changed(world: World, state: State) -> list[str]:
+    """What the role answers for: where it only writes tests, code that is there already is not its affair."""
     changes = world.workspace.git.diff_names(state.base_tree, state.tree)
-    return [change.path for change in changes if change.status != "D"]
+    paths = [change.path for change in changes if change.status != "D"]
+    stage = state.stage if isinstance(state, RunView) else None
+    if stage is None or not stage.proves_red or stage.makes("change"):
+        return paths
+    return [path for path in paths if world.is_test(state)(path)]
 
 
 def _compared(name: CheckName, before: CheckRun, after: CheckRun) -> CheckDigest | str:
     if before.status == "not_configured":
         return f"{name}: {not_run(before)}"
-    if after.status != "ran":
-        return CheckDigest("not_run", f"{name}: not run: {after.reason}", (after.reason,))
+    if after.status != "ran" or after.missing.keys() - before.missing.keys():
+        why = after.reason or "; ".join(after.missing.values())
+        return CheckDigest("not_run", f"{name}: not run: {why}", (why,))
     if found := worse(before, after):
         return CheckDigest("failed", f"{name}: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
     return CheckDigest("passed", f"{name}: nothing new")
@@ -130,7 +136,9 @@ def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
 
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     is_test, paths = world.is_test(state), world.code(state)
-    tests = [path for path in paths if is_test(path) and is_run(path)]
+    # What gave tests on the base may be no test file: examples in documentation are tests of its code.
+    known = {identity.partition("::")[0] for identity in world.baseline_record(state).tests.results}
+    tests = [path for path in paths if path in known or (is_test(path) and is_run(path))]
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 

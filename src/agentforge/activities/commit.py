@@ -4,12 +4,14 @@ written.
 
 from agentforge.activities.evidence import build_evidence
 from agentforge.activities.kinds import kind_facts
+from agentforge.activities.seal import seal_commit
 from agentforge.activities.world import World
 from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
 from agentforge.core.state import RunView, State
+from agentforge.gates.delicate import delicate_paths
 from agentforge.gates.documents import objects
 from agentforge.sandbox.worktree import TRAILER, Pointed
 from agentforge.store.task import archive
@@ -70,24 +72,44 @@ def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ..
     limit = int(world.settings.get("limits", {}).get("trivial_lines", TRIVIAL_LINES))
     if files and lines <= limit and "trivial" in said and said <= {"trivial", ""}:
         found.append("trivial_change")
+    if delicate_paths(world.workspace.git, state.base_tree, state.tree, world.is_test(state)):
+        found.append("delicate_change")
     return tuple(found)
 
 
-def save(world: World, state: State) -> None:
-    """Journal, artifacts and trees under the task's ref: `git clean` and `git gc` cannot take them."""
+def save(world: World, state: State, seal: str = "") -> None:
+    """Journal, artifacts, trees and the seal under the task's ref: `git clean` and `git gc` cannot take
+    them.
+    """
     world.pack.sync()
-    archive.save(
-        world.workspace.git, state.task_id, world.files, {"tree": state.tree, "base": state.base_tree}
-    )
+    keep = {"tree": state.tree, "base": state.base_tree}
+    if seal := seal or (state.delivered.seal if state.delivered else ""):
+        keep["seal"] = seal
+    archive.save(world.workspace.git, state.task_id, world.files, keep)
 
 
 def deliver(world: World, state: State) -> DeliveryMade:
-    """Puts the evidence in place. The branch is there since the last stage was accepted."""
+    """Puts the evidence in place, and the seal on the branch, which is there since the last stage was
+    accepted.
+
+    Repeated, it seals again: the same statement makes the same commit, and one that a crash left unrecorded
+    is this task's own and replaced.
+    """
     held = _hold(world, state, state.commit)
     evidence = canonical(build_evidence(world, state, held))
     write_atomic(world.files.evidence, evidence + b"\n")
-    save(world, state)
-    return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept)
+    seal = ""
+    if held.branch:
+        seal = seal_commit(world, state, held.branch, digest(evidence))
+        held = _sealed(world, held, state.commit, seal)
+    save(world, state, seal)
+    return DeliveryMade(held.branch, state.commit, digest(evidence), held.kept, seal)
+
+
+def _sealed(world: World, held: Pointed, commit: str, seal: str) -> Pointed:
+    """The branch at its seal. It is moved only from where this task has just found or put it."""
+    sealed = world.workspace.point_branch(seal, held.branch, commit)
+    return Pointed(sealed.branch, tuple(dict.fromkeys((*held.kept, *sealed.kept))))
 
 
 def _message(world: World, state: RunView) -> str:

@@ -10,16 +10,33 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import not_run_lines
+from agentforge.gates.flags import flags_of, with_rulings
+from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.red import declared_tests, names_test
+from agentforge.gates.unproved import unproved_lines
 from agentforge.sandbox.worktree import Pointed
 from agentforge.system.canon import digest_value
 
 FORMAT = 1
+REVIEWS: tuple[Part, ...] = ("review", "security")
+
+
+QUALITY = (
+    "tree",
+    "complexity",
+    "duplicates",
+    "coverage",
+    "coverage_of",
+    "not_configured",
+    "not_run",
+    "flags",
+)
 
 
 def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]:
     """Everything a sceptic needs, computed from the journal and the pack."""
     documents, records = world.parts(state), world.records(state)
+    rulings = [ruling for part in REVIEWS for ruling in objects(documents.get(part, {}), "rulings")]
     rows: list[Json] = []
     for stage in state.accepted:
         rows += [_gate_row(stage.stage, gate, ref, world) for gate, ref in stage.evidence]
@@ -43,6 +60,8 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "proved_as": _proved_as(records),
         "assumptions": list(texts(documents.get("questions", {}), "assumptions")),
         "requirements": _requirements(documents, records),
+        "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
+        "mutants": [*mutation_lines(records.get("green", {}).get("mutants"))],
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
         "panels": _panels(world, state),
@@ -54,6 +73,8 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "rows": rows,
         "not_checked": [*not_run_lines(records)],
         "flags": list(state.flagged),
+        "named": with_rulings(flags_of(records.values()), rulings),
+        "rulings": [*rulings],
         "human_commits": list(state.human_commits),
         "cost": cost(state),
     }
@@ -96,17 +117,17 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "test_lock_held",
             "flaky",
             "superseded",
+            "about",
+            "mutants",
             "not_run",
             "kind",
-            "flags",
+            "not_checked",
         )
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
-        row |= {
-            name: value[name]
-            for name in ("tree", "complexity", "duplicates", "coverage", "not_configured", "not_run")
-            if name in value
-        }
+        row |= {name: value[name] for name in QUALITY if name in value}
+    if gate == "review":
+        row |= {name: value[name] for name in ("tree", "parts", "hunks", "contexts") if name in value}
     return {**row, "hash": digest_value(row)}
 
 

@@ -6,7 +6,10 @@ from typing import TypeAlias
 
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
+from agentforge.activities.proof import entry_of, weighed
+from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
+from agentforge.catalog.modes import mode_named
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
@@ -17,13 +20,15 @@ from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.named import NamedCase, named_flags
+from agentforge.gates.not_checked import outside_suite, suite_gaps
 from agentforge.gates.quality import QualityCase, judge_quality
 from agentforge.gates.red import RedCase, prove_red
-from agentforge.gates.review import judge_panel, judge_review
 from agentforge.gates.subject import Subject
 from agentforge.gates.verdict import Verdict
+from agentforge.gates.words import not_words
 from agentforge.languages.reach import render
-from agentforge.languages.table import is_source
+from agentforge.languages.tests import is_run
 from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
@@ -45,14 +50,17 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         {"gate": effect.gate, "status": verdict.status, "reasons": list(verdict.reasons), **verdict.record}
     )
     world.pack.sync()
+    parts = verdict.record.get("parts")
     return Judged(
         effect.gate,
         verdict.status,
         verdict.reasons,
         ref,
         finals,
-        question=verdict.question,
-        ask_after=verdict.ask_after,
+        verdict.record.get("remedy_in") == "tests",
+        verdict.question,
+        parts if isinstance(parts, int) else 1,
+        verdict.ask_after,
     )
 
 
@@ -60,11 +68,21 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
 
 
 def _red(world: World, state: RunView) -> Ruling:
+    verdict = run_red(world, state)
+    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
+        world.workspace.keep(
+            red_tree
+        )  # made by us and in no commit: later gates, and whoever verifies, need it again
+    return verdict, ()
+
+
+def run_red(world: World, state: RunView) -> Verdict:
+    """The red proof of a run's tests; also for whoever verifies it later."""
     run = state.run
     documents = world.parts(state)
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
-    entry = state.base_tree if together else run.entry_tree
+    entry = state.base_tree if together else entry_of(world, state)
     old = frozenset(world.baseline_record(state).tests.results)
     case = RedCase(
         entry,
@@ -73,16 +91,15 @@ def _red(world: World, state: RunView) -> Ruling:
         documents["requirements"],
         same_author=together,
         request=state.request,
+        began_with="" if entry == run.entry_tree or together else run.entry_tree,
         old=old,
     )
+    if outside := outside_suite(case.suite, world.plan(state).suite_paths):
+        return Verdict("failed", tuple(outside), {})
     change = kind_of_change(world, state)
     case = red_for_kind(case, change)
-    verdict = claimed(case, change, prove_red(world.pristine_runner(state), case))
-    if isinstance(red_tree := verdict.record.get("red_tree"), str) and red_tree != state.tree:
-        world.workspace.keep(
-            red_tree
-        )  # made by us and in no commit: later gates, and whoever verifies, need it again
-    return verdict, ()
+    proved = claimed(case, change, prove_red(world.pristine_runner(state), case))
+    return weighed(world, state, case, proved)
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -98,10 +115,11 @@ def _known_green(world: World, state: RunView) -> Verdict | None:
 
 
 def _green(world: World, state: RunView) -> Ruling:
-    return _known_green(world, state) or _run_green(world, state), ()
+    return _known_green(world, state) or run_green(world, state), ()
 
 
-def _run_green(world: World, state: RunView) -> Verdict:
+def run_green(world: World, state: RunView) -> Verdict:
+    """The green verdict on a run's tree; also for whoever verifies it later."""
     change = kind_of_change(world, state, world.records(state)["red"])
     if (refused := change.refusal()) is not None:
         return refused
@@ -130,10 +148,12 @@ def _run_green(world: World, state: RunView) -> Verdict:
         types_before,
         types_after,
         request=state.request,
+        mutants=mode_named(state.pipeline.mode).mutants,
         strict=_strict(world),
     )
     verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
-    return replace(verdict, record={**verdict.record, **_compared_with(state)})
+    gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
+    return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
 
 def _compared_with(state: RunView) -> dict[str, Json]:
@@ -142,9 +162,37 @@ def _compared_with(state: RunView) -> dict[str, Json]:
 
 
 def _quality(world: World, state: RunView) -> Ruling:
+    known = world.records(state).get("quality", {})
+    if known.get("tree") == state.tree == state.run.entry_tree:  # the stage before was measured, and stands
+        kept = {name: value for name, value in known.items() if name not in ("gate", "status", "reasons")}
+        return Verdict("passed", (), kept), ()
     world.progress("measuring complexity, copies and coverage of the change")
-    case = QualityCase(state.base_tree, state.run.entry_tree, state.tree, strict=_strict(world))
-    return judge_quality(world.pristine_runner(state), case), ()
+    documents = world.parts(state)
+    case = QualityCase(
+        state.base_tree, state.run.entry_tree, state.tree, _strict(world), _affected(world, state)
+    )
+    verdict = judge_quality(world.pristine_runner(state), case)
+    named = NamedCase(
+        world.workspace.git,
+        state.base_tree,
+        state.tree,
+        world.is_test(state),
+        world.language(state),
+        documents.get("requirements", {}),
+        documents.get("tests", {}),
+        state.request,
+    )
+    flags: list[Json] = [flag.to_json() for flag in named_flags(named)]
+    return replace(verdict, record={**verdict.record, "flags": flags}), ()
+
+
+def _affected(world: World, state: RunView) -> tuple[str, ...]:
+    """The test files that can run a changed line: those of this task, and the old ones that import it."""
+    is_test = world.is_test(state)
+    changes = world.workspace.git.diff_names(state.base_tree, state.tree)
+    paths = [change.path for change in changes if change.status != "D"]
+    reach = world.reach(state, paths)
+    return tuple(dict.fromkeys((*filter(is_run, filter(is_test, paths)), *(reach.tests if reach else ()))))
 
 
 def _strict(world: World) -> bool:
@@ -155,31 +203,7 @@ def _strict(world: World) -> bool:
 
 
 def _review(world: World, state: RunView) -> Ruling:
-    """One reviewer's own stage, or a panel. What a panel that passes has written stands beside the stage's
-    finals.
-    """
-    stage, run = state.stage, state.run
-    if not stage.reviewers:
-        return judge_review(world.parts(state)["review"]), ()
-    given = {reader.name: reader.drafts[-1] for reader in state.beside(run.id) if reader.drafts}
-    if absent := [reviewer.role for reviewer in stage.reviewers if reviewer.role not in given]:
-        return Verdict("not_run", (f"{', '.join(absent)} handed in no review",), {}), ()
-    written = {reviewer: _written(world, ref) for reviewer, ref in given.items()}
-    verdict = judge_panel(
-        stage.review_mode,
-        {reviewer: value for reviewer, value in written.items() if reviewer != ARBITER},
-        written.get(ARBITER),
-    )
-    if verdict.status != "passed":
-        return verdict, ()
-    facts = replace(_facts(world, state), dissent=tuple(texts(verdict.record, "dissent")))
-    # One final for each contract; the arbiter comes last, so the word that decided is the one that stands.
-    finals = {
-        ref.contract: (ref, filled(world.catalogue.part(ref.contract), written[reviewer], facts))
-        for reviewer, ref in given.items()
-    }
-    kept = [world.keep_final(ref.contract, ref.phase, ref.version, value) for ref, value in finals.values()]
-    return verdict, (*run.finals, *kept)
+    return judge_reviews(world, state, _facts(world, state))
 
 
 def _written(world: World, ref: ArtifactRef) -> Document:
@@ -199,6 +223,8 @@ def _facts(world: World, state: RunView) -> Facts:
         *(f"undone: {line}" for line in state.reverts),
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
+    remarks += [f"settled by a revision: {line}" for line in state.settled]
+    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted
@@ -273,13 +299,17 @@ def _delivery(world: World, state: RunView) -> Ruling:
         or (state.stage.role is None and green.get("tree") != state.tree)
     ):
         return Verdict("not_run", ("the tree to deliver is not the tree that was judged",), {}), ()
-    if unseen := _unseen(world, state, str(green["tree"])):
+    read = str(records.get("review", {}).get("tree") or green["tree"])
+    if unread := not_words(world.workspace.git, read, state.tree):
         return Verdict(
             "failed",
-            tuple(f"`{path}` is code that nobody reviewed; take it back" for path in unseen[:10]),
+            tuple(
+                f"`{path}` changed after the last review, which only words may; take it back"
+                for path in unread[:10]
+            ),
             {},
         ), ()
-    verdict = _known_green(world, state) or _run_green(world, state)
+    verdict = _known_green(world, state) or run_green(world, state)
     if verdict.status != "passed":
         return verdict, ()
     product = state.stage.products[0]
@@ -294,13 +324,6 @@ def _delivery(world: World, state: RunView) -> Ruling:
     )
     ref = world.keep_version(product.contract, product.phase, state.next_version(product.contract), report)
     return replace(verdict, record={**verdict.record, "deployment_ready": True}), (ref,)
-
-
-def _unseen(world: World, state: RunView, judged: str) -> list[str]:
-    """Code and tests that changed after they were judged: a delivery adds words only."""
-    is_test = world.is_test(state)
-    changes = world.workspace.git.diff_names(judged, state.tree)
-    return [change.path for change in changes if is_source(change.path) or is_test(change.path)]
 
 
 def _contracts(world: World, state: RunView) -> Ruling:
@@ -330,7 +353,9 @@ def _contracts(world: World, state: RunView) -> Ruling:
             finals.append(world.keep_final(name, product.phase, version, final))
     if reasons:
         return Verdict("failed", tuple(reasons[:10]), {}), ()
-    return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), tuple(finals)
+    made = {ref.contract for ref in finals}
+    kept = [ref for ref in run.finals if ref.contract not in made]  # what a panel wrote beside them
+    return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), (*finals, *kept)
 
 
 def _subject(
@@ -352,6 +377,9 @@ def _subject(
         read,
         tuple(asked for asked, *_ in facts.answers),
         world.part_names(state),
+        tuple(flag.about for flag in flags_to_rule_on(world, state))
+        if part in ("review", "security")
+        else (),
         owes_failing_test(state),
     )
 

@@ -1,77 +1,96 @@
-"""`agentforge verify`: the evidence held against the journal, the pack, the artifacts and git; and, on
-request, run again.
+"""`agentforge verify`: a task's whole record held against itself and against git; and, on request, judged
+again.
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
+from agentforge.activities.findings import Finding
+from agentforge.activities.seal import judging_record, statement
+from agentforge.activities.verify_git import git_findings
+from agentforge.activities.verify_record import (
+    Moment,
+    file_findings,
+    journal_findings,
+    named_by,
+    pack_findings,
+    replayed,
+)
+from agentforge.activities.verify_rerun import rerun_findings
+from agentforge.activities.verify_seal import read_seal, seal_findings
 from agentforge.activities.world import World
 from agentforge.core.errors import Unusable
 from agentforge.core.state import State
-from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
-from agentforge.gates.pristine import result_of
-from agentforge.store.task import artifacts
+from agentforge.languages.outcomes import GOOD
+from agentforge.store.user.signing import Trusted
 from agentforge.system.canon import canonical, digest, digest_value
+from agentforge.system.git.audit import ObjectAudit
+from agentforge.system.signatures import PublicKey, without_repeats
 from agentforge.system.unlinked import read_unlinked
 
+_STATED = (
+    "task",
+    "request",
+    "base",
+    "red",
+    "final",
+    "command",
+    "tests",
+    "given_up",
+    "not_checked",
+    "evidence",
+)
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One row of the verification."""
 
-    row: str
-    ok: bool
-    text: str
+def verify(
+    world: World, *, rerun: bool, trusted: Sequence[Trusted] = (), signed: bool = False
+) -> list[Finding]:
+    """Every hash that the journal names, each row with the file that differs; with `rerun` the verdicts too.
 
-
-def verify(world: World, state: State, *, rerun: bool) -> list[Finding]:
-    """Offline: the chain was checked when the journal was opened; here follow the hashes, and with `rerun`
-    the commands.
+    With `signed`, only the signature of somebody trusted is good enough.
     """
-    found = [Finding("journal", ok=True, text=f"the chain holds; head {world.head()[:12]}")]
+    moments = replayed(world.files)
+    state, git = moments[-1].state, world.workspace.git
+    named = named_by(world.files, moments)
+    found = [*journal_findings(world.files, moments, git), *pack_findings(world.pack, named)]
     if state.delivered is None:
-        return [
-            *found,
-            Finding("delivery", ok=False, text=f"the task is {state.status} and has delivered nothing"),
-        ]
+        text = f"the task is {state.status} and has delivered nothing"
+        return [*found, Finding("delivery", ok=False, text=text)]
     evidence, problem = _read(world)
-    if evidence is None:
-        return [*found, Finding("evidence.json", ok=False, text=problem)]
-    rows = _rows(world, evidence)
-    whole = digest(canonical(evidence)) == state.delivered.evidence
-    broken = [row.row for row in rows if not row.ok]
-    text = (
-        "is what the journal recorded"
-        if whole
-        else f"differs from what the journal recorded{': ' + ', '.join(broken) if broken else ''}"
-    )
+    whole = evidence is not None and digest(canonical(evidence)) == state.delivered.evidence
+    text = problem or ("is what the journal recorded" if whole else "differs from what the journal recorded")
     found += [
         Finding("evidence.json", ok=whole, text=text),
-        *rows,
-        *_artifacts(world, state),
-        *_git(world, state, evidence),
+        *_rows(world, evidence or {}),
+        *file_findings(world.files, named, moments, git),
+        *git_findings(git, state, named, evidence or {}),
+        *_verdict(world, state),
+        *_seal(world, moments, trusted, signed=signed),
     ]
-    return found + _again(world, state) if rerun else found
+    return found + rerun_findings(world, moments) if rerun else found
 
 
 def _read(world: World) -> tuple[dict[str, Any] | None, str]:
+    place = world.files.evidence
     try:
-        value = json.loads(read_unlinked(world.files.evidence))
+        data = read_unlinked(place)
+        value = json.loads(data, object_pairs_hook=without_repeats)
     except FileNotFoundError:
-        return None, "is missing"
+        return None, f"{place} is missing"
     except ValueError as error:
-        return None, f"is not readable: {error}"
-    return (
-        (value, "")
-        if isinstance(value, dict) and isinstance(value.get("rows"), list)
-        else (None, "has no rows")
-    )
+        return None, f"{place} is not readable: {error}"
+    if not isinstance(value, dict) or not isinstance(value.get("rows"), list):
+        return None, f"{place} has no rows"
+    return value, ""
 
 
 def _rows(world: World, evidence: dict[str, Any]) -> list[Finding]:
     found = []
-    for row in [*evidence["rows"], *evidence.get("requirements", [])]:
+    for row in [*evidence.get("rows", []), *(evidence.get("requirements") or [])]:
+        if not isinstance(row, dict):
+            found.append(Finding("evidence.json", ok=False, text="has a row that is none"))
+            continue
         name = f"{row.get('stage')}/{row.get('gate')}" if "gate" in row else f"requirement {row.get('id')}"
         body = {key: value for key, value in row.items() if key != "hash"}
         try:
@@ -94,116 +113,58 @@ def _against_pack(world: World, row: dict[str, Any]) -> tuple[bool, str]:
     return same, f"{len(row['runs'])} runs, as recorded" if same else "differs from the record in the pack"
 
 
-def _artifacts(world: World, state: State) -> list[Finding]:
-    found = []
-    for ref in {ref.contract: ref for item in state.accepted for ref in item.finals}.values():
-        try:
-            artifacts.read(world.files, ref)
-            found.append(
-                Finding(f"artifact {ref.contract}", ok=True, text=f"v{ref.version}, hash {ref.hash[:12]}")
-            )
-        except Unusable as error:
-            found.append(Finding(f"artifact {ref.contract}", ok=False, text=error.sentence))
-    return found
-
-
-def _git(world: World, state: State, evidence: dict[str, Any]) -> list[Finding]:
-    git = world.workspace.git
-    assert state.delivered is not None
-    try:
-        same = git.tree_of(state.delivered.commit) == state.tree == evidence["result"]["tree"]
-    except (Unusable, KeyError):
-        same = False
-    found = [
-        Finding(
-            "commit",
-            ok=same,
-            text=f"{state.delivered.commit[:12]} holds the judged tree"
-            if same
-            else "does not hold the judged tree",
-        )
-    ]
-    tip = git.read_ref(f"refs/heads/{state.delivered.branch}") if state.delivered.branch else None
-    if tip is not None:
-        inside = tip == state.delivered.commit
-        found.append(
-            Finding(
-                "branch",
-                ok=inside,
-                text=f"{state.delivered.branch} is at {tip[:12]}"
-                + ("" if inside else ", which is not what was delivered"),
-            )
-        )
-    return found
-
-
-def _again(world: World, state: State) -> list[Finding]:
-    """The commands once more. Outcomes by test id must agree; output hashes prove integrity, never equality
-    of two runs.
+def _verdict(world: World, state: State) -> list[Finding]:
+    """Whether the records bear the verdict that was drawn from them: what passed on the base and is not given
+    up passed at the end, and so did each new test.
     """
-    records: dict[str, Any] = dict(world.records(state))
-    found: list[Finding] = []
-    if "red" not in records:
-        return found  # this pipeline ran nothing
-    red, green = (
-        records["red"],
-        records["delivery"] if "runs" in records.get("delivery", {}) else records["green"],
+    try:
+        records: dict[str, Any] = dict(world.records(state))
+        judged = judging_record(records)
+        if "red" not in records or not judged.get("runs") or state.baseline is None:
+            return []
+        baseline = world.baseline_record(state)
+        excused = {*judged.get("flaky", ()), *baseline.flaky}
+        excused |= {str(item.get("id")) for item in judged.get("superseded") or ()}
+        good = {name for name, result in baseline.tests.results.items() if result.outcome in GOOD} - excused
+        outcomes = judged["runs"][0]["outcomes"]
+        wrong = [
+            name for name in sorted(good | set(records["red"]["tests"])) if outcomes.get(name) not in GOOD
+        ]
+    except (Unusable, KeyError, TypeError, AttributeError) as error:
+        return [Finding("verdict", ok=False, text=f"its records cannot be read: {error}")]
+    text = (
+        f"{', '.join(wrong[:5])} did not pass, by the task's own records"
+        if wrong
+        else "follows from its records"
     )
-    if red["tests"]:  # none, where nothing had to fail
-        found.append(_red_again(world, state, red))
-    world.progress("running the whole suite again")
-    recorded = green["runs"][0]["outcomes"]
-    run = world.pristine_runner(state).run(state.tree)
-    flaky = set(green["flaky"])
-    wrong = [
-        name
-        for name, outcome in recorded.items()
-        if name not in flaky and result_of(run, name).outcome != outcome
-    ]
-    found.append(_agreement("green again", run.status, run.reason, wrong))
-    return [*found, *_old_tests_again(world, state, green)]
+    return [Finding("verdict", ok=not wrong, text=text)]
 
 
-def _red_again(world: World, state: State, red: dict[str, Any]) -> Finding:
-    """The tests of RED on the tree that they were proved on."""
-    world.progress("running the red tests again")
-    files = sorted({name.partition("::")[0] for name in red["tests"]})
-    run = world.pristine_runner(state).run(red["red_tree"], files)
-    wrong = [
-        name
-        for name, entry in red["tests"].items()
-        if entry["phase"] != "collect" and result_of(run, name).outcome != entry["outcome"]
-    ]
-    return _agreement("red again", run.status, run.reason, wrong)
-
-
-def _old_tests_again(world: World, state: State, green: dict[str, Any]) -> list[Finding]:
-    """The base's own tests on the delivered code, as they were judged."""
-    runner = world.pristine_runner(state)
-    tree = tree_with_old_tests(runner, str(green.get("base_tests_tree") or state.base_tree), state.tree)
-    if tree == state.tree or "old_tests_tree" not in green:
-        return []
-    if not has_passing_tests(world.baseline_record(state).tests):
-        return []
-    world.progress("running the tests of the base on the new code again")
-    run = runner.run(tree)
-    recorded = next(
-        (row["outcomes"] for row in green["runs"] if row["tree"] == tree and not row["ids"]), None
+def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, signed: bool) -> list[Finding]:
+    """The seal by itself, and as the statement of this very journal."""
+    state, git = moments[-1].state, world.workspace.git
+    assert state.delivered is not None
+    if not state.delivered.seal:
+        reason = "no file was changed" if not state.delivered.branch else "delivered before there were seals"
+        return [Finding("seal", ok=not signed, text=f"none: {reason}")]
+    found = seal_findings(git, state.delivered.seal, trusted, signed=signed)
+    seal = read_seal(ObjectAudit(git), state.delivered.seal)
+    if isinstance(seal, str):
+        return found
+    predicate = seal.stated.predicate
+    journal = predicate.get("journal")
+    head = journal.get("head") if isinstance(journal, dict) else None
+    wrong = []
+    if head not in {moment.line.hash for moment in moments[:-1] if moment.state.delivered is None}:
+        wrong.append("the journal's head at that time")
+    try:
+        key = PublicKey.parse(str((predicate.get("signer") or {}).get("key")))
+        evidence, branch = state.delivered.evidence, state.delivered.branch
+        expected: Any = statement(world, state, branch, evidence, str(head), key)["predicate"]
+        wrong += [name for name in _STATED if expected.get(name) != predicate.get(name)]
+    except Unusable as error:
+        wrong.append(error.sentence)
+    text = (
+        f"states otherwise than the journal: {', '.join(wrong)}" if wrong else "states what the journal says"
     )
-    if recorded is None:
-        return [Finding("old tests again", ok=False, text="they were not run when this was judged")]
-    flaky = set(green["flaky"])
-    wrong = [
-        name
-        for name, outcome in recorded.items()
-        if name not in flaky and result_of(run, name).outcome != outcome
-    ]
-    return [_agreement("old tests again", run.status, run.reason, wrong)]
-
-
-def _agreement(row: str, status: str, reason: str, wrong: list[str]) -> Finding:
-    if status != "ran":
-        return Finding(row, ok=False, text=f"not run: {reason}")
-    return Finding(
-        row, ok=not wrong, text=f"differs in {', '.join(wrong[:5])}" if wrong else "every outcome agrees"
-    )
+    return [*found, Finding("statement", ok=not wrong, text=text)]

@@ -31,6 +31,7 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task import artifacts
 from agentforge.store.task.lines import readable
 from agentforge.store.task.pack import Pack
+from agentforge.system.signatures import SigningKey
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.roots import Root
@@ -82,6 +83,8 @@ class World:
     """The way to batches; None: every call is live."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package indexes."""
+    signer: SigningKey | None = None
+    """What deliveries are signed with; None: integrity only, signed by nobody."""
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
     _language: Language | None = field(default=None, init=False)
@@ -195,7 +198,13 @@ class World:
             value: Any = self.pack.get_json(state.baseline.ref)
             findings = {(path, code): count for path, code, count, _ in value["lint"]["findings"]}
             samples = {(path, code): sample for path, code, _, sample in value["lint"]["findings"]}
-            lint = CheckRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
+            lint = CheckRun(
+                value["lint"]["status"],
+                value["lint"]["reason"],
+                findings,
+                samples,
+                value["lint"].get("missing", {}),
+            )
             self._baseline_record = BaselineRecord(
                 TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint
             )

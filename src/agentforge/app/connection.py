@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from agentforge.app.settings import read_own_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UsageError
 from agentforge.engines.temporal.config import Config, read_config
 from agentforge.store.site import home_path
-from agentforge.system import strict_yaml
 from agentforge.system.installation import install_command
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def read_temporal(environ: Mapping[str, str] = os.environ) -> Config:
     """Where the Temporal server is: the environment before the user's own file. A repository is not asked."""
     path = home_path(environ) / "config.yaml"
-    value = strict_yaml.load_file(path)
-    return read_config(value.get("temporal") if isinstance(value, dict) else None, environ, str(path))
+    _, own = read_own_settings(path)
+    return read_config(own.temporal, environ, str(path))
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from agentforge.store.task.journal import Journal, Listener
 from agentforge.store.task.lock import DriverLock
 from agentforge.store.user.ledger import Ledger
 from agentforge.store.user.outbox import Outbox
+from agentforge.store.user.signing import signing_key
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system import processes
 from agentforge.system.processes import Completed
@@ -153,6 +154,7 @@ class Driver:
             world,
             reservations=Reservations(str(site.git.top), self.ledger, settings.own.day_cap),
             batch_outbox=batch_outbox,
+            signer=signing_key(site.home),
         )
 
 

@@ -1,23 +1,86 @@
-"""The evidence of a task, checked offline."""
+"""The proof of a task, checked: by its whole record, or on a clone with nothing but its seal or envelope."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
-from agentforge.activities import verify as evidence
+from agentforge.activities import verify as record
+from agentforge.activities import verify_seal
+from agentforge.activities.findings import Finding
 from agentforge.activities.task_permissions import walls_of
-from agentforge.activities.verify import Finding
 from agentforge.app.answering import NobodyAnswers
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import make_world, settings_of
+from agentforge.core.errors import UsageError
 from agentforge.models.router import Router
+from agentforge.store.layout import Home
+from agentforge.store.site import home_path
+from agentforge.store.user.signing import trusted_keys
+from agentforge.system.git.audit import ObjectAudit
+from agentforge.system.git.repository import Git
+
+__all__ = ["ClonedProof", "Finding", "verify", "verify_branch", "verify_file"]
+
+_LARGEST = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClonedProof:
+    """What a clone alone can tell of a delivery."""
+
+    task: str
+    findings: list[Finding]
 
 
 def verify(
-    task: OpenTask, *, rerun: bool = False, progress: Callable[[str], None] = lambda _: None
+    task: OpenTask,
+    *,
+    rerun: bool = False,
+    require_signature: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> list[Finding]:
-    """Checks a task's evidence against everything it names; with `rerun` the recorded commands run again."""
+    """Checks a task's record against everything it names; with `rerun` its verdicts are given again."""
     settings = settings_of(task.site, task.state)
     # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
     own = settings.own.sandbox if rerun else "none"
     walls = walls_of(task.site, task.state, own, settings.own.container)
     world = make_world(task.site, task.journal, settings, Router.single(NobodyAnswers()), walls, progress)
-    return evidence.verify(world, task.state, rerun=rerun)
+    trusted = trusted_keys(task.site.home, task.site.git)
+    return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)
+
+
+def verify_file(where: Path, file: Path, *, at: str = "HEAD", require_signature: bool = False) -> ClonedProof:
+    """Checks an envelope that is kept as a file against the tree of a commit."""
+    git = Git.open(where)
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_LARGEST)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+    trusted = trusted_keys(Home(home_path()), git)
+    found = verify_seal.file_findings(git, data, at, trusted, signed=require_signature)
+    return ClonedProof(str(file), found)
+
+
+def verify_branch(where: Path, name: str, *, require_signature: bool = False) -> ClonedProof | None:
+    """Checks the seal at the tip of a branch, on a clone that has nothing else; None if there is no such
+    branch, or no seal on it.
+    """
+    git = Git.open(where)
+    try:
+        tip = git.resolve(name)
+    except UsageError:
+        return None
+    oid = verify_seal.find_seal(git, tip)
+    if oid is None:
+        return None
+    trusted = trusted_keys(Home(home_path()), git)
+    found = verify_seal.seal_findings(git, oid, trusted, signed=require_signature)
+    text = (
+        f"{name} is at its seal"
+        if oid == tip
+        else f"{name} has commits above its seal {oid[:12]}: nothing is stated of them"
+    )
+    seal = verify_seal.read_seal(ObjectAudit(git), oid)
+    task = seal.stated.task if isinstance(seal, verify_seal.Sealed) else name
+    return ClonedProof(task, [Finding("branch", ok=oid == tip, text=text), *found])

@@ -4,10 +4,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from agentforge.activities.verify_seal import Sealed, read_seal, signature_finding
 from agentforge.app.deliverable import Deliverable, changes_files, read_deliverable
 from agentforge.app.tasks import OpenTask
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
+from agentforge.store.user.signing import trusted_keys
+from agentforge.system.git.audit import ObjectAudit
 from agentforge.system.unlinked import read_unlinked
 
 
@@ -26,6 +29,10 @@ class TaskReport:
     """Its pipeline ends in a document, not in a branch."""
     deliverable: Deliverable | None = None
     """The document that the pipeline ends in."""
+    seal: str = ""
+    """The commit at the tip of the branch that states what was proved; empty while there is none."""
+    signature: str = ""
+    """Who signed it, as this reader may believe it."""
 
 
 def report(task: OpenTask) -> TaskReport:
@@ -36,9 +43,31 @@ def report(task: OpenTask) -> TaskReport:
     stat = git.diff_stat(state.base_commit, tip) if tip else ""
     evidence = _evidence(files) if state.delivered else {}
     if changes_files(state.pipeline):
-        return TaskReport(state, branch, tip, stat, evidence)
+        seal = state.delivered.seal if state.delivered else ""
+        return TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature_of(task))
     deliverable = read_deliverable(files, state)
     return TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=deliverable)
+
+
+def read_seal_of(task: OpenTask) -> Sealed | None:
+    """The seal of a delivered task; None if it has none that can be read."""
+    delivered = task.state.delivered
+    if delivered is None or not delivered.seal:
+        return None
+    found = read_seal(ObjectAudit(task.site.git), delivered.seal)
+    return None if isinstance(found, str) else found  # `verify` names what is wrong with it
+
+
+def signature_of(task: OpenTask) -> str:
+    """Who signed what was delivered, in words; empty where there is nothing to sign."""
+    delivered = task.state.delivered
+    if delivered is None or not delivered.seal:
+        return ""
+    seal = read_seal_of(task)
+    if seal is None:
+        return "the seal cannot be read; `agentforge verify` says more"
+    trusted = trusted_keys(task.site.home, task.site.git) if seal.stated.envelope.signatures else []
+    return signature_finding(seal.stated, trusted, signed=False).text
 
 
 def _evidence(files: TaskFiles) -> dict[str, Any]:

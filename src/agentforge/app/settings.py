@@ -54,7 +54,7 @@ class Own:
     """Directories beside the checkout that roles may reach."""
     network: tuple[Destination, ...] = ()
     """Where set-up may go, beside the package index."""
-    providers: Mapping[str, object] = field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Who can be asked, beside those that are known anyway. Where keys are sent is nobody else's to say."""
     day_cap: DayCap = DayCap()
     """The most that all tasks together may use in a day."""
@@ -65,6 +65,8 @@ class Own:
     """
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
+    temporal: Mapping[str, Any] = field(default_factory=dict)
+    """Where the Temporal server is and how to speak to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,5 +245,6 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("batch", {}).get("window_s", 2),
         theirs.get("python", ""),
         theirs.get("network", {}).get("index_passwords", False),
+        theirs.get("temporal", {}),
     )
     return shared, own

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentforge.core.errors import UsageError
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 
-__all__ = ["OpenTask", "Site", "open_task", "open_task_or_branch"]
+__all__ = ["OpenTask", "Site", "known_task", "open_task", "open_task_or_branch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,24 @@ def open_task(where: Path, name: str | None = None) -> OpenTask:
     return OpenTask.open(site, site.find(name))
 
 
+def known_task(where: Path, given: str) -> bool:
+    """Whether `open_task_or_branch` would find a record here, and not only a branch of a clone."""
+    site = Site.open(where)
+    try:
+        return site.find(_task_name(site, given)).journal.exists()
+    except UsageError:
+        return False
+
+
 def open_task_or_branch(where: Path, given: str) -> OpenTask:
     """The task of that name, or the one that a branch belongs to: its last commit says so, since the branch's
     name may have a number of its own.
     """
     site = Site.open(where)
+    return OpenTask.open(site, site.find(_task_name(site, given)))
+
+
+def _task_name(site: Site, given: str) -> str:
     name = given.removeprefix("refs/heads/")
     if name.startswith("agentforge/"):
         asked = (
@@ -68,4 +82,4 @@ def open_task_or_branch(where: Path, given: str) -> OpenTask:
         )
         trailer = site.git.run(*asked, check=False).out.decode("utf-8", "replace").strip()
         name = trailer or name.removeprefix("agentforge/")
-    return OpenTask.open(site, site.find(name))
+    return name

@@ -17,7 +17,7 @@ PACKAGED_TOOLS = frozenset({
     "create_release_notes", "delete_file",
     "edit_file", "generate_changelog", "git_branch", "git_diff", "git_log", "git_status", "list_dir",
     "list_files", "move_file", "outline",
-    "read_documentation", "read_file", "read_symbol", "run_command", "run_conformance_check",
+    "read_documentation", "read_file", "read_symbol", "reopen_tests", "run_command", "run_conformance_check",
     "run_security_scan", "run_tests",
     "run_type_check", "search_codebase", "verify_deployment_ready", "view_architecture_diagram",
     "ask_user", "escalate", "escalate_question", "submit_artifact", "glob", "grep", "write_file", "commit",

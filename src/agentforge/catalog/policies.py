@@ -13,7 +13,18 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
-POLICIES = ("commands", "injections", "kinds", "modes", "places", "review_prompts")
+POLICIES = (
+    "commands",
+    "delicate",
+    "doubts",
+    "injections",
+    "kinds",
+    "modes",
+    "named",
+    "places",
+    "review_prompts",
+    "superseding",
+)
 """Every policy there is."""
 
 _FOLDER = Path(__file__).parent / "policies"

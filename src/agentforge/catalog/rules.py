@@ -149,7 +149,7 @@ def _renamed(value: Any, key: str = "") -> Any:  # noqa: ANN401  a document is a
 def condition_problems(kind: Kind, value: Mapping[str, Any]) -> Iterator[str]:
     """Conditions that cannot be read, or that skip what may not be skipped."""
     for part in _stages_in(kind, value):
-        for key in ("skippable_if", "skip_if"):
+        for key in ("skippable_if", "skip_if", "reviewers_if"):
             if key in part and (reason := condition_problem(part[key])):
                 foreign = [word for word in facts_in(part[key]) if word not in KNOWN_FACTS]
                 yield f"{key}: {reason}{did_you_mean(foreign[0], KNOWN_FACTS) if foreign else ''}"
@@ -247,9 +247,9 @@ def _panel_problems(stage: Stage) -> Iterator[str]:
         return
     if stage.role is None:
         yield f"{stage.name} is computed: there is nobody to work on what its reviewers find"
-    if stage.returns_to is not None:
+    if stage.returns_to is not None and not stage.makes("review"):
         yield f"{stage.name} has reviewers and returns to {stage.returns_to}; one of them, not both"
-    if stage.gates[-1] != "review":
+    if stage.gates[-1] != "review" and not stage.makes("review"):
         yield f"{stage.name} has reviewers, so review is the last of its gates"
     if len(set(readers)) < len(readers):
         yield f"{stage.name} names a reviewer twice"

@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from agentforge.context.change import BLOCK
 from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, item_texts, label
 
+FLAGS_TITLE = "Named by the engine; rule on those marked"
 NOTES_TOKENS = 600
 ERROR_CHARS = 500
 FEEDBACK_CHARS = 2000
@@ -67,6 +69,11 @@ class StepView:
     repository_map: str = ""
     facts: str = ""
     """What was computed about the repository and this change."""
+    change: str = ""
+    """The change, or the part of it that this step is about: shown whole, or the step cannot be."""
+    change_title: str = "The change"
+    flags: str = ""
+    """What the engine names to whoever judges the change."""
     working: tuple[WorkingSetItem, ...] = ()
     left: tuple[Left, ...] = ()
     """What the working set had to let go."""
@@ -97,18 +104,18 @@ def assemble(view: StepView, cap: int) -> Packed:
     sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
     flags, told = _flags(sections)
     sections = [replace(each, text=told) if each.name == _WARNING else each for each in sections]
-    packed = replace(pack(sections, cap, _count, view.fence), flagged=flags)
+    packed = replace(pack(sections, cap, measured, view.fence), flagged=flags)
     if not _lost(packed):
         return packed
     # Something open has no room. Its name must be shown, and the list of names needs room itself: keep enough
     # for all of them,
     # see what is lost then, and list exactly that.
     every = [label(part.item) for part in parts]
-    tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, _count, view.fence)
+    tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, measured, view.fence)
     lost = _lost(tight)
     names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
     fitting = [each for each in _relisted(sections, names) if each.name not in lost]
-    final = pack(fitting, cap, _count, view.fence)
+    final = pack(fitting, cap, measured, view.fence)
     return replace(final, dropped=(*final.dropped, *lost.values()), flagged=flags)
 
 
@@ -138,7 +145,8 @@ def _relisted(sections: Sequence[Section], names: Sequence[str]) -> list[Section
     return [replace(each, text=_listing(names)) if each.name == _LEFT_OUT else each for each in sections]
 
 
-def _count(text: str) -> int:
+def measured(text: str) -> int:
+    """The tokens of a text, as a context counts them."""
     return with_margin(count_tokens(text))
 
 
@@ -186,6 +194,10 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         ),
         _data("repository_map", view.repository_map, 30, "Repository map", large),
         _data("facts", view.facts, 60, "Facts, computed", large),
+        replace(
+            _data(BLOCK, view.change, 94, view.change_title, cap), place="the change", limit=None, whole=True
+        ),
+        replace(_data("flags", view.flags, 93, FLAGS_TITLE, large), stance=_QUOTES, place="the flags"),
         *_working(parts, 4 * large),
         _data(_LEFT_OUT, listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
         Section(

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 Fact = Literal[
     "no_ambiguities",
     "trivial_change",
+    "delicate_change",
     "spec_provided",
     "tests_provided",
     "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code

@@ -18,7 +18,7 @@ from agentforge.core.events import (
 from agentforge.core.evolve import evolve
 from agentforge.core.machine import path
 from agentforge.core.pending import fits, worst_case
-from agentforge.core.pipeline import Stage, reviewer_name
+from agentforge.core.pipeline import Stage, part_name, reviewer_name
 from agentforge.core.runs import WORKER, Run, child_id
 from agentforge.core.state import State
 from agentforge.core.values import (
@@ -176,7 +176,7 @@ def fail_attempt(own: RunDecisions, reason: str) -> str:
     if attempts_left(own.state, run, stage):
         told = (f"An earlier attempt failed: {reason}. Take another way.",)
         return enter(own, stage, run.entry_tree, told)
-    unsettled = own.state.findings and run.entry_tree == own.state.reviewed_tree
+    unsettled = own.state.findings and run.entry_tree == own.state.reviewed_tree and not own.state.may_stay
     if stage.reverts and not unsettled:
         own.tell(Reverted(own.id, run.entry_tree, (reason,)))
         return enter(own, stage, run.entry_tree, skipped="no attempt made it better")
@@ -309,8 +309,17 @@ def convene(own: RunDecisions) -> None:
     if run.point != "judge" or stage.gates[run.gate] != "review" or state.beside(run.id):
         return
     told = ("The version before was sent back for:", *state.findings) if state.findings else ()
-    for reviewer in stage.reviewers:
+    for reviewer in state.reviewers_of(stage):
         begin_review(own, reviewer_name(reviewer, stage), told)
+
+
+def unread_parts(own: RunDecisions, parts: int) -> list[str]:
+    """The names of the readers that the parts of a change still need."""
+    stage, state = own.stage, own.state
+    first = [reader for reader in (stage.own_reader, *state.reviewers_of(stage)) if reader is not None]
+    wanted = [part_name(reader.role, part) for part in range(2, parts + 1) for reader in first]
+    there = {run.name for run in state.beside(own.id)}
+    return [name for name in wanted if name not in there]
 
 
 def begin_review(own: RunDecisions, name: str, told: tuple[str, ...]) -> None:

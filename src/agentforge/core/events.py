@@ -98,6 +98,10 @@ class TaskDelivered:
     evidence: str
     kept: tuple[str, ...] = ()
     """As in `StageAccepted`."""
+    seal: str = ""
+    """The commit above it that carries the statement of what was proved; empty where nothing changed, and in
+    journals of before there was one.
+    """
 
 
 @dataclass(frozen=True, slots=True)

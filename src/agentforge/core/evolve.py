@@ -121,10 +121,9 @@ def _resolved(state: State, event: Resolved) -> State:
         answered.append(replace(item, answer=event.answer, by=event.by))
         if item.kind in ("exhausted", "review"):
             grants = (*grants, item.stage)
-    again = event.answer.strip().lower() == "retry"
-    # Any other answer may settle a finding without a change; "retry" does not.
-    reviewed = state.reviewed_tree if again else ""
-    return replace(state, escalations=tuple(answered), grants=grants, reviewed_tree=reviewed)
+    # Any answer but "retry" may settle a finding without a change.
+    may_stay = state.may_stay or event.answer.strip().lower() != "retry"
+    return replace(state, escalations=tuple(answered), grants=grants, may_stay=may_stay)
 
 
 def _rested(run: Run) -> Run:

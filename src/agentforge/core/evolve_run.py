@@ -110,7 +110,8 @@ def with_branch(state: State, event: StageAccepted | TaskDelivered) -> State:
         return state
     name = event.branch or f"agentforge/{state.task_id}"  # the one name there was in earlier releases
     kept = tuple(dict.fromkeys((*state.branches_kept, *event.kept)))
-    return replace(state, branch=name, branch_at=event.commit, branches_kept=kept)
+    at = event.seal or event.commit if isinstance(event, TaskDelivered) else event.commit
+    return replace(state, branch=name, branch_at=at, branches_kept=kept)
 
 
 def with_run(state: State, run: Run | None) -> State:
@@ -265,7 +266,7 @@ def _answered(state: State, event: AskAnswered) -> State:
 
 def _judged(state: State, event: GateJudged) -> State:
     own = state.run_of(event.run)
-    if event.status == "split":
+    if event.status in ("split", "unread"):
         return _with(state, replace(own, rounds=own.rounds + 1))
     if event.status != "passed":
         again = replace(own, rounds=own.rounds + 1, gate=0, judged=())
@@ -277,6 +278,7 @@ def _judged(state: State, event: GateJudged) -> State:
                 findings=event.reasons,
                 blocked_for=event.reasons,
                 reviewed_tree=state.tree,
+                may_stay=False,
                 reviewed_drafts=own.drafts,
             )
         return after

@@ -187,6 +187,8 @@ class Judged:
     """A reviewer blocks because of a test, not of the code."""
     question: Question | None = None
     """What a person must say before this gate can pass."""
+    parts: int = 1
+    """Of a review: how many parts the change has to be read in."""
     ask_after: int = 0
     """So many rounds of feedback come before the question: the role may mend it by itself."""
 
@@ -217,6 +219,8 @@ class DeliveryMade:
     evidence: str
     kept: tuple[str, ...] = ()
     """As in `CommitMade`."""
+    seal: str = ""
+    """The commit that carries the statement; empty if there is no branch."""
 
 
 @dataclass(frozen=True, slots=True)

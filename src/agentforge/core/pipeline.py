@@ -45,6 +45,7 @@ Predicate = Literal[
     "interfaces_defined",
     "constraints_documented",
     "review_complete",
+    "flags_ruled_on",
     "issues_categorized",
     "documentation_complete",
     "changelog_generated",
@@ -186,6 +187,8 @@ class Stage:
     """Who reads the result, side by side, before the gate `review` judges. The stage itself works on what
     they block.
     """
+    reviewers_if: str = ""
+    """A condition under which they read; without one they always do."""
     arbiter: Reviewer | None = None
     """Who decides, at a higher tier, when they disagree."""
     review_mode: ReviewMode = "blocking"
@@ -211,30 +214,41 @@ class Stage:
         """Whether it owes the artifact that is this part of the work."""
         return any(product.part == part for product in self.products)
 
+    @property
+    def own_reader(self) -> "Reviewer | None":
+        """The stage's own role as a reviewer, where its work is to review."""
+        if self.role is None or not self.makes("review"):
+            return None
+        return Reviewer(self.role, self.products[0].contract, self.role_version, self.tier)
+
     def read_by(self, name: str) -> "Stage":
         """The stage as one reviewer has it: read, hand in one artifact, no gates."""
-        readers = (*self.reviewers, *((self.arbiter,) if self.arbiter else ()))
-        reader = next(item for item in readers if reviewer_name(item, self) == name)
+        own = self.own_reader
+        readers = [item for item in (own, *self.reviewers, self.arbiter) if item is not None]
+        reader = next(item for item in readers if reviewer_name(item, self) == reader_of(name))
+        # What is read is the work of a stage, not what another reader said of it.
+        under_review = () if own else tuple(product.contract for product in self.products)
         return replace(
             self,
             role=reader.role,
             role_version=reader.version,
             products=(Product(reader.contract, self.products[0].phase),),
-            requires=tuple(dict.fromkeys((*self.requires, *(product.contract for product in self.products)))),
+            requires=tuple(dict.fromkeys((*self.requires, *under_review))),
             gates=(),
             checks=(),
-            context_tokens=max(self.context_tokens, REVIEW_CONTEXT),
+            context_tokens=self.context_tokens if own else max(self.context_tokens, REVIEW_CONTEXT),
             max_output_tokens=REVIEW_OUTPUT,
             max_steps=REVIEW_STEPS,
             needs_environment=False,
             reviewers=(),
+            reviewers_if="",
             arbiter=None,
             reverts=False,
             tier=reader.tier,
         )
 
 
-REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 12_000, 4000, 6
+REVIEW_CONTEXT, REVIEW_OUTPUT, REVIEW_STEPS = 32_000, 4000, 6
 """Tokens of context, tokens of output and steps that a reviewer has."""
 
 ARBITER = "arbiter"
@@ -243,6 +257,21 @@ ARBITER = "arbiter"
 def reviewer_name(reviewer: Reviewer, stage: Stage) -> str:
     """How a reviewer is called in the journal: by the role, or `arbiter`."""
     return ARBITER if reviewer is stage.arbiter else reviewer.role
+
+
+def part_name(name: str, part: int) -> str:
+    """How the reader of one part of a change is called; who reads the first has the plain name."""
+    return name if part == 1 else f"{name}-{part}"
+
+
+def reader_of(name: str) -> str:
+    """Who reads, whichever part it is."""
+    return name.partition("-")[0]
+
+
+def part_number(name: str) -> int:
+    """The part that a reader of this name reads."""
+    return int(name.partition("-")[2] or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +333,7 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         returns_to=None if returns_to is None else str(returns_to),
         max_revisions=_number(value, "max_revisions", 3),
         reviewers=tuple(_reviewer(item) for item in _objects(value.get("reviewers"))),
+        reviewers_if=str(value.get("reviewers_if") or ""),
         arbiter=_reviewer(arbiter) if isinstance(arbiter := value.get("arbiter"), dict) else None,
         review_mode="advisory" if value.get("review_mode") == "advisory" else "blocking",
         skip_if=str(value.get("skip_if") or ""),

@@ -7,9 +7,9 @@ from agentforge.core.decisions import (
     RunDecisions,
     enter,
     escalate,
+    locked_by,
     next_step,
     owed_drafts,
-    locked_by,
 )
 from agentforge.core.events import RedReopened
 from agentforge.core.inputs import Prepared
@@ -20,8 +20,8 @@ from agentforge.core.values import ArtifactRef, Escalation, Question, Reopening
 
 REASON_CHARS = 1000
 NOTHING_CHANGED = (
-    "Nothing changed since the review blocked, so no finding is settled. Change what each blocking finding asks "
-    "for; if a finding is wrong, escalate and say why."
+    "Nothing changed since the review blocked, so no finding is settled. Change what each blocking finding "
+    "asks for; if a finding is wrong, escalate and say why."
 )
 BLOCKS = "The reviewer blocks:"
 SENT_BACK = "The version before was sent back for:"
@@ -46,8 +46,8 @@ def asked_by_role(own: RunDecisions, why: Reopening) -> str:
     if asked < proof.max_revisions:
         return reopen(own, why)
     text = (
-        f"Stage {own.stage.name} says once more that a locked test is wrong, after {asked} times: {why.reason}. "
-        "Should the tests be opened again?"
+        f"Stage {own.stage.name} says once more that a locked test is wrong, after {asked} times: "
+        f"{why.reason}. Should the tests be opened again?"
     )
     options = (BACK, "go on with the tests as they are", "abort")
     return escalate(own.all, "question", Question(text[:REASON_CHARS], options, ""), run=own.id)
@@ -119,12 +119,12 @@ def reasons_to_reopen(why: Reopening) -> tuple[str, ...]:
     about = f" ({', '.join(why.tests[:5])})" if why.tests else ""
     return (
         f"The locked tests are open again, because {_WHO[why.by]}{about}: {why.reason}",
-        "Change the tests that are wrong, or keep them and say why in your notes; they are proved and locked anew.",
+        "Change the tests that are wrong, or keep them; what you leave is proved and locked anew.",
     )
 
 
 def after_reopening(state: State, stage: Stage) -> tuple[tuple[str, ...], tuple[ArtifactRef, ...]]:
-    """What a stage is told, and what it starts from, when it comes round again with tests that were opened."""
+    """What a stage is told, and what it starts from, when it comes after tests that were opened again."""
     if state.reopening is None or stage.role is None or stage.returns_to or stage.proves_red:
         return (), ()
     told: tuple[str, ...] = (f"The tests were opened, proved and locked again: {state.reopening.reason}",)
@@ -140,7 +140,7 @@ def after_reopening(state: State, stage: Stage) -> tuple[tuple[str, ...], tuple[
 def unchanged(own: RunDecisions) -> bool:
     """Whether what a review blocked would be handed over as it was: then nobody needs to read it again."""
     state, run, stage = own.state, own.run, own.stage
-    if run.parent or not state.findings or not state.reviewed_tree:
+    if run.parent or not state.findings or not state.reviewed_tree or state.may_stay:
         return False
     if stage.makes("change") or stage.makes("tests"):
         return state.tree == state.reviewed_tree

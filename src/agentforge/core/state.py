@@ -3,8 +3,9 @@
 from dataclasses import dataclass, fields
 from functools import reduce
 
+from agentforge.core.conditions import holds
 from agentforge.core.events import TaskDelivered
-from agentforge.core.pipeline import TIERS, Part, Stage, Tier
+from agentforge.core.pipeline import TIERS, Part, Reviewer, Stage, Tier
 from agentforge.core.runs import WORKER, Run
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -92,7 +93,9 @@ class State(TaskSpec):
     findings: tuple[str, ...] = ()
     """What the last review that blocked asks for; none once the work is accepted."""
     reviewed_tree: str = ""
-    """The tree that the last review blocked, until a person says how to go on."""
+    """The tree that the last review blocked; empty once one passes."""
+    may_stay: bool = False
+    """Since it blocked a person has said how to go on: it may be right as it is."""
     reviewed_drafts: tuple[ArtifactRef, ...] = ()
     """What was handed in when it blocked."""
     blocked_for: tuple[str, ...] = ()
@@ -171,6 +174,11 @@ class State(TaskSpec):
         """The stage that a run is at, as its owner has it."""
         stage = self.pipeline.stage(run.stage)
         return stage.read_by(run.name) if run.owner == "reviewer" else stage
+
+    def reviewers_of(self, stage: Stage) -> tuple[Reviewer, ...]:
+        """Who reads the result of a stage beside it, as things stand now."""
+        reads = not stage.reviewers_if or holds(stage.reviewers_if, self.facts)
+        return stage.reviewers if reads else ()
 
     def tier_of(self, run: Run) -> Tier:
         """What kind of model is asked: the role's own, and the next one up after a failed attempt."""

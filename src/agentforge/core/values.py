@@ -46,8 +46,10 @@ class OfRun:
     """The id of the run."""
 
 
-GateStatus = Literal["passed", "failed", "not_run", "blocked", "split"]
-"""`blocked`: a reviewer demands a revision. `split`: reviewers disagree, and an arbiter decides."""
+GateStatus = Literal["passed", "failed", "not_run", "blocked", "split", "unread"]
+"""`blocked`: a reviewer demands a revision. `split`: reviewers disagree, and an arbiter decides. `unread`:
+parts of the change have had no reader yet.
+"""
 CheckStatus = Literal["passed", "failed", "not_run"]
 
 

@@ -17,6 +17,7 @@ from agentforge.core.decisions import (
     next_step,
     remaining,
     send_back,
+    unread_parts,
 )
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
 from agentforge.core.inputs import CommitMade, Judged
@@ -38,13 +39,21 @@ def judged(own: RunDecisions, given: Judged) -> str:
     if status == "split":
         begin_review(own, ARBITER, ("The reviewers disagree:", *given.reasons))
         return "the reviewers disagree: one at a higher tier decides"
+    if status == "unread":
+        for name in unread_parts(own, given.parts):
+            begin_review(own, name, ())
+        return f"the change is read in {given.parts} parts"
     if status == "blocked":
         return _revise(own, given.reasons, tests_wrong=given.tests_wrong)
     return _refused(own, given)
 
 
 def _status(own: RunDecisions, given: Judged) -> GateStatus:
-    """A panel that is split calls the arbiter once, if there is one. Without, it is a block."""
+    """A panel that is split calls the arbiter once, if there is one. Without, it is a block. What nobody has
+    read, although every part had its reader, is not reviewed.
+    """
+    if given.status == "unread" and not unread_parts(own, given.parts):
+        return "not_run"
     if given.status != "split":
         return given.status
     decided = any(run.name == ARBITER for run in own.state.beside(own.id))

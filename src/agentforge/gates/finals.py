@@ -10,12 +10,15 @@ from agentforge.catalog.kinds import asked_for
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.flags import flags_of
+from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.ratchets import NOT_CONFIGURED
 from agentforge.gates.red import declared_tests
 from agentforge.gates.subject import fold
 from agentforge.gates.superseded import superseded_lines
+from agentforge.gates.unproved import unproved_lines
 from agentforge.system.git.repository import Git
 
 Document = dict[str, Json]
@@ -228,8 +231,7 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
         "files_deleted": deleted,
         "verification": {
             **{name: green[name] for name in names},
-            # The contract's `true`: it passed, or it is not configured and named so below.
-            "conformance_passing": green["conformance_passing"] is not False,
+            "conformance_passing": _conformance(green),
             **{name: green[name] for name in ("reused", "type_check_pass") if name in green},
             **_quality(facts),
             **_kind(green),
@@ -237,6 +239,18 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
             "sandbox": facts.sandbox,
         },
     }
+
+
+def _conformance(green: Mapping[str, Json]) -> bool | None:
+    """The contract's `true`: it passed, or nobody configured it, which is named beside it. What is configured
+    and did not run is neither true nor false.
+    """
+    found, why = green["conformance_passing"], green.get("not_run")
+    if isinstance(found, bool):
+        return found
+    said = why.get("lint", NOT_CONFIGURED) if isinstance(why, dict) else NOT_CONFIGURED
+    partly = isinstance(why, dict) and any(name.startswith("lint by ") for name in why)
+    return True if said == NOT_CONFIGURED and not partly else None
 
 
 def _quality(facts: Facts) -> Document:
@@ -342,11 +356,14 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     points += [
         f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
+    points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
+    points += mutation_lines(facts.records["green"].get("mutants"))
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks
         points += [
-            f"review note: {item.get('description')}"
+            f"review note: {item.get('id')}: {item.get('description')}"
             for item in objects(finals.get("review", {}), "findings")
         ]
     points += facts.remarks
@@ -364,6 +381,8 @@ def not_run_lines(records: Mapping[str, Mapping[str, Json]]) -> list[str]:
         said = why if isinstance(why, dict) else {}
         for name in _texts(record.get("not_configured")):  # records of older tasks give no reason
             lines[f"{name}: {said.get(name, NOT_CONFIGURED)}"] = None
+        gaps = record.get("not_checked")
+        lines |= {f"{name}: {why}": None for name, why in gaps.items()} if isinstance(gaps, dict) else {}
     return [*lines]
 
 

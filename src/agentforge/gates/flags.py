@@ -1,13 +1,18 @@
 """What a gate found and does not decide: told to the reviewer and to the user, by name.
 
-A gate writes its flags into its record under `flags`; everybody reads them from there with `flags_of`.
+A gate writes its flags into its record under `flags`; everybody reads them from there with `flags_of`. Old
+tests that were given up are ruled on in the same way (`ruled_flags`). A ruling names a flag by what it is
+about.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+
+RULE = "[rule on it] "
+"""What a line begins with if the reviewer must rule on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,11 @@ class Flag:
         """The flag as JSON data."""
         return asdict(self)
 
+    @property
+    def line(self) -> str:
+        """The flag in one line."""
+        return f"{self.about}: {self.text}"
+
 
 def flags_of(records: Iterable[Mapping[str, Json]]) -> list[Flag]:
     """The flags of these records, each once."""
@@ -34,3 +44,50 @@ def flags_of(records: Iterable[Mapping[str, Json]]) -> list[Flag]:
         for item in objects(record, "flags")
     )
     return list(dict.fromkeys(found))
+
+
+def shown_flags(records: Mapping[str, Mapping[str, Json]]) -> list[Flag]:
+    """What a reviewer is told: first what must be ruled on, old tests that were given up among it."""
+    given_up = [
+        Flag(
+            str(row.get("id", "")),
+            f"an old test that is given up ({row.get('after')}), for {row.get('requirement')}: "
+            f"{row.get('reason')}",
+            ruling=True,
+        )
+        for row in objects(records.get("green", {}), "superseded")
+    ]
+    return sorted([*given_up, *flags_of(records.values())], key=lambda flag: not flag.ruling)
+
+
+def flags_text(flags: Iterable[Flag]) -> str:
+    """The flags as a reviewer is shown them, a line each."""
+    return "\n".join(f"- {RULE if flag.ruling else ''}{flag.line}" for flag in flags)
+
+
+def unruled(flags: Iterable[Flag], reviews: Sequence[Mapping[str, Json]]) -> list[str]:
+    """What no ruling of these reviews names, of what must be ruled on."""
+    named = {str(item.get("about", "")).strip() for review in reviews for item in objects(review, "rulings")}
+    return list(dict.fromkeys(flag.about for flag in flags if flag.ruling and flag.about not in named))
+
+
+def rejected(review: Mapping[str, Json]) -> list[str]:
+    """What a review does not accept, a line each."""
+    return [
+        f"{item.get('about')}: not accepted: {item.get('reason') or 'no reason given'}"
+        for item in objects(review, "rulings")
+        if item.get("verdict") == "reject"
+    ]
+
+
+def with_rulings(flags: Iterable[Flag], rulings: Sequence[Mapping[str, Json]]) -> list[Json]:
+    """The flags as data, each with what was ruled on it."""
+    said = {str(item.get("about", "")).strip(): item for item in rulings}
+    rows: list[Json] = []
+    for flag in flags:
+        ruled = said.get(flag.about)
+        more: dict[str, Json] = (
+            {"verdict": ruled.get("verdict"), "reason": ruled.get("reason")} if ruled else {}
+        )
+        rows.append({**flag.to_json(), **more})
+    return rows

@@ -41,6 +41,7 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "interfaces_defined": spec.interfaces_defined,
     "constraints_documented": spec.constraints_documented,
     "review_complete": review.review_complete,
+    "flags_ruled_on": review.flags_ruled_on,
     "issues_categorized": review.issues_categorized,
     "documentation_complete": review.documentation_complete,
     "changelog_generated": review.changelog_generated,

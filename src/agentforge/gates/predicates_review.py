@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from agentforge.gates.flags import Flag, rejected, unruled
 from agentforge.gates.subject import Subject, name_of, names_of, parts
 
 
@@ -24,6 +25,20 @@ def issues_categorized(subject: Subject) -> list[str]:
         + _without_remedy(blocking)
         + _twice([*blocking, *advisory], "issues")
     )
+
+
+def flags_ruled_on(subject: Subject) -> list[str]:
+    """An approval rules on everything that the engine asks about, and accepts it."""
+    if subject.artifact.get("verdict") != "approve":
+        return []
+    missing = unruled((Flag(about, "", ruling=True) for about in subject.to_rule_on), [subject.artifact])
+    return [
+        *(
+            f"rulings: `{about}` is not ruled on; accept or reject it by this name, with a reason"
+            for about in missing
+        ),
+        *(f"the verdict is approve, but {line}; block, or accept it" for line in rejected(subject.artifact)),
+    ]
 
 
 def review_complete(subject: Subject) -> list[str]:

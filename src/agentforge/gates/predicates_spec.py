@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from agentforge.gates.amendments import amended, unknown_amendments
 from agentforge.gates.subject import Artifact, Subject, cut, fold, name_of, parts
 
 
@@ -93,6 +94,7 @@ def tests_name_known_requirements(subject: Subject) -> list[str]:
         for old in parts(subject.artifact, "supersedes")
     ]
     named += [("coverage_mapping", name) for name in subject.artifact.get("coverage_mapping", {})]
+    wrong += unknown_amendments(specification, subject.artifact)
     return wrong + [
         f"{who} names {name}, which the specification does not have; one of {', '.join(known)}"
         for who, name in named
@@ -126,7 +128,7 @@ def every_criterion_has_test(subject: Subject) -> list[str]:
             fold(str(test.get("acceptance_criterion", "")))
         )
     wrong = []
-    for name, criteria in _testable(specification):
+    for name, criteria in _testable(amended(specification, subject.artifact)):
         if name not in named or len(criteria) == 1:
             # without any test is the rule before; a single criterion is what any of its tests is about
             continue

@@ -22,6 +22,9 @@ MAX_REASONS = 10
 MAX_FILES = 3000
 """Files beyond which copies are looked for among the changed ones only."""
 
+NOTHING, AT_RISK, WHOLE = "no line that can run", "the tests that reach the change", "the whole suite"
+"""What coverage was measured on."""
+
 Texts = Mapping[str, str]
 
 
@@ -35,6 +38,10 @@ class QualityCase:
     tree: str
     strict: bool = False
     """The limits hold for all of the touched files, and what is not configured has not passed."""
+    affected: tuple[str, ...] = ()
+    """Test files that can run a changed line. They are measured first, and the whole suite only where they
+    run too little of it.
+    """
 
 
 def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
@@ -58,7 +65,7 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     before = [_texts(runner, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
     knotty, highest = _knotty(before, now, strict=case.strict)
     copied, lines = _copied(runner, place, before, now, strict=case.strict)
-    run, part = _measured(runner, case, place, now)
+    run, part, measured_on = _measured(runner, case, place, now)
     untested = (
         uncovered(part, of="these files" if case.strict else "the changed lines")
         if run.status == "ran"
@@ -72,6 +79,7 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
         "complexity": highest,
         "duplicates": lines,
         "coverage": part.percent if run.status == "ran" else None,
+        "coverage_of": measured_on if run.status == "ran" else None,
         "not_configured": ["coverage"] if run.status == "not_configured" else [],
         "not_run": {"coverage": NOT_CONFIGURED} if run.status == "not_configured" else {},
     }
@@ -157,19 +165,33 @@ def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[s
 
 def _measured(
     runner: PristineRunner, case: QualityCase, place: Path, now: Texts
-) -> tuple[CoverageRun, Covered]:
+) -> tuple[CoverageRun, Covered, str]:
+    """How much the tests run of it, and which tests were asked: those at risk, and all of them only where
+    these run too little. A whole run under coverage costs more than the verdict itself.
+    """
     git = runner.workspace.git
     changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
-    if not now:
-        return CoverageRun("ran", "no line to run"), Covered(0, 0, {})
-    run = runner.language.runs.measure(
-        runner.sandbox,
-        runner.env,
-        place,
-        sorted(now),
-        command=runner.command,
-        scratch=runner.scratch,
-        timeout_s=runner.timeout_s,
-    )
     lines = {path: statements(text, path) for path, text in now.items()}
-    return run, covered(run, lines, None if case.strict else changed)
+    wanted = None if case.strict else {path: changed[path] & lines[path] for path in now}
+    if not now or (wanted is not None and not any(wanted.values())):
+        return CoverageRun("ran", "no line to run"), Covered(0, 0, {}), NOTHING
+
+    def run(tests: tuple[str, ...]) -> tuple[CoverageRun, Covered]:
+        done = runner.language.runs.measure(
+            runner.sandbox,
+            runner.env,
+            place,
+            sorted(now),
+            tests=tests,
+            command=runner.command,
+            scratch=runner.scratch,
+            timeout_s=runner.timeout_s,
+        )
+        return done, covered(done, lines, None if case.strict else changed)
+
+    there = tuple(path for path in case.affected if (place / path).is_file())
+    if there and not case.strict:
+        done, part = run(there)
+        if done.status == "not_configured" or (done.status == "ran" and not uncovered(part)):
+            return done, part, AT_RISK
+    return *run(()), WHOLE

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.live import lifeless
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
-from agentforge.gates.superseded import unknown_ids, untouched, weakened_tests
+from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
+from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
@@ -34,6 +36,10 @@ class RedCase:
     same_author: bool
     """One reply held tests and code: the rest of the tree is set aside first."""
     request: str = ""
+    began_with: str = ""
+    """The tree that the stage began with, where it is not `entry_tree`: code may be there already, and this
+    stage changes none of it.
+    """
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
     owes_failing: bool = True
@@ -55,15 +61,15 @@ class Declared:
 def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     """Runs the suite on the base with nothing but its tests added."""
     git = runner.workspace.git
-    changed = git.diff_names(case.entry_tree, case.tree)
+    changed = git.diff_names(case.began_with or case.entry_tree, case.tree)
     outside = [change.path for change in changed if not runner.is_test(change.path)]
     if outside and not case.same_author:
         return _fail(
             [f"`{path}` changed, and only tests may change in RED" for path in outside[:MAX_REASONS]], runner
         )
-    if taken := shadowing(runner, case.entry_tree, case.tree, case.request):
+    red_tree = _tests_only(runner, case) if outside or case.began_with else case.tree
+    if taken := shadowing(runner, case.entry_tree, red_tree if case.began_with else case.tree, case.request):
         return _fail(taken, runner)
-    red_tree = _tests_only(runner, case) if outside else case.tree
     if wrong := _given_up(runner, case, red_tree):
         return _fail(wrong, runner)
     declared = declared_tests(case.suite)
@@ -82,7 +88,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
     proof, reasons = _judge(runs[0], declared, sources, promised, case)
-    if reasons:
+    dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
+    if reasons := [*reasons, *dead]:
         return _fail(reasons, runner)
     runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
     reasons = [
@@ -94,12 +101,16 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     if reasons:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
+    without = unproved(case.specification, proof)
+    flags += unproved_flags(case.specification, without)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     locked: dict[str, Json] = {
         path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
     }
-    return _passed(case, red_tree, proof, locked, runner)
+    passed = _passed(case, red_tree, proof, locked, runner)
+    told: dict[str, Json] = {"flags": [flag.to_json() for flag in flags], KEY: {**without}}
+    return replace(passed, record={**passed.record, **told})
 
 
 def _passed(
@@ -121,6 +132,7 @@ def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]
     return (
         unknown_ids(case.suite, case.old)
         or weakened_tests(runner, base, red_tree, case.suite, case.old)
+        or edited_tests(runner, base, red_tree, case.suite, case.old)
         or untouched(runner, base, red_tree, case.suite)
     )
 
@@ -195,10 +207,13 @@ def _judge(
             reasons += _not_red(found, result, why)
             proof[identity] = _entry(found, result.outcome, result.phase, why)
     reasons += _undeclared(run, declared, proof, case.old)
-    fails = any(isinstance(entry, dict) and not entry["guard"] for entry in proof.values())
-    if case.owes_failing and not fails and not reasons:
+    if case.owes_failing and all(_is_guard(entry) for entry in proof.values()) and not reasons:
         reasons.append(NOTHING_FAILS)
     return proof, reasons[:MAX_REASONS]
+
+
+def _is_guard(entry: Json) -> bool:
+    return isinstance(entry, dict) and entry["guard"] is True
 
 
 def _not_red(test: Declared, result: TestResult, why: str) -> list[str]:

@@ -1,13 +1,17 @@
 """The review verdict: what a panel of reviewers, or one reviewer, said about a stage's result."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.core.pipeline import ReviewMode
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.flags import rejected
 from agentforge.gates.verdict import Verdict
 
 Document = Mapping[str, Json]
+
+SUMMARY_CHARS = 1000
+"""As the contracts of reviews have it."""
 
 
 def judge_panel(
@@ -18,11 +22,11 @@ def judge_panel(
     """
     if not reviews:
         return Verdict("not_run", ("nobody has reviewed it",), {})
-    blockers = [reader for reader, document in reviews.items() if _blocks(document)]
+    blockers = [reader for reader, document in reviews.items() if blocks(document)]
     everybody = {**reviews, **({"arbiter": arbiter} if arbiter is not None else {})}
     split = 0 < len(blockers) < len(reviews)
     decided = arbiter if split else None
-    blocked = _blocks(decided) if decided is not None else bool(blockers)
+    blocked = blocks(decided) if decided is not None else bool(blockers)
     # Where a panel only advises, what would have blocked is advice.
     advisory = (
         [line for reader, document in reviews.items() for line in blocking_lines(reader, document)]
@@ -53,25 +57,38 @@ def judge_panel(
         approve = [
             f"{reader} approves: {document.get('summary', '')}"
             for reader, document in reviews.items()
-            if not _blocks(document)
+            if not blocks(document)
         ]
         return Verdict("split", (*reasons, *approve), record)
-    return Verdict("blocked", reasons, record) if blocked else Verdict("passed", (), record)
+    if not blocked:
+        return Verdict("passed", (), record)
+    return Verdict("blocked", reasons, {**record, "remedy_in": _remedy(everybody.values())})
 
 
 def judge_review(review: Document) -> Verdict:
     """The verdict of a stage that is a review itself."""
     record: dict[str, Json] = {
-        "verdict": "block" if _blocks(review) else "approve",
+        "verdict": "block" if blocks(review) else "approve",
         "findings": [*findings(review)],
         "advisory": [*advisory_lines("", review)],
         "summary": review.get("summary", ""),
     }
-    return (
-        Verdict("blocked", tuple(blocking_lines("", review)), record)
-        if _blocks(review)
-        else Verdict("passed", (), record)
+    if not blocks(review):
+        return Verdict("passed", (), record)
+    lines = tuple(blocking_lines("", review))
+    return Verdict("blocked", lines, {**record, "remedy_in": _remedy([review])})
+
+
+def _remedy(reviews: Iterable[Document]) -> str:
+    """Where a block is to be settled: in the tests, if one finding that blocks says so."""
+    said = (
+        item.get("remedy_in")
+        for document in reviews
+        if blocks(document)
+        for item in findings(document)
+        if item.get("blocking")
     )
+    return "tests" if "tests" in said else "code"
 
 
 def findings(document: Document) -> list[dict[str, Json]]:
@@ -83,13 +100,14 @@ def findings(document: Document) -> list[dict[str, Json]]:
 
 def blocking_lines(reader: str, document: Document) -> list[str]:
     """What must change, a line each; a block without a finding is its summary."""
-    if not _blocks(document):
+    if not blocks(document):
         return []
     lines = [
         f"{_head(reader, item)} Remedy: {item.get('remediation') or 'see the finding'}"
         for item in findings(document)
         if item.get("blocking")
     ]
+    lines += [f"{reader} on {line}" if reader else line for line in rejected(document)]
     return lines or [f"{reader}: {document.get('summary') or 'blocked'}".removeprefix(": ")]
 
 
@@ -107,7 +125,7 @@ def _dissent(reviews: Mapping[str, Document], *, blocked: bool) -> list[str]:
     """Who was overruled, a line for each of their findings."""
     lines = []
     for reader, document in reviews.items():
-        if _blocks(document) == blocked:
+        if blocks(document) == blocked:
             continue
         if blocked:
             lines.append(f"{reader} approved and was overruled: {document.get('summary', '')}")
@@ -118,6 +136,32 @@ def _dissent(reviews: Mapping[str, Document], *, blocked: bool) -> list[str]:
     return lines
 
 
-def _blocks(document: Document) -> bool:
-    """Anything that is not an approval."""
-    return document.get("verdict") != "approve"
+def blocks(document: Document) -> bool:
+    """Anything that is not an approval, of the whole and of each thing that was ruled on."""
+    return document.get("verdict") != "approve" or bool(rejected(document))
+
+
+def joined(parts: Sequence[Document]) -> dict[str, Json]:
+    """The reviews of the parts of one change as one review: a block of a part is a block, and the ids of the
+    findings are counted through.
+    """
+    if len(parts) == 1:
+        return dict(parts[0])
+    many = [f"Part {at}: {part.get('summary', '')}" for at, part in enumerate(parts, 1)]
+    found: dict[str, Json] = {
+        **parts[0],
+        "verdict": "block" if any(blocks(part) for part in parts) else "approve",
+        "summary": " ".join(many)[:SUMMARY_CHARS],
+    }
+    number = 0
+    for key in ("findings", "blocking_issues", "advisory_issues"):
+        items: list[Json] = []
+        for part in parts:
+            for item in objects(part, key):
+                number += 1
+                items.append({**item, "id": f"{str(item.get('id', '')).partition('-')[0]}-{number:03d}"})
+        if any(key in part for part in parts):
+            found[key] = items
+    if rulings := [item for part in parts for item in objects(part, "rulings")]:
+        found["rulings"] = [*rulings]
+    return found

@@ -34,6 +34,8 @@ class Subject:
     """What a person was asked and has answered."""
     names: Mapping[Part, str] = field(default_factory=dict)
     """The contract of each part, for messages."""
+    to_rule_on: tuple[str, ...] = ()
+    """What a review must rule on, by name, if it approves."""
     owes_tests: bool = True
     """Whether each criterion needs a test: not where the request asks for less than new behaviour."""
 

@@ -45,6 +45,8 @@ def untouched(runner: PristineRunner, base: str, tree: str, suite: Mapping[str, 
     for identity in sorted(superseded_ids(suite)):
         path = identity.partition("::")[0]
         before, after = _text(runner, base, path), _text(runner, tree, path)
+        if runner.language.tests.examples_of(before, identity) is not None:
+            continue  # it stands in the documentation of code, which changes with the code
         old, new = source_of_test(before, identity), source_of_test(after, identity)
         if (old, before if old is None else "") == (new, after if old is None else ""):
             found.append(
@@ -81,6 +83,32 @@ def weakened_tests(
             if not (all_cases <= given_up or (all_cases & given_up and line == lost_cases)):
                 reasons.append(f"weakened: {line}")
     return reasons
+
+
+def edited_tests(
+    runner: PristineRunner, base: str, tree: str, suite: Mapping[str, Json], known: Iterable[str]
+) -> list[str]:
+    """Old tests whose text is another one, but for those that are given up. Around them there may be more
+    tests, imports and fixtures, and before them more marks and cases.
+    """
+    changed = {change.path for change in runner.workspace.git.diff_names(base, tree) if change.status != "A"}
+    given_up = {_function(identity) for identity in superseded_ids(suite)}
+    found = []
+    for name in sorted({_function(identity) for identity in known if "::" in identity} - given_up):
+        path = name.partition("::")[0]
+        if path not in changed:
+            continue
+        old, new = (source_of_test(_text(runner, each, path), name) for each in (base, tree))
+        if old is not None and _body(old) != _body(new or ""):
+            found.append(
+                f"`{name}` is an old test, and its text changed; put it back as it was and write a new one "
+                "beside it, or name it in supersedes"
+            )
+    return found
+
+
+def _body(source: str) -> list[str]:
+    return [line for line in source.splitlines() if not line.startswith("@")]
 
 
 def unsettled(run: TestRun, suite: Mapping[str, Json]) -> list[str]:

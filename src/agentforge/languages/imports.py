@@ -47,6 +47,12 @@ def outside_imports(text: str, path: str, own: Sequence[str]) -> tuple[str, ...]
     return language.imports.outside_imports(text, own) if language else ()
 
 
+def imported_names(text: str, path: str) -> frozenset[str]:
+    """The top names of everything that a file imports."""
+    language = language_of(path)
+    return language.imports.imported_names(text) if language else frozenset()
+
+
 def loads_with(package: str, path: str) -> bool:
     """Whether the first is loaded with every file like the second: its author did not choose it."""
     language = language_of(package)

@@ -18,6 +18,7 @@ from agentforge.languages.values import (
     CoverageRun,
     Docstring,
     Environment,
+    Liveness,
     Manifest,
     Mutant,
     Plan,
@@ -33,6 +34,11 @@ from agentforge.sandbox.network.destinations import Destination
 
 class Projects(Protocol):
     """What a project is, and its environment."""
+
+    BUILD_FILES: frozenset[str]
+    """Names of files that decide how a project is built."""
+    LOCKS: frozenset[str]
+    """Names of files that a tool writes to remember what it installed."""
 
     def detect(
         self, read: Read, paths: Sequence[str], settings: Mapping[str, object] | None = None, /
@@ -94,6 +100,9 @@ class Imports(Protocol):
     def outside_imports(self, text: str, own: Sequence[str], /) -> tuple[str, ...]:
         """Top names that a file imports and that are neither the language's own nor the project's."""
 
+    def imported_names(self, text: str, /) -> frozenset[str]:
+        """The top names of everything that a file imports."""
+
     def loads_with(self, package: str, path: str, /) -> bool:
         """Whether the first is loaded with every file like the second, imported by name or not."""
 
@@ -123,6 +132,10 @@ class Measures(Protocol):
     """A line that only debugging needs."""
     RULES: Mapping[str, tuple[str, str]]
     """Rule of a risk to what it means and what to do."""
+    SILENCERS: re.Pattern[str]
+    """A comment that keeps a checker from saying something."""
+    CHECKERS: Mapping[str, Callable[[str], Mapping[str, object]]]
+    """Names of files that hold settings of linters and type checkers, and what takes these out, by tool."""
 
     def complexity(self, text: str, /) -> dict[str, int]:
         """How many ways lead through each function, by its dotted name."""
@@ -143,6 +156,9 @@ class Measures(Protocol):
         """At most `limit` small wrong versions of a file, each wrong in one of `lines`; the same seed draws
         the same.
         """
+
+    def public_names(self, text: str, /) -> Mapping[str, str]:
+        """What others may use of a file, by its dotted name, each with how it is called."""
 
     def risks(self, text: str, /, *, is_test: bool) -> Iterator[Risk]:
         """The calls and literals in a file that may be a security problem."""
@@ -177,11 +193,27 @@ class Tests(Protocol):
     def asserts(self, text: str, identity: str, /) -> bool:
         """Whether a test of a file has an assertion of its own that can fail."""
 
+    def liveness(self, text: str, identity: str, /) -> Liveness:
+        """Whether a test of a file can fail, by an assertion of its own or of what it calls."""
+
+    def test_doubts(self, text: str, identity: str, /) -> list[str]:
+        """What makes a reader look twice at a test: how it reads code instead of running it."""
+
+    def code_doubts(self, text: str, lines: Collection[int], tests: Sequence[str], /) -> list[str]:
+        """What makes a reader look twice at these lines of a file: that it knows it is tested, or knows the
+        answers of these tests.
+        """
+
     def shadows(
         self, written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
     ) -> list[Shadow]:
         """Which files that a change adds or rewrites would be loaded in the place of something else, given
         the paths of the tree before and after it.
+        """
+
+    def examples_of(self, text: str, identity: str, /) -> tuple[str, ...] | None:
+        """The checked examples of documentation behind an id, as text; None if it is the id of none, or the
+        file has it no more.
         """
 
     def weakened(self, before: str, after: str, path: str, /) -> list[str]:
@@ -230,11 +262,12 @@ class SandboxRuns(Protocol):
         paths: Sequence[str],
         /,
         *,
+        tests: Sequence[str] = (),
         command: tuple[str, ...],
         scratch: Path,
         timeout_s: float,
     ) -> CoverageRun:
-        """Which lines of `paths` the whole suite reaches."""
+        """Which lines of `paths` the tests of these files reach; without any, the whole suite."""
 
 
 @dataclass(frozen=True, slots=True)

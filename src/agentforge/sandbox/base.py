@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,6 +141,23 @@ def check_inside(confinement: Confinement) -> Path:
     if not any(cwd.is_relative_to(path.resolve()) for path in (*confinement.write, *confinement.read)):
         raise ValueError(f"{cwd} is neither in the writable nor in the readable paths of the run")
     return cwd
+
+
+def links_to(paths: Iterable[Path], mounted: AbstractSet[Path]) -> Iterator[tuple[str, str]]:
+    """Symbolic links on the way to a path: inside, the name by which a path was given must work too."""
+    present = (*mounted, *map(Path, SYSTEM_ROOTS))
+    seen: set[Path] = set()
+    waiting = [path.absolute() for path in paths]
+    while waiting:
+        path = waiting.pop()
+        for step in (*reversed(path.parents), path):
+            place = step.parent.resolve() / step.name
+            if place in seen or not place.is_symlink() or any(place.is_relative_to(root) for root in present):
+                continue
+            seen.add(place)
+            target = place.readlink()
+            waiting.append(place.parent / target)
+            yield str(place), str(target)
 
 
 def shielded(write: AbstractSet[Path], read: AbstractSet[Path]) -> frozenset[Path]:

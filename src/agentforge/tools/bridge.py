@@ -166,8 +166,10 @@ class Bridge:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What this role is shown: its tools, then the control actions."""
-        own = (self.tools[name].spec for name in self.allowed if name in self.tools)
-        return (*(spec for spec in own if not self._is_closed(spec)), *shown_control(self.allowed))
+        own = [self.tools[name].spec for name in self.allowed if name in self.tools]
+        shown = [spec for spec in own if not self._is_closed(spec)]
+        reopens = bool(self.locked) and any(spec.effect == "write" for spec in shown)
+        return (*shown, *shown_control(self.allowed, reopens=reopens))
 
     def _is_closed(self, spec: ToolSpec) -> bool:
         return self.read_only and spec.effect not in _LOOKS
@@ -257,7 +259,7 @@ class Bridge:
         if path in self.locked:
             return _refused(
                 "test_lock",
-                f"`{path}` is locked since RED; a needed change is a request back to RED: escalate",
+                f"`{path}` is locked since RED; if it is wrong, say so and why with reopen_tests",
             )
         reason = self.limits.allows(tool, path)
         return _refused("path_limit", f"{tool}: {reason}") if reason else None

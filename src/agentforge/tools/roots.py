@@ -6,15 +6,18 @@ that nothing leads out of its root. Directories are opened in the user's own con
 that touches one leaves the task's tree: it is asked for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agentforge.core.errors import ModelMistake, UsageError
 from agentforge.system.files import relative_to, resolve_inside
 
 _NEVER = ("/dev", "/etc", "/proc", "/sys")
 """What a machine runs on: no configuration opens it to a role."""
+_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is written here
+"""The one part of it that holds people's own directories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,9 @@ class Spot:
         return self.root if self.path == "." else self.root / self.path
 
 
-def read_roots(entries: Iterable[object], source: str) -> tuple[Root, ...]:
-    """The `roots` of the user's configuration, each an existing directory, or one sentence that says what is
-    wrong.
+def read_roots(entries: Iterable[Mapping[str, Any]], source: str) -> tuple[Root, ...]:
+    """The `roots` of the user's configuration, valid under its contract: each an existing directory, or one
+    sentence that says what is wrong.
     """
     return tuple(_root(entry, f"{source}: roots[{number}]") for number, entry in enumerate(entries))
 
@@ -115,27 +118,19 @@ def _holder(roots: Sequence[Root], given: str) -> tuple[Root | None, str]:
     return min(found, key=lambda each: len(each[1]))
 
 
-def _root(entry: object, where: str) -> Root:
-    if (
-        not isinstance(entry, dict)
-        or set(entry) - {"path", "write"}
-        or not isinstance(entry.get("path"), str)
-    ):
-        raise UsageError(f"{where}: is a mapping such as `{{path: /srv/shared, write: false}}`.")
-    write = entry.get("write", False)
-    if not isinstance(write, bool):
-        raise UsageError(f"{where}.write: is true or false.")
+def _root(entry: Mapping[str, Any], where: str) -> Root:
     given = entry["path"]
     if not given.startswith("/") or "\0" in given or ".." in PurePosixPath(given).parts:
         raise UsageError(f"{where}.path: {given!r} is not an absolute path.")
     real = Path(given).resolve()
-    if real == Path("/") or any(real.is_relative_to(place) for place in _NEVER):
+    of_the_machine = any(real.is_relative_to(place) for place in _NEVER) and _MEMORY not in real.parents
+    if real == Path("/") or of_the_machine:
         raise UsageError(f"{where}.path: {given!r} is what the machine runs on; no role is let in there.")
     if not real.is_dir():
         raise UsageError(
             f"{where}.path: there is no directory {given!r}.", "Make it, or take the entry away."
         )
-    return Root(real, write, "" if str(real) == given.rstrip("/") else given.rstrip("/"))
+    return Root(real, entry.get("write", False), "" if str(real) == given.rstrip("/") else given.rstrip("/"))
 
 
 def refuse_read_only(spot: Spot) -> None:

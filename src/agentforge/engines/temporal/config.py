@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
 from agentforge.core.errors import UsageError
 
 ADDRESS = "127.0.0.1:7233"
 KEY = "TEMPORAL_API_KEY"
-_KEYS = ("address", "namespace", "tls", "api_key_env", "queue", "host_silence_s", "metrics", "program")
-_TLS = ("cert", "key", "ca", "domain")
 _ADDRESS = re.compile(r"[^\s/@]+:\d{1,5}")
 _ONE_WORD = re.compile(r"[!-~]*")
 
@@ -46,18 +45,8 @@ class Config:
     """The variable that the key comes from."""
 
 
-def read_config(value: object, environ: Mapping[str, str], source: str) -> Config:
-    """The mapping `temporal` of the user's file, under the usual variables."""
-    if value is None:
-        value = {}
-    if not isinstance(value, dict) or not set(value) <= set(_KEYS):
-        raise UsageError(f"{source}: temporal: is a mapping of {', '.join(_KEYS)}.")
-    for key in ("address", "namespace", "api_key_env", "queue", "metrics", "program"):
-        if not isinstance(value.get(key, ""), str):
-            raise UsageError(f"{source}: temporal.{key}: is text.")
-    silence = value.get("host_silence_s", 600)
-    if not isinstance(silence, int) or isinstance(silence, bool) or silence < 1:
-        raise UsageError(f"{source}: temporal.host_silence_s: is a number of seconds.")
+def read_config(value: Mapping[str, Any], environ: Mapping[str, str], source: str) -> Config:
+    """The mapping `temporal` of the user's file, valid under its contract, under the usual variables."""
     key_name = str(value.get("api_key_env") or KEY)
     if value.get("api_key_env") and not environ.get(key_name):
         raise UsageError(
@@ -77,28 +66,18 @@ def read_config(value: object, environ: Mapping[str, str], source: str) -> Confi
     return Config(
         address=address,
         namespace=environ.get("TEMPORAL_NAMESPACE") or str(value.get("namespace") or "default"),
-        tls=_tls(value.get("tls"), source),
+        tls=_tls(value["tls"], source) if value.get("tls", False) is not False else None,
         api_key=environ.get(key_name, ""),
         queue=str(value.get("queue") or "agentforge"),
-        host_silence_s=silence,
+        host_silence_s=value.get("host_silence_s", 600),
         metrics=str(value.get("metrics") or ""),
         program=str(value.get("program") or ""),
         key_name=key_name,
     )
 
 
-def _tls(value: object, source: str) -> Tls | None:
-    if value is None or value is False:
-        return None
-    if value is True:
-        return Tls()
-    if (
-        not isinstance(value, dict)
-        or not set(value) <= set(_TLS)
-        or not all(isinstance(item, str) for item in value.values())
-    ):
-        raise UsageError(f"{source}: temporal.tls: is true, or a mapping of {', '.join(_TLS)}.")
-    tls = Tls(**value)
+def _tls(value: Mapping[str, str] | Literal[True], source: str) -> Tls:
+    tls = Tls() if value is True else Tls(**value)
     if bool(tls.cert) != bool(tls.key):
         raise UsageError(f"{source}: temporal.tls: has both `cert` and `key`, or neither.")
     for name in ("cert", "key", "ca"):

@@ -41,11 +41,14 @@ def measure(  # noqa: PLR0913 - the facts of one run
     tree: Path,
     paths: Sequence[str],
     *,
+    tests: Sequence[str] = (),
     command: tuple[str, ...] = PYTEST,
     scratch: Path,
     timeout_s: float,
 ) -> CoverageRun:
-    """Run the whole suite once more and see which lines of `paths` it reaches, child processes included."""
+    """Run these test files, or the whole suite, and see which lines of `paths` they reach, child processes
+    included.
+    """
     start = start_of(command)
     if start is None:
         return CoverageRun("not_configured", "the test command is not pytest")
@@ -53,7 +56,7 @@ def measure(  # noqa: PLR0913 - the facts of one run
     scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="coverage-", dir=scratch)).resolve()
     try:
-        return _Measure(sandbox, env, tree, place, timeout_s).go(paths, start)
+        return _Measure(sandbox, env, tree, place, timeout_s).go(paths, start, tests)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -72,7 +75,7 @@ class _Measure:
             cwd=tree, write=(place,), read=(tree, *env.readable), env=variables, timeout_s=timeout_s
         )
 
-    def go(self, paths: Sequence[str], start: PytestCommand) -> CoverageRun:
+    def go(self, paths: Sequence[str], start: PytestCommand, tests: Sequence[str]) -> CoverageRun:
         # Isolated: a file of the project that is called `coverage` is not the tool.
         there = self._sandbox.run((str(self._env.program), "-I", "-c", _PROBE), self._walls).out
         if b"'coverage'" not in there:
@@ -89,11 +92,11 @@ class _Measure:
         walls = replace(self._walls, env=variables, input=json.dumps(settings).encode())
         script = (str(self._env.program), *start.options, str(self._place / SCRIPT))
         words = (*script, *start.tail, "-q", "-p", "no:cacheprovider")
-        done = self._sandbox.run((*words, *quiet), walls)
+        done = self._sandbox.run((*words, *quiet, *tests), walls)
         if (
             done.code == _USAGE and quiet
         ):  # the project turns those plugins off, and pytest does not know their words
-            done = self._sandbox.run(words, walls)
+            done = self._sandbox.run((*words, *tests), walls)
         if done.timed_out:
             return CoverageRun(
                 "not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s"

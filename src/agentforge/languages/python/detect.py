@@ -3,22 +3,37 @@ runs nothing.
 """
 
 import posixpath
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
+from agentforge.languages.python.checkers import (
+    Checker,
+    other_checkers,
+    requirements_for,
+    unused_hooks,
+    used,
+)
 from agentforge.languages.python.layout import import_roots, test_paths
 from agentforge.languages.python.project import PythonProject, lines, open_project, strings
-from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
+from agentforge.languages.python.requirements import (
+    REQUIREMENTS_TXT,
+    Needs,
+    gather,
+    name_of,
+    poetry_requirements,
+)
+from agentforge.languages.python.suite import find_suite, suite_of
+from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
 from agentforge.languages.values import Plan
 from agentforge.system.canon import digest
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
 PYTHON = "{env}/bin/python"
+PYTEST = (PYTHON, "-m", "pytest")
 MAKE_ENVIRONMENT = ("{uv}", "venv", "--python", "{python}", "{env}")
 INSTALL = ("{uv}", "pip", "install", "--python", PYTHON)
 
@@ -29,9 +44,6 @@ LOCK_NAMES = words(
 )
 # Compiled into the environment: when one changes, what was built from it is stale.
 NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
-REQUIREMENTS_TXT = re.compile(
-    r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
-)
 FROM_TAGS = words(
     "setuptools-scm hatch-vcs flit-scm versioningit poetry-dynamic-versioning uv-dynamic-versioning pbr"
 )
@@ -42,23 +54,25 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
     project = open_project(read, paths)
     needs = gather(project)
     install = _install(project, needs)
-    lint = bool(project.tool("ruff")) or bool({"ruff.toml", ".ruff.toml"} & project.paths)
-    if lint:
-        install += () if "ruff" in needs.names else (_ruff(project),)
-        needs.reasons.append("ruff is configured")
+    linters, checkers = used(project, "lint"), used(project, "types")
+    needs.reasons += (f"{each.name} is used" for each in (*linters, *checkers))
+    suite = find_suite(project, frozenset(needs.names))
     found = Plan(
         setup=(MAKE_ENVIRONMENT, INSTALL + install),
-        tests=(PYTHON, "-m", "pytest"),
+        tests=(*PYTEST, *suite.options, *suite.paths),
         import_roots=import_roots(project),
         test_paths=test_paths(project),
-        lint=lint,
-        reasons=tuple(needs.reasons),
+        linters=tuple(each.name for each in linters),
+        reasons=(*needs.reasons, *suite.reasons),
         lock_files=tuple(sorted(filter(_decides, project.paths))),
-        lint_command=("{env}/bin/ruff", "check") if lint else (),
+        type_checkers=tuple(each.name for each in checkers),
+        checkers=_checkers(project, (*linters, *checkers)),
         version_from_tags=_version_from_tags(project),
         toolchains=needs_of(project.paths, read),
+        suite_paths=suite.paths,
+        not_run=(*suite.not_run.items(), *_unused(project)),
     )
-    return _corrected(found, settings or {})
+    return _corrected(found, settings or {}, project)
 
 
 def lock_hash(plan: Plan, read: Read) -> str:
@@ -82,6 +96,7 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
         words += ("-r", "requirements.txt")
     else:
         words += _pipfile(project, needs)
+    words += _members(project, needs)
     words += (word for group in dict.fromkeys(needs.groups) for word in ("--group", group))
     words += (word for path in dict.fromkeys(needs.files) for word in ("-r", path))
     words += dict.fromkeys(needs.requirements)
@@ -91,9 +106,27 @@ def _install(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     return tuple(words)
 
 
+def _members(project: PythonProject, needs: Needs) -> list[str]:
+    """The members of a workspace, each installed with what its own tests need."""
+    words: list[str] = []
+    for folder, member in members(project):
+        own = gather(member)
+        extras = ",".join(dict.fromkeys(own.extras))
+        if _is_package(member):
+            words += ("-e", f"./{folder}[{extras}]" if extras else f"./{folder}")
+        else:
+            words += ("-r", f"{folder}/pyproject.toml")
+        words += (word for group in own.groups for word in ("--group", f"{folder}/pyproject.toml:{group}"))
+        words += (word for path in own.files for word in ("-r", f"{folder}/{path}"))
+        needs.requirements += own.requirements
+        needs.note(own.names, f"member `{folder}` of the workspace")
+    return words
+
+
 def _pipfile(project: PythonProject, needs: Needs) -> tuple[str, ...]:
     if "Pipfile" not in project.paths:
-        needs.reasons.insert(0, "nothing says what the project needs")
+        if next(members(project), None) is None:
+            needs.reasons.insert(0, "nothing says what the project needs")
         return ()
     data = open_project(
         lambda path: project.read("Pipfile") if path == "pyproject.toml" else None, ()
@@ -117,12 +150,22 @@ def _is_package(project: PythonProject) -> bool:
     return "setup.py" in project.paths or described or bool(table(project.pyproject, "build-system"))
 
 
-def _ruff(project: PythonProject) -> str:
-    """Ruff in the version that the project's own hooks pin: another one has other rules."""
-    pinned = re.search(
-        r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml")
+def _checkers(project: PythonProject, wanted: Sequence[Checker]) -> tuple[tuple[str, ...], ...]:
+    """A command for each program that finds faults; one that is there already is not installed again."""
+    return tuple(
+        INSTALL + found
+        for found in dict.fromkeys(
+            requirements_for(project, each)
+            for each in sorted(wanted, key=lambda each: each.name)
+            if " " not in each.name or not any(other.name == each.program for other in wanted)
+        )
     )
-    return f"ruff=={pinned.group(1)}" if pinned else "ruff"
+
+
+def _unused(project: PythonProject) -> list[tuple[str, str]]:
+    """Checks of the project that nobody runs."""
+    names = {"pre-commit hooks": unused_hooks(project), "other checkers": other_checkers(project)}
+    return [(name, f"not run: {', '.join(found)}") for name, found in names.items() if found]
 
 
 def _version_from_tags(project: PythonProject) -> bool:
@@ -139,12 +182,13 @@ def _decides(path: str) -> bool:
     name = posixpath.basename(path)
     return (
         (path in LOCK_NAMES)
+        or name == "pyproject.toml"
         or bool(REQUIREMENTS_TXT.fullmatch(path))
         or (name.endswith(NATIVE) and "test" not in path)
     )
 
 
-def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
+def _corrected(plan: Plan, settings: Mapping[str, object], project: PythonProject) -> Plan:
     """The plan with what a person wrote down instead of what was found."""
     if "setup" in settings:
         commands = settings["setup"]
@@ -166,7 +210,10 @@ def _corrected(plan: Plan, settings: Mapping[str, object]) -> Plan:
             'Write, say, `commands: {test: "pytest -q"}`.',
         )
     if "test" in commands_by_name:
-        plan = replace(plan, tests=_words(commands_by_name["test"], "commands.test"))
+        told = _words(commands_by_name["test"], "commands.test")
+        suite = suite_of(told, project)
+        own = tuple(told) if suite is None else (*PYTEST, *suite.options, *suite.paths)
+        plan = replace(plan, tests=own, suite_paths=suite.paths if suite else (), not_run=())
     python = settings.get("python", "")
     return replace(plan, version=str(python) if python is not None else "")
 

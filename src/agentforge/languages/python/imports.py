@@ -53,6 +53,12 @@ def outside_imports(text: str, own: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def imported_names(text: str) -> frozenset[str]:
+    """The top names of everything that a file imports."""
+    tree = parse(text)
+    return frozenset() if tree is None else frozenset(_top_names(tree))
+
+
 def _top_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

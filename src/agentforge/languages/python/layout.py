@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from agentforge.languages.described import read_ini, table
 from agentforge.languages.python.project import PythonProject, lines, strings
+from agentforge.languages.python.workspace import members
 
 TEST_FILE = re.compile(r"(?:test_.+|.+_test|tests)\.py")
 TEST_DIRECTORIES = ("tests", "test")
@@ -18,9 +19,15 @@ def import_roots(project: PythonProject) -> tuple[str, ...]:
     """The directories from which the project's modules are imported: what it declares, else `src`, else the
     top.
     """
+    inner = [
+        posixpath.normpath(f"{folder}/{root}")
+        for folder, member in members(project)
+        for root in import_roots(member)
+    ]
     declared = [root for root in map(_clean, _declared(project)) if _has_modules(project, root)]
-    if declared:
-        return tuple(dict.fromkeys(declared))
+    if declared or inner:
+        own = [] if declared or not _top_modules(project) else ["."]
+        return tuple(dict.fromkeys((*declared, *own, *inner)))
     return ("src",) if _has_modules(project, "src") and "src/__init__.py" not in project.paths else (".",)
 
 
@@ -82,6 +89,13 @@ def _has_modules(project: PythonProject, root: str) -> bool:
     )
 
 
+def _top_modules(project: PythonProject) -> bool:
+    """Whether code lies in the top folder itself, or in a package there."""
+    return any(path.endswith(".py") and path.count("/") == 0 for path in project.paths) or any(
+        path.endswith("/__init__.py") and path.count("/") == 1 for path in project.paths
+    )
+
+
 def test_paths(project: PythonProject) -> tuple[str, ...]:
     """Where the tests are: what pytest is told, else `tests` or `test`, else inside packages, else single
     files.
@@ -89,6 +103,12 @@ def test_paths(project: PythonProject) -> tuple[str, ...]:
     told = [path for path in map(_clean, _test_paths(project)) if _exists(project, path)]
     if told:
         return tuple(dict.fromkeys(told))
+    inner = (f"{folder}/{path}" for folder, member in members(project) for path in test_paths(member))
+    return tuple(dict.fromkeys((*_usual_test_paths(project), *inner)))
+
+
+def _usual_test_paths(project: PythonProject) -> tuple[str, ...]:
+    """Where tests are by custom."""
     directories = {
         str(parent)
         for path in project.paths

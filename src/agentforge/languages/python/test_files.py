@@ -4,8 +4,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from agentforge.languages.described import read_ini, read_toml, table, words
+from agentforge.languages.python.doubts import code_doubts, test_doubts
+from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
+from agentforge.languages.python.liveness import liveness
 from agentforge.languages.python.shadows import shadows
 from agentforge.languages.python.testguard import asserts, source_of_test, test_ids_in_source, weakened
 from agentforge.languages.values import Sections
@@ -16,11 +19,15 @@ __all__ = [
     "SECTIONS",
     "SETTINGS",
     "asserts",
+    "code_doubts",
+    "examples_of",
     "is_run",
     "is_test_name",
+    "liveness",
     "missing_import",
     "shadows",
     "source_of_test",
+    "test_doubts",
     "test_globs",
     "test_ids_in_source",
     "weakened",

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.languages.described import words
+from agentforge.languages.python.assertions import last_name, live_assertions, never_true
 from agentforge.languages.python.symbols import Function, parse
 
 _SKIPS = words("skip skipif xfail skipIf skipUnless expectedFailure skipTest importorskip SkipTest")
-_CATCH_ALL = frozenset({"AssertionError", "Exception", "BaseException"})
-_ASSERTING_CALLS = frozenset({"raises", "warns", "fail", "deprecated_call", "assertRaises"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ def test_ids_in_source(text: str, path: str) -> list[str]:
     return (
         []
         if tree is None
-        else [f"{path}::{name.replace('.', '::')}" for name, _, is_test in _functions(tree.body) if is_test]
+        else [f"{path}::{name.replace('.', '::')}" for name, _, is_test in functions_of(tree.body) if is_test]
     )
 
 
@@ -44,7 +43,7 @@ def source_of_test(text: str, identity: str) -> str | None:
     """A test of a file as normalised text, with its decorators; None where the file does not define it."""
     tree = parse(text)
     name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
-    found = [nodes[-1] for known, nodes, _ in _functions(tree.body) if known == name] if tree else []
+    found = [nodes[-1] for known, nodes, _ in functions_of(tree.body) if known == name] if tree else []
     return ast.unparse(found[-1]) if found else None
 
 
@@ -96,13 +95,13 @@ def _weaker(old: _Unit, new: _Unit | None) -> Iterator[str]:
 def _units(tree: ast.Module) -> dict[str, _Unit]:
     """By dotted name; of two definitions the later one stands, as in Python."""
     units: dict[str, _Unit] = {}
-    for name, nodes, is_test in _functions(tree.body):
+    for name, nodes, is_test in functions_of(tree.body):
         function = nodes[-1]
         assert isinstance(function, Function)
         decorators = [decorator for node in nodes for decorator in node.decorator_list]
         units[name] = _Unit(
             is_test=is_test,
-            assertions=Counter(_live_assertions(function.body)),
+            assertions=Counter(live_assertions(function.body)),
             skips=sum(_skip_names(decorator) for decorator in decorators)
             + sum(_skip_names(node) for node in function.body),
             cases=sum(_literal_cases(decorator) for decorator in decorators),
@@ -119,7 +118,7 @@ def _units(tree: ast.Module) -> dict[str, _Unit]:
     return units
 
 
-def _functions(
+def functions_of(
     body: Sequence[ast.stmt], above: tuple[ast.ClassDef, ...] = ()
 ) -> Iterator[tuple[str, tuple[ast.ClassDef | Function, ...], bool]]:
     """Functions of a module and its classes: dotted name, the nodes from the outermost class down, whether it
@@ -127,7 +126,7 @@ def _functions(
     """
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, (*above, node))
+            yield from functions_of(node.body, (*above, node))
         elif isinstance(node, Function):
             name = ".".join([*(outer.name for outer in above), node.name])
             yield (
@@ -136,15 +135,15 @@ def _functions(
                 node.name.startswith("test") and all(_is_test_class(outer) for outer in above),
             )
         elif isinstance(node, ast.If | ast.Try | ast.With):
-            if isinstance(node, ast.If) and _never(node.test):
-                yield from _functions(node.orelse, above)
+            if isinstance(node, ast.If) and never_true(node.test):
+                yield from functions_of(node.orelse, above)
                 continue
             for block in (node.body, getattr(node, "orelse", []), getattr(node, "finalbody", [])):
-                yield from _functions(block, above)
+                yield from functions_of(block, above)
 
 
 def _is_test_class(node: ast.ClassDef) -> bool:
-    if any(_last_name(base).endswith("TestCase") for base in node.bases):
+    if any(last_name(base).endswith("TestCase") for base in node.bases):
         return True
     return node.name.startswith("Test") and not any(
         isinstance(item, Function) and item.name == "__init__" for item in node.body
@@ -165,7 +164,7 @@ def _module_skips(tree: ast.Module) -> int:
 def _hides(node: ast.stmt) -> int:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         names = {
-            _last_name(target) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            last_name(target) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         }
         if names & {"__test__", "collect_ignore", "collect_ignore_glob"}:
             return 1
@@ -185,12 +184,12 @@ def _skip_names(node: ast.AST) -> int:
     return sum(
         1
         for inner in ast.walk(node)
-        if isinstance(inner, ast.Name | ast.Attribute) and _last_name(inner) in _SKIPS
+        if isinstance(inner, ast.Name | ast.Attribute) and last_name(inner) in _SKIPS
     )
 
 
 def _literal_cases(decorator: ast.expr) -> int:
-    if not isinstance(decorator, ast.Call) or _last_name(decorator.func) not in (
+    if not isinstance(decorator, ast.Call) or last_name(decorator.func) not in (
         "parametrize",
         "expand",
         "data",
@@ -201,93 +200,3 @@ def _literal_cases(decorator: ast.expr) -> int:
         *(keyword.value for keyword in decorator.keywords if keyword.arg == "argvalues"),
     ]
     return sum(len(value.elts) for value in values[-1:] if isinstance(value, ast.List | ast.Tuple))
-
-
-def _live_assertions(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """The assertions that can make the test fail, as normalised text."""
-    for node in body:
-        if isinstance(node, ast.Assert):
-            if not _always(node.test):
-                yield ast.unparse(ast.Assert(test=node.test))
-        elif blocks := list(_inner_blocks(node)):
-            if isinstance(node, ast.With | ast.AsyncWith):
-                yield from (
-                    ast.unparse(item.context_expr) for item in node.items if _asserts(item.context_expr)
-                )
-            for block in blocks:
-                yield from _live_assertions(block)
-        elif not isinstance(node, ast.If | ast.While | ast.Try | ast.With | ast.AsyncWith):
-            yield from (
-                ast.unparse(call) for call in ast.walk(node) if isinstance(call, ast.Call) and _asserts(call)
-            )
-        if isinstance(node, ast.Return | ast.Raise):
-            return
-
-
-def _inner_blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    """The blocks of a compound statement from which a failure gets out."""
-    body, orelse = getattr(node, "body", []), getattr(node, "orelse", [])
-    dead = (
-        (isinstance(node, ast.If | ast.While) and _never(node.test))
-        or (isinstance(node, ast.Try) and any(_swallows(handler) for handler in node.handlers))
-        or (
-            isinstance(node, ast.With | ast.AsyncWith)
-            and any(_suppresses(item.context_expr) for item in node.items)
-        )
-    )
-    candidates = [[] if dead else body, orelse, getattr(node, "finalbody", [])]
-    candidates += [part.body for part in (*getattr(node, "handlers", []), *getattr(node, "cases", []))]
-    yield from (block for block in candidates if block)
-
-
-def _asserts(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = _last_name(node.func)
-    if name in ("assertTrue", "assert_") and node.args and _always(node.args[0]):
-        return False
-    return name in _ASSERTING_CALLS or name.lower().startswith("assert")
-
-
-def _always(test: ast.expr) -> bool:
-    """Whether an assertion is true whatever the code under test does."""
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        return any(_always(value) for value in test.values)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _never(test.operand)
-    if isinstance(test, ast.Tuple | ast.List):
-        return bool(test.elts)
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
-        return ast.dump(test.left) == ast.dump(test.comparators[0]) and not any(
-            isinstance(inner, ast.Call) for inner in ast.walk(test)
-        )
-    return False
-
-
-def _never(test: ast.expr) -> bool:
-    return isinstance(test, ast.Constant) and not test.value
-
-
-def _swallows(handler: ast.ExceptHandler) -> bool:
-    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    catches = any(name is None or _last_name(name) in _CATCH_ALL for name in caught)
-    strict = any(
-        isinstance(node, ast.Raise | ast.Assert) or (isinstance(node, ast.Call) and _asserts(node))
-        for part in handler.body
-        for node in ast.walk(part)
-    )
-    return catches and not strict
-
-
-def _suppresses(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and _last_name(node.func) == "suppress"
-        and any(_last_name(arg) in _CATCH_ALL for arg in node.args)
-    )
-
-
-def _last_name(node: ast.expr | None) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, TypeGuard, get_args
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from agentforge.core.errors import UsageError
@@ -27,7 +27,6 @@ SCRIPTED = "scripted"
 """The provider that reads its replies from a file; it has no address."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXTRAS: Mapping[Wire, Extra] = MappingProxyType(
     {
         "openai": "openai",
@@ -36,9 +35,6 @@ _EXTRAS: Mapping[Wire, Extra] = MappingProxyType(
         "mistral": "mistral",
         "google": "google",
     }
-)
-_KEYS = frozenset(
-    {"wire", "base_url", "key_env", "requests_per_minute", "tokens_per_minute", "timeout_s", "reply"}
 )
 
 
@@ -110,11 +106,11 @@ BUILT_IN: tuple[Provider, ...] = (
 
 
 def known(
-    environ: Mapping[str, str], configured: Mapping[str, object] | None = None
+    environ: Mapping[str, str], configured: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Mapping[str, Provider]:
     """Every provider by name: the built-in ones at the addresses the environment gives, and those of the
-    person's `providers:` (`configured`), which may also change a built-in one. What cannot be used is a
-    `UsageError`.
+    person's `providers:` (`configured`, valid under its contract), which may also change a built-in one. What
+    cannot be used is a `UsageError`.
     """
     timeout_s = _timeout(environ.get(TIMEOUT_ENV, ""))
     found = {provider.name: replace(_placed(provider, environ), timeout_s=timeout_s) for provider in BUILT_IN}
@@ -182,53 +178,16 @@ def _timeout(text: str) -> int:
     return int(text)
 
 
-def _configured(name: str, entry: object, built_in: Provider | None, timeout_s: int) -> Provider:
+def _configured(name: str, entry: Mapping[str, Any], built_in: Provider | None, timeout_s: int) -> Provider:
     place = f"providers.{name}"
     if not _NAME.fullmatch(name) or name == SCRIPTED:
         raise UsageError(f"{place}: a provider's name is a short word of small letters, digits, `-` and `_`.")
-    if not isinstance(entry, Mapping):
-        raise UsageError(f"{place} is not a mapping.", f"Its keys: {', '.join(sorted(_KEYS))}.")
-    if unknown := sorted(map(str, set(entry) - _KEYS)):
-        raise UsageError(f"{place}: unknown key {unknown[0]!r}.", f"Known: {', '.join(sorted(_KEYS))}.")
-    fields = {key: _field(f"{place}.{key}", key, value) for key, value in entry.items()}
+    fields = dict(entry)
+    if "base_url" in fields:
+        fields["base_url"] = _address(fields["base_url"], f"{place}.base_url")
     if built_in is not None:
-        moved = {"needs_key": False} if "base_url" in fields else {}
-        # each was checked under its key
-        return replace(built_in, **fields, **moved)  # type: ignore[arg-type]
+        needs_key = built_in.needs_key and "base_url" not in fields
+        return replace(built_in, **fields, needs_key=needs_key)
     if "base_url" not in fields:
         raise UsageError(f"{place} has no `base_url`.", "A provider of your own needs its address.")
-    # each was checked under its key
-    return Provider(name, **{"wire": "openai", "timeout_s": timeout_s, **fields})  # type: ignore[arg-type]
-
-
-def _field(place: str, key: str, value: object) -> str | int:
-    match key:
-        case "wire":
-            return _one_of(place, value, get_args(Wire))
-        case "reply":
-            return _one_of(place, value, get_args(ReplyFormat))
-        case "base_url" if isinstance(value, str):
-            return _address(value, place)
-        case "key_env" if isinstance(value, str) and _VARIABLE.fullmatch(value):
-            return value
-        case "key_env":
-            raise UsageError(
-                f"{place} is not the name of an environment variable.",
-                "Name the variable; never write the key itself here.",
-            )
-        case "requests_per_minute" | "tokens_per_minute" | "timeout_s" if _is_count(value):
-            return value
-        case _:
-            raise UsageError(
-                f"{place} is not {'an address' if key == 'base_url' else 'a whole number above 0'}."
-            )
-
-
-def _one_of(place: str, value: object, names: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in names:
-        raise UsageError(f"{place} is {str(value)[:40]!r}; one of {', '.join(names)}.")
-    return value
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return Provider(name, **{"wire": "openai", "timeout_s": timeout_s, **fields})

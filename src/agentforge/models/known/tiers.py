@@ -12,7 +12,7 @@ one.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeGuard, TypeVar, get_args
+from typing import Any, Final, Literal, TypeGuard, TypeVar, get_args
 
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
@@ -21,7 +21,6 @@ from agentforge.models.known.providers import SCRIPTED
 DeliveryMode = Literal["live", "batch", "auto"]
 """How replies are wanted: now, later at a lower price, or as it fits."""
 DELIVERY_MODES: Final[tuple[DeliveryMode, ...]] = get_args(DeliveryMode)
-_MOST_MODELS: Final = 20
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -58,18 +57,18 @@ def single(spec: str, source: str = "--model") -> Tiers:
 
 
 def read_tiers(
-    user: Mapping[str, object],
-    project: Mapping[str, object],
+    user: Mapping[str, Any],
+    project: Mapping[str, Any],
     *,
     model: tuple[str, str] | None,
     providers: Collection[str],
 ) -> Tiers:
-    """The tiers of the user's configuration before the project's. `model` is one for all tiers, with where it
-    was said.
+    """The tiers of the user's configuration before the project's, both valid under their contracts. `model`
+    is one for all tiers, with where it was said.
 
     A project may only name providers that the user knows. Tiers without any model are empty.
     """
-    delivery = {**_delivery(project, "the project's settings"), **_delivery(user, "config.yaml")}
+    delivery = {**_delivery(project), **_delivery(user)}
     modes: Mapping[Tier, DeliveryMode] = _frozen({tier: delivery.get(tier, _live()) for tier in TIERS})
     if model is not None:
         spec, source = model
@@ -121,35 +120,15 @@ def _with_borrowed(
 
 
 def _lists(
-    document: Mapping[str, object], source: str, providers: Collection[str]
+    document: Mapping[str, Any], source: str, providers: Collection[str]
 ) -> dict[Tier, tuple[str, ...]]:
     """The lists that a document gives; its `model` is the list of every tier that has none."""
-    given = document.get("tiers") or {}
-    if not isinstance(given, Mapping):
-        raise UsageError(
-            f"{source}: `tiers` is not a mapping.", f"Its keys are {', '.join(reversed(TIERS))}."
-        )
     lists: dict[Tier, tuple[str, ...]] = {}
-    for name, value in given.items():
-        if not is_tier(name):
-            raise UsageError(
-                f"{source}: there is no tier {str(name)[:40]!r}.",
-                f"The tiers are {', '.join(reversed(TIERS))}.",
-            )
-        specs = [value] if isinstance(value, str) else value
-        if (
-            not isinstance(specs, list)
-            or not 0 < len(specs) <= _MOST_MODELS
-            or not all(isinstance(spec, str) for spec in specs)
-        ):
-            raise UsageError(
-                f"{source}: tiers.{name} is not a list of models.", "Write `[PROVIDER:MODEL, …]`."
-            )
+    for tier, specs in document.get("tiers", {}).items():
         for spec in specs:
-            _check(spec, f"{source}: tiers.{name}", providers)
-        lists[name] = tuple(dict.fromkeys(specs))
-    usual = document.get("model")
-    if isinstance(usual, str):
+            _check(spec, f"{source}: tiers.{tier}", providers)
+        lists[tier] = tuple(dict.fromkeys(specs))
+    if (usual := document.get("model")) is not None:
         _check(usual, f"{source}: model", providers)
         lists = {tier: lists.get(tier, (usual,)) for tier in TIERS}
     return lists
@@ -170,33 +149,9 @@ def _check(spec: str, source: str, providers: Collection[str]) -> None:
         )
 
 
-def _delivery(document: Mapping[str, object], source: str) -> dict[Tier, DeliveryMode]:
-    given = document.get("delivery")
-    if given is None:
-        return {}
-    if isinstance(given, str):
-        given = dict.fromkeys(TIERS, given)
-    if not isinstance(given, Mapping):
-        raise UsageError(
-            f"{source}: `delivery` is one of {', '.join(DELIVERY_MODES)}, or such a word for each tier."
-        )
-    modes: dict[Tier, DeliveryMode] = {}
-    for name, mode in given.items():
-        if not is_tier(name):
-            raise UsageError(
-                f"{source}: there is no tier {str(name)[:40]!r}.",
-                f"The tiers are {', '.join(reversed(TIERS))}.",
-            )
-        if not _is_delivery_mode(mode):
-            raise UsageError(
-                f"{source}: delivery.{name} is {str(mode)[:40]!r}; one of {', '.join(DELIVERY_MODES)}."
-            )
-        modes[name] = mode
-    return modes
-
-
-def _is_delivery_mode(value: object) -> TypeGuard[DeliveryMode]:
-    return isinstance(value, str) and value in DELIVERY_MODES
+def _delivery(document: Mapping[str, Any]) -> dict[Tier, DeliveryMode]:
+    given = document.get("delivery", {})
+    return dict(given) if isinstance(given, dict) else dict.fromkeys(TIERS, given)
 
 
 def _live() -> DeliveryMode:

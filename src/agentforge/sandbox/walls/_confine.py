@@ -16,6 +16,7 @@ import resource
 import select
 import signal
 import socket
+import stat
 import struct
 import sys
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ FILTER = 2
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV = 2, 4
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the machine has it
 KEPT_FLAGS = {
     os.ST_NOSUID: 2,
     os.ST_NODEV: 4,
@@ -136,13 +138,17 @@ def open_door(channel: int, port: int) -> None:
         socket.send_fds(way, [b"door"], [door.fileno()])
 
 
-def private_mounts(read: list[str], write: list[str]) -> None:
+def private_mounts(read: list[str], write: list[str], links: list[tuple[str, str]]) -> None:
     """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable
     ones.
     """
     mount("none", "/", None, MS_REC | MS_PRIVATE)
-    mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")  # noqa: S108 - the private one
     taken = [*read, *write]
+    own_shared_memory(read, write)
+    for link, target in links:
+        if link.startswith(SHARED_MEMORY + "/"):  # gone with the machine's own; elsewhere it is still there
+            Path(link).parent.mkdir(parents=True, exist_ok=True)
+            Path(link).symlink_to(target)
     if not any(path == "/run" or path.startswith("/run/") for path in taken):
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
     guarded = sorted((path for path in read if below(path, write)), key=len)
@@ -152,7 +158,31 @@ def private_mounts(read: list[str], write: list[str]) -> None:
     for path in sorted({*guarded, *pins}, key=len):
         mount(path, path, None, MS_BIND | MS_REC)
         if path in guarded:
-            mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept_flags(path))
+            read_only(path)
+
+
+def own_shared_memory(read: list[str], write: list[str]) -> None:
+    """An empty one in the place of the machine's, but for what the run may see of it: somebody may well work
+    there. Landlock opens all of it, so what is only read is mounted so.
+    """
+    kept = sorted({path for path in (*read, *write) if path.startswith(SHARED_MEMORY + "/")}, key=len)
+    held = [(Path(path), os.open(path, os.O_PATH)) for path in kept]
+    mount("tmpfs", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+    for place, handle in held:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            place.mkdir(parents=True, exist_ok=True)
+        elif not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+        mount(f"/proc/self/fd/{handle}", str(place), None, MS_BIND | MS_REC)
+        os.close(handle)
+        if str(place) in read:
+            read_only(str(place))
+
+
+def read_only(path: str) -> None:
+    """What is mounted here can be read and not changed from now on."""
+    mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept_flags(path))
 
 
 def below(path: str, roots: list[str]) -> bool:
@@ -278,9 +308,9 @@ def main(arguments: list[str]) -> NoReturn:
         enter_namespaces()
         if spec["channel"] is not None:
             open_door(spec["channel"], spec["port"])
-        private_mounts(read, write)
+        private_mounts(read, write, spec["links"])
         become_first_process(spec["limits"]["processes"] if spec["own_pid_max"] else None)
-        rules = [(path, ~MAKE_DEVICES) for path in [*write, "/dev/shm"]]  # noqa: S108 - the private one
+        rules = [(path, ~MAKE_DEVICES) for path in [*write, SHARED_MEMORY]]
     else:
         rules = [rule for path in write for rule in carve(path, read)]
     rules += [(path, READING) for path in [*read, *spec["system"]]]

@@ -5,8 +5,7 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from agentforge.sandbox.base import (
     SYSTEM_ROOTS,
     Confinement,
     check_inside,
+    links_to,
     not_started,
     shielded,
     toolchain_roots,
@@ -200,27 +200,10 @@ def _mounts(confinement: Confinement) -> Iterator[str]:
     read = {path.resolve() for path in given}
     write = {path.resolve() for path in confinement.write} - read
     ways = dict.fromkeys(shielded(write, read) | write, "--bind") | dict.fromkeys(read, "--ro-bind")
-    for link, target in _links((*given, *confinement.write), ways.keys()):
+    for link, target in links_to((*given, *confinement.write), ways.keys()):
         yield from ("--symlink", target, link)
     for path in sorted(ways, key=lambda path: len(path.parts)):
         yield from (ways[path], str(path), str(path))
-
-
-def _links(paths: Iterable[Path], mounted: AbstractSet[Path]) -> Iterator[tuple[str, str]]:
-    """Symbolic links on the way to a path: inside, the name by which a path was given must work too."""
-    present = (*mounted, *map(Path, SYSTEM_ROOTS))
-    seen: set[Path] = set()
-    waiting = [path.absolute() for path in paths]
-    while waiting:
-        path = waiting.pop()
-        for step in (*reversed(path.parents), path):
-            place = step.parent.resolve() / step.name
-            if place in seen or not place.is_symlink() or any(place.is_relative_to(root) for root in present):
-                continue
-            seen.add(place)
-            target = place.readlink()
-            waiting.append(place.parent / target)
-            yield str(place), str(target)
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:

@@ -18,6 +18,7 @@ from agentforge.sandbox.base import (
     SYSTEM_ROOTS,
     Confinement,
     check_inside,
+    links_to,
     not_started,
     toolchain_roots,
     variables,
@@ -112,12 +113,14 @@ class Landlock:
     def _spec(self, confinement: Confinement, cwd: Path, temporary: str, way: Way) -> str:
         read = {str(path.resolve()) for path in (*toolchain_roots(), *confinement.read)}
         write = {str(path.resolve()) for path in confinement.write} - read
+        links = links_to((*confinement.read, *confinement.write), {Path(path) for path in (*read, *write)})
         etc = (*ETC_ALWAYS, *ETC_REAL, *(ETC_NETWORK if confinement.network else ()))
         return json.dumps(
             {
                 "abi": self.abi,
                 "write": [*sorted(write), str(Path(temporary).resolve())],
                 "read": sorted(read),
+                "links": list(links),
                 "system": [*SYSTEM_ROOTS, *etc, "/proc"],
                 "devices": DEVICES,
                 "namespaces": self.namespaces,

@@ -44,7 +44,7 @@ def save(git: Git, task_id: str, files: TaskFiles, keep: Mapping[str, str]) -> s
     parents = [oid for oid in dict.fromkeys(keep.values()) if kinds[oid] == "commit"]
     message = f"{task_id}: the task so far\n\n{TRAILER}: {last['hash']}\n"
     commit = git.commit_tree(root, parents, message, last["timestamp"], _AUTHOR)
-    git.update_ref(_ref(task_id), commit)
+    git.update_ref(ref_of(task_id), commit)
     return commit
 
 
@@ -54,7 +54,7 @@ def restore(git: Git, task_id: str, files: TaskFiles) -> bool:
     """
     if files.journal.exists():
         return False
-    commit = git.read_ref(_ref(task_id))
+    commit = git.read_ref(ref_of(task_id))
     if commit is None:
         return False
     journal = b""
@@ -74,13 +74,22 @@ def restore(git: Git, task_id: str, files: TaskFiles) -> bool:
     return True
 
 
+def saved_journal(git: Git, files: TaskFiles) -> bytes | None:
+    """The journal as git has it; None if nothing is saved. No more than a copy of an earlier day: a journal
+    that does not begin with it was cut or rewritten.
+    """
+    commit = git.read_ref(ref_of(files.task_id))
+    return None if commit is None else git.read_blob(commit, f"{_FILES}/{files.journal.name}")
+
+
 def archived_tasks(git: Git) -> list[str]:
     """The tasks that are saved in this repository."""
     names = (ref.removeprefix(REFS).split("/") for ref in git.refs(REFS))
     return sorted(parts[0] for parts in names if parts[1:] == ["state"])
 
 
-def _ref(task_id: str) -> str:
+def ref_of(task_id: str) -> str:
+    """The ref that a task is saved under."""
     return f"{REFS}{plain_name(task_id)}/state"
 
 

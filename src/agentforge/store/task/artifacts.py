@@ -55,6 +55,14 @@ def write_patch(files: TaskFiles, step: int, patch: bytes) -> Path:
 
 def write_inputs(files: TaskFiles, spec: TaskSpec, started_at: str, engine: str) -> None:
     """`task.yaml` and the request word for word: written once, at the start."""
+    for path, value in zip(
+        (files.task, files.original_request), inputs(spec, started_at, engine), strict=True
+    ):
+        create_exclusive(path, spell_document(value))
+
+
+def inputs(spec: TaskSpec, started_at: str, engine: str) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The content of `task.yaml`, and of the request word for word."""
     task: dict[str, Json] = {
         "task_id": spec.task_id,
         "request": spec.request,
@@ -75,8 +83,7 @@ def write_inputs(files: TaskFiles, spec: TaskSpec, started_at: str, engine: str)
         "received_at": started_at,
         "request": spec.request,
     }
-    for path, value in ((files.task, task), (files.original_request, request)):
-        create_exclusive(path, spell_document(value))
+    return task, request
 
 
 def _write(path: Path, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
@@ -98,3 +105,11 @@ def _load(path: Path) -> dict[str, Json] | None:
     except (FileNotFoundError, UsageError, UnicodeDecodeError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def is_derived(path: Path) -> bool:
+    """Whether a document says that nobody was asked to write it; False where it cannot be read."""
+    try:
+        return "derived: true" in path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False

@@ -91,6 +91,26 @@ class Pack:
             raise Unusable(f"{self.path}: block {ref[:12]} is not a list of blocks.")
         return [(str(name), self.get_text(str(text))) for name, text in (_pair(item) for item in blocks)]
 
+    def problems(self) -> list[str]:
+        """Every block held against its name, and what between or behind the blocks belongs to none."""
+        with self._lock, disk_errors():
+            self._open_for_reading()
+            assert self._fd is not None
+            size, at, found = os.fstat(self._fd).st_size, 0, []
+            while at < size:
+                block = _parse(os.pread(self._fd, _HEADER.size, at))
+                if block is None or at + _HEADER.size + block[1] > size:
+                    following = self._next_header(at + 1, size)
+                    end = size if following is None else following
+                    found.append(f"{end - at} bytes at byte {at} are no block")
+                    at = end
+                    continue
+                name, length = block
+                if self._content(name, _Block(at, length)) is None:
+                    found.append(f"block {name[:12]} at byte {at} is damaged")
+                at += _HEADER.size + length
+        return found
+
     def sync(self) -> None:
         """Waits until every block is on the disk."""
         with self._lock, disk_errors():

@@ -40,6 +40,9 @@ COMMANDS = {
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
+    "report": LazyCommand(
+        f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
+    ),
     "pipelines": LazyCommand(
         f"{_HERE}.pipelines:pipelines", "List, draw and check pipelines and the files they are made of"
     ),
@@ -54,6 +57,9 @@ COMMANDS = {
         f"{_HERE}.cost:cost", "Show what tasks have used and cost, by stage, role, model or day"
     ),
     "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
+    "keys": LazyCommand(
+        f"{_HERE}.keys:keys", "Make the key that signs your deliveries, and say whose signatures you trust"
+    ),
     "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
     "sandbox": LazyCommand(
         f"{_HERE}.sandbox:sandbox", "Run a command in the sandbox that agents' commands run in"

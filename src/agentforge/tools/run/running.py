@@ -54,14 +54,32 @@ ESCALATE = ToolSpec(
 )
 ESCALATE_QUESTION = ToolSpec("escalate_question", ESCALATE.description, _QUESTION, "control")
 
-CONTROL: tuple[ToolSpec, ...] = (SUBMIT, ESCALATE, ESCALATE_QUESTION)
-"""Every role has these. They change the task, not the tree, so the one who decides about tasks performs them.
+REOPEN = ToolSpec(
+    "reopen_tests",
+    "Say that locked tests are wrong or cannot be met, by id and why: they go back to RED, with your reason.",
+    object_schema(
+        {"reason": {"type": "string", "minLength": 1, "maxLength": 1000}},
+        {
+            "tests": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1, "maxLength": 500},
+                "maxItems": 20,
+            }
+        },
+    ),
+    "control",
+)
+
+CONTROL: tuple[ToolSpec, ...] = (SUBMIT, ESCALATE, ESCALATE_QUESTION, REOPEN)
+"""They change the task, not the tree, so the one who decides about tasks performs them. Every role has them;
+the last one means something only to a role that writes where tests are locked.
 """
 
 ESCALATES = frozenset({ESCALATE.name, ESCALATE_QUESTION.name})
 """Two names of one action. A role is shown the one that its definition uses, and is heard by both."""
 
 
-def shown_control(allowed: Sequence[str]) -> tuple[ToolSpec, ...]:
+def shown_control(allowed: Sequence[str], *, reopens: bool = False) -> tuple[ToolSpec, ...]:
     """The control actions as a role with these tools is told of them."""
-    return (SUBMIT, ESCALATE_QUESTION if ESCALATE_QUESTION.name in allowed else ESCALATE)
+    asks = ESCALATE_QUESTION if ESCALATE_QUESTION.name in allowed else ESCALATE
+    return (SUBMIT, asks, REOPEN) if reopens else (SUBMIT, asks)

@@ -1,8 +1,12 @@
-"""`verify`: the proof of a task, checked offline."""
+"""`verify`: the proof of a task, checked offline; on a clone that has only the branch, what that carries."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from agentforge.app.proof import Finding
 
 
 @click.command(
@@ -10,15 +14,47 @@ import click
 Examples:
   agentforge verify task-20300131-add-a-version-flag
   agentforge verify agentforge/task-20300131-add-a-version-flag --rerun
+  agentforge verify origin/agentforge/task-20300131-add-a-version-flag --require-signature
+  agentforge verify envelope.json --at main
 
-Checks the chain of the journal and every hash of the evidence; with --rerun the recorded commands run
-again."""
+Checks the chain of the journal and every hash that it names; with --rerun the recorded verdicts are given
+again. On a clone that has only the branch, or with an envelope that was kept as a file, it checks what those
+state: the commits, their trees, and who signed."""
 )
-@click.argument("task_or_branch")
-@click.option("--rerun", is_flag=True, help="Run the recorded commands again, in the sandbox.")
+@click.argument("target", metavar="TASK|BRANCH|FILE")
+@click.option("--rerun", is_flag=True, help="Give the recorded verdicts again, in the sandbox.")
+@click.option("--at", help="With FILE: the commit whose tree it is about. Default: HEAD.")
+@click.option(
+    "--require-signature", "signed", is_flag=True, help="Fail unless somebody whom you trust has signed."
+)
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
-def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
-    """Check the proof of TASK_OR_BRANCH."""
+def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE."""
+    from agentforge.app import proof
+    from agentforge.app.tasks import known_task
+    from agentforge.core.errors import UsageError
+
+    here = Path.cwd()
+    if Path(target).is_file():
+        if rerun:
+            raise UsageError("An envelope has nothing to run again.", "Verify the task where it was made.")
+        found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
+        return _show(found.task, found.findings, as_data=as_data)
+    if at is not None:
+        raise UsageError("--at is for an envelope that was kept as a file.")
+    if not known_task(here, target):
+        cloned = proof.verify_branch(here, target, require_signature=signed)
+        if cloned is not None:
+            if rerun:
+                raise UsageError(
+                    "This clone has the branch alone: there is no record to run again.",
+                    "Verify the task where it was made.",
+                )
+            return _show(cloned.task, cloned.findings, as_data=as_data)
+    return _verify_task(here, target, rerun=rerun, signed=signed, as_data=as_data)
+
+
+def _verify_task(here: Path, target: str, *, rerun: bool, signed: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
     from agentforge.app import proof
@@ -27,14 +63,18 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     from agentforge.surfaces.cli.pages.report import nothing_changed
     from agentforge.surfaces.cli.pages.screen import open_screen
     from agentforge.surfaces.cli.printing import print_json
-    from agentforge.system.visible import brief
 
-    task = open_task_or_branch(Path.cwd(), task_or_branch)
+    task = open_task_or_branch(here, target)
     with open_screen(json=as_data) as screen:
-        findings = proof.verify(task, rerun=rerun, progress=lambda text: screen.line(f"  {text}", "quiet"))
+        findings = proof.verify(
+            task,
+            rerun=rerun,
+            require_signature=signed,
+            progress=lambda text: screen.line(f"  {text}", "quiet"),
+        )
     state = task.state
     branched = changes_files(state.pipeline)
-    wrong = [finding.row for finding in findings if not finding.ok]
+    wrong = _wrong(findings)
     if as_data:
         print_json(
             {
@@ -46,10 +86,7 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
             }
         )
         return 1 if wrong else 0
-    for finding in findings:
-        click.echo(
-            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip()
-        )
+    _print_rows(findings)
     if not branched:
         click.echo(nothing_changed(state))
         click.echo(
@@ -60,8 +97,46 @@ def verify(*, task_or_branch: str, rerun: bool, as_data: bool) -> int:
     elif wrong:
         click.echo(f"{task.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
-        click.echo(
-            f"{task.task_id}: the proof holds"
-            + ("." if rerun else "; --rerun also runs the recorded commands again.")
-        )
+        rest = "." if rerun else "; --rerun also gives the recorded verdicts again."
+        click.echo(f"{task.task_id}: the proof holds ({_signed(findings)}){rest}")
     return 1 if wrong else 0
+
+
+def _show(task: str, findings: "list[Finding]", *, as_data: bool) -> int:
+    """What a clone alone can tell."""
+    from dataclasses import asdict
+
+    from agentforge.surfaces.cli.printing import print_json
+    from agentforge.system.visible import brief
+
+    wrong = _wrong(findings)
+    if as_data:
+        rows = [asdict(finding) for finding in findings]
+        print_json({"task_id": task, "ok": not wrong, "rerun": False, "findings": rows})
+        return 1 if wrong else 0
+    _print_rows(findings)
+    name = brief(task, 100)
+    if wrong:
+        click.echo(f"{name}: what is stated does not hold: {', '.join(wrong)}")
+    else:
+        click.echo(f"{name}: what is stated holds ({_signed(findings)}). Nothing was run here.")
+    return 1 if wrong else 0
+
+
+def _print_rows(findings: "list[Finding]") -> None:
+    from agentforge.system.visible import brief
+
+    for finding in findings:
+        click.echo(
+            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip()
+        )
+
+
+def _wrong(findings: "list[Finding]") -> list[str]:
+    return list(dict.fromkeys(finding.row for finding in findings if not finding.ok))
+
+
+def _signed(findings: "list[Finding]") -> str:
+    return next(
+        (item.text for item in findings if item.row == "signature"), "integrity only, signed by nobody"
+    )

@@ -25,10 +25,10 @@ from agentforge.core.events import (
     HandedIn,
     LaneRaised,
     Moved,
+    RedReopened,
     Resolved,
     Resumed,
     Reverted,
-    RedReopened,
     RevisionAsked,
     StageAccepted,
     StageEntered,
@@ -285,13 +285,14 @@ def _gate(event: GateJudged, state: State) -> str:
         "not_run": "could not run, so it has not passed",
         "blocked": "blocks",
         "split": "is split: some approve, some block",
+        "unread": "waits: the rest of the change is read in parts",
     }
     head = f"  gate {event.gate} {words[event.status]}"
     if event.status != "passed":
         return "\n".join([head, *_reason_lines(event.reasons)])
     stage = _stage(state, state.worker.stage) if state.worker is not None else None
     return head + (
-        _approval(stage, state) if event.gate == "review" and stage is not None and stage.reviewers else ""
+        _approval(stage, state) if event.gate == "review" and stage is not None and state.panel else ""
     )
 
 
@@ -301,7 +302,8 @@ def _approval(stage: Stage, state: State) -> str:
         return ": the review is advisory; its notes are kept"
     if any(run.name == ARBITER for run in state.panel):
         return ": the arbiter approves, and the dissent is on record"
-    return f": approved by {', '.join(reviewer.role for reviewer in stage.reviewers)}"
+    readers = ([stage.role] if stage.own_reader and stage.role else []) + [run.name for run in state.panel]
+    return f": approved by {', '.join(readers)}"
 
 
 def _undone(tree: str, reasons: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from agentforge.system.visible import brief, harmless
 DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8
 LINES_SHOWN = 12
+NAMED_SHOWN = 10
 
 
 def exit_code(state: State) -> int:
@@ -51,6 +52,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "base": state.base_commit,
         "branch": report.branch if report.tip else None,
         "commit": report.tip,
+        "seal": report.seal or None,
+        "signature": report.signature or None,
         "branches_kept": [*state.branches_kept],
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
         "proved_as": report.evidence.get("proved_as"),
@@ -59,6 +62,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "superseded": report.evidence.get("superseded"),
         "review": report.evidence.get("review"),
         "panels": report.evidence.get("panels"),
+        "named": report.evidence.get("named"),
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
@@ -174,7 +178,8 @@ def _changes(report: TaskReport) -> str:
         "\n".join(f"            {line.strip()}" for line in report.stat.splitlines()) or "            nothing"
     )
     where = f"{report.branch} at {state.delivered.commit[:12]}, from {state.base_commit[:12]}"
-    return f"  branch    {where}{_kept(state)}\n  changed\n{stat}"
+    seal = f"\n  seal      {report.seal[:12]}: {report.signature}" if report.seal else ""
+    return f"  branch    {where}{_kept(state)}{seal}\n  changed\n{stat}"
 
 
 def _document(report: TaskReport) -> str:
@@ -238,11 +243,16 @@ def _proof(report: TaskReport) -> str:
         if len(tests) > TESTS_SHOWN:
             lines.append(f"  and {len(tests) - TESTS_SHOWN} more tests")
     lines += [
+        f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
+    ]
+    lines += [brief(str(line)) for line in evidence.get("mutants") or []]
+    lines += [
         f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
         for row in evidence.get("superseded") or []
     ]
     lines += _reviews(evidence)
+    lines += _named(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
     lines += [f"assumed: {brief(str(line), 200)}" for line in evidence.get("assumptions") or []]
@@ -250,7 +260,7 @@ def _proof(report: TaskReport) -> str:
         said = (
             str(item) if ": " in str(item) else f"{item}: not run: not configured"
         )  # older evidence: a name
-        lines.append(brief(said))
+        lines.append(brief(f"not checked: {said}"))
     return "  proof     " + "\n            ".join(lines)
 
 
@@ -266,6 +276,23 @@ def _kind(evidence: dict[str, Any]) -> list[str]:
         else ""
     )
     return [f"proved as {brief(str(found['proved_as']), 300)}{why}"]
+
+
+def _named(evidence: dict[str, Any]) -> list[str]:
+    """What the engine named and did not decide, each with what the reviewer ruled on it."""
+    found = evidence.get("named") or []
+    lines = []
+    for item in found[:NAMED_SHOWN]:
+        ruled = (
+            f" (reviewer: {item['verdict']}, {brief(str(item.get('reason') or ''), 80)})"
+            if item.get("verdict")
+            else ""
+        )
+        lines.append(
+            f"look at {brief(str(item.get('about')), 120)}: {brief(str(item.get('text')), 200)}{ruled}"
+        )
+    more = len(found) - NAMED_SHOWN
+    return lines + ([f"and {more} more to look at, in the report"] if more > 0 else [])
 
 
 def _reviews(evidence: dict[str, Any]) -> list[str]:

@@ -1,10 +1,12 @@
 """One task on one page: its stages, artifacts, questions and bill."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from agentforge.app.reports import TaskReport
 from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
+from agentforge.store.task.artifacts import is_derived
 from agentforge.store.task.times import Times
 from agentforge.store.task.views import Planned, north_star_word, plan
 from agentforge.surfaces.cli.pages.events import reviewer_now
@@ -34,17 +36,25 @@ def page(report: TaskReport, files: TaskFiles, times: Times) -> str:
     if state.failure:
         lines.append(f"  failure   {brief(state.failure, 600)}")
     lines += [f"  undone    {brief(reason)}" for reason in state.reverts]
+    lines += [f"  reopened  {brief(why.reason)}" for why in state.reopenings]
+    lines += [f"  settled   {brief(line)}" for line in state.settled]
+    lines += [f"  asked     {brief(line)}" for line in state.blocked_for]
     lines += ["stages", *(f"  {row}" for row in stage_rows(state, plan(state)))]
     finals = [ref for item in state.accepted for ref in item.finals]
     if finals:
         paths = dict.fromkeys(files.final(ref.phase, ref.contract) for ref in finals)
-        lines += ["artifacts", *(f"  {path.relative_to(files.root)}" for path in paths)]
+        lines += ["artifacts", *(f"  {path.relative_to(files.root)}{_derived(path)}" for path in paths)]
     if state.escalations:
         lines.append("escalations")
         for item in state.escalations:
             answer = f"answered: {brief(item.answer, 60)}" if item.answer is not None else "needs your answer"
             lines.append(f"  {item.id}  {item.kind}  {answer}  {brief(item.question.text, 100)}")
     return "\n".join([*lines, "next", *(f"  {line}" for line in next_commands(report))])
+
+
+def _derived(path: Path) -> str:
+    """What is said of a document that nobody was asked to write."""
+    return " (derived)" if is_derived(path) else ""
 
 
 def stage_rows(state: State, planned: Sequence[Planned]) -> list[str]:

@@ -1,0 +1,64 @@
+"""Which changed files are delicate: a mistake there lets somebody in. They are read once more."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from agentforge.catalog.policies import read_policy, section
+from agentforge.languages.imports import imported_names
+from agentforge.system.git.repository import Git
+from agentforge.tools.look.documents import is_document
+
+_WORD = re.compile(r"[a-z]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def delicate_paths(git: Git, base_tree: str, tree: str, is_test: Callable[[str], bool]) -> dict[str, str]:
+    """The delicate files of a change, each with why it is one."""
+    found: dict[str, str] = {}
+    for change in git.diff_names(base_tree, tree):
+        path = change.path
+        if is_test(path) or is_document(path):
+            continue
+        texts = [(git.read_blob(side, path) or b"").decode("utf-8", "replace") for side in (base_tree, tree)]
+        why = _by_name(path) or _by_imports(path, texts) or _by_calls(git.diff_patch(base_tree, tree, [path]))
+        if why:
+            found[path] = why
+    return found
+
+
+def _by_name(path: str) -> str:
+    words = _WORD.findall(_HUMP.sub("_", path).lower())
+    found = next((word for word in words if word in _policy().paths), "")
+    return f"its path says {found}" if found else ""
+
+
+def _by_imports(path: str, texts: list[str]) -> str:
+    for text in texts:
+        for name in imported_names(text, path):
+            if name in _policy().imports:
+                return f"it uses {name}"
+    return ""
+
+
+def _by_calls(patch: bytes) -> str:
+    for line in patch.decode("utf-8", "replace").splitlines():
+        differs = line[:1] in ("+", "-") and not line.startswith(("+++", "---"))
+        if differs and (found := _policy().calls.search(line[1:])) is not None:
+            return f"a changed line has {found[0].strip()}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Delicate:
+    """`catalog/policies/delicate.yaml`, which says what each is."""
+
+    paths: frozenset[str]
+    imports: frozenset[str]
+    calls: re.Pattern[str]
+
+
+@cache
+def _policy() -> _Delicate:
+    return section(_Delicate, "delicate.yaml", read_policy("delicate"))

@@ -1,0 +1,203 @@
+"""What a change does that no test shows and no gate decides: flags, named to the reviewer and to the user."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from agentforge.catalog.policies import read_policy, section
+from agentforge.core.errors import UsageError
+from agentforge.core.reply import Json
+from agentforge.gates.documents import objects, texts
+from agentforge.gates.flags import Flag
+from agentforge.languages.interface import checker_settings, public_names, silencers
+from agentforge.languages.port import Language
+from agentforge.languages.table import LANGUAGES, is_source
+from agentforge.languages.values import Manifest
+from agentforge.system.git.repository import Change, Git, TreeEntry
+from agentforge.tools.look.documents import is_document
+
+MOST = 12
+"""Flags of one sort; the rest is counted."""
+EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCase:
+    """The change, and what it is compared with."""
+
+    git: Git
+    base_tree: str
+    tree: str
+    is_test: Callable[[str], bool]
+    language: Language
+    specification: Mapping[str, Json]
+    suite: Mapping[str, Json]
+    request: str = ""
+
+
+def named_flags(case: NamedCase) -> list[Flag]:
+    """Every flag of a change, each sort in a few lines."""
+    changes = case.git.diff_names(case.base_tree, case.tree)
+    found: list[Flag] = []
+    for sort in (_outside, _kinds_of_files, _checkers, _silenced, _public, _dependencies):
+        flags = list(sort(case, changes))
+        found += flags[:MOST]
+        if len(flags) > MOST:
+            found.append(Flag("and more", f"{len(flags) - MOST} more like: {flags[-1].text}"))
+    return found
+
+
+def is_lock(path: str) -> bool:
+    """Whether a tool writes the file for itself: it counts by its path and hash."""
+    name = path.rpartition("/")[2]
+    return name in _policy().locks or any(name in language.projects.LOCKS for language in LANGUAGES)
+
+
+# ------------------------------------------------------------------ files
+
+
+def _outside(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Files that the specification does not name. Tests, documents and locks are not promised there."""
+    promised = [*texts(case.specification, "files_to_modify"), *texts(case.specification, "files_to_create")]
+    promised += [str(item.get("path", "")) for item in objects(case.suite, "test_files")]
+    if not promised:
+        return
+    for change in changes:
+        path = change.path
+        if case.is_test(path) or is_document(path) or is_lock(path):
+            continue
+        if not any(path == name or path.startswith(f"{name.rstrip('/')}/") for name in promised if name):
+            yield Flag(path, "it is changed, and the specification does not name it")
+
+
+def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """What runs on other machines, what builds the project, and what can be executed or leads elsewhere."""
+    before, after = _entries(case.git, case.base_tree), _entries(case.git, case.tree)
+    builds = _policy().build.union(*(language.projects.BUILD_FILES for language in LANGUAGES))
+    for change in changes:
+        path, word = change.path, {"A": "new", "D": "removed"}.get(change.status, "changed")
+        if _policy().ci.fullmatch(path):
+            yield Flag(path, f"it runs where the project is built and tested, and is {word}")
+        elif path.rpartition("/")[2] in builds:
+            yield Flag(
+                path, f"it decides how the project is built, and is {word}; the build was not measured"
+            )
+        old, new = before.get(path), after.get(path)
+        if new is None or (old is not None and old.mode == new.mode):
+            continue
+        if new.mode == EXECUTABLE:
+            yield Flag(path, "it can be executed" + (" now" if old else ", and is new"))
+        elif new.mode in (LINK, MODULE):
+            what = "a link" if new.mode == LINK else "another repository"
+            yield Flag(path, f"it is {what}" + (" now" if old else ", and is new"))
+
+
+def _entries(git: Git, tree: str) -> dict[str, TreeEntry]:
+    return {entry.path: entry for entry in git.ls_tree(tree)}
+
+
+# ------------------------------------------------------------------ checkers
+
+
+def _checkers(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Settings of linters and type checkers that are others now."""
+    for change in changes:
+        before, after = (_text(case, tree, change.path) for tree in (case.base_tree, case.tree))
+        tools = checker_settings(before, change.path), checker_settings(after, change.path)
+        differing = [
+            name for name in dict.fromkeys((*tools[0], *tools[1])) if tools[0].get(name) != tools[1].get(name)
+        ]
+        if differing:
+            asked = change.path.rpartition("/")[2].casefold() in case.request.casefold()
+            text = f"the settings of {', '.join(differing)} are changed, so what they find may be less"
+            yield Flag(change.path, text, ruling=not asked)
+
+
+def _silenced(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Comments that silence a checker, where there are more than there were."""
+    for change in changes:
+        if change.status == "D" or not is_source(change.path):
+            continue
+        before = silencers(_text(case, case.base_tree, change.path), change.path)
+        after = silencers(_text(case, case.tree, change.path), change.path)
+        more = {
+            word: count - before.get(word, 0) for word, count in after.items() if count > before.get(word, 0)
+        }
+        if more:
+            said = ", ".join(f"{count} of {word}" for word, count in more.items())
+            yield Flag(change.path, f"it silences checkers in more places than before: {said}")
+
+
+# ------------------------------------------------------------------ what others use
+
+
+def _public(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Public names that are gone or are called in another way."""
+    sources = [each for each in changes if is_source(each.path) and not case.is_test(each.path)]
+    now = {each.path: public_names(_text(case, case.tree, each.path), each.path) for each in sources}
+    for change in sources:
+        before = public_names(_text(case, case.base_tree, change.path), change.path)
+        after = now[change.path]
+        gone = [name for name in before if name not in after]
+        for name in gone:
+            if name.rpartition(".")[0] in gone:  # its class is named
+                continue
+            moved = [path for path, names in now.items() if path != change.path and name in names]
+            where = f"; {moved[0]} defines one of that name" if moved else ""
+            yield Flag(f"{change.path}::{name}", f"this public name is gone{where}")
+        for name, shape in before.items():
+            if name in after and after[name] != shape:
+                yield Flag(
+                    f"{change.path}::{name}", f"it is called in another way: {shape} was, {after[name]} is"
+                )
+
+
+def _dependencies(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
+    """Requirements that are new, gone or others."""
+    if all(is_source(change.path) and change.status == "M" for change in changes):
+        return
+    before, after = _manifest(case, case.base_tree), _manifest(case, case.tree)
+    if before is None or after is None:
+        if before is not None:
+            yield Flag("dependencies", "what the project needs cannot be read any more")
+        return
+    old, new = dict(before.requirements), dict(after.requirements)
+    for place in dict.fromkeys((*old, *new)):
+        was, is_now = set(old.get(place, ())), set(new.get(place, ()))
+        parts = [
+            f"{word} {', '.join(sorted(found))}"
+            for word, found in (("without", was - is_now), ("with", is_now - was))
+            if found
+        ]
+        if parts:
+            yield Flag(place, f"the dependencies are others now: {'; '.join(parts)}")
+
+
+def _manifest(case: NamedCase, tree: str) -> Manifest | None:
+    paths = [entry.path for entry in case.git.ls_tree(tree) if entry.kind == "blob"]
+    try:
+        return case.language.projects.describe(lambda path: case.git.read_blob(tree, path), paths)
+    except UsageError:
+        return None
+
+
+def _text(case: NamedCase, tree: str, path: str) -> str:
+    return (case.git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+
+
+# ------------------------------------------------------------------ the policy
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """`catalog/policies/named.yaml`, which says what each is."""
+
+    ci: re.Pattern[str]
+    build: frozenset[str]
+    locks: frozenset[str]
+
+
+@cache
+def _policy() -> _Named:
+    return section(_Named, "named.yaml", read_policy("named"))

@@ -1,0 +1,48 @@
+"""Requirements that no test proves: those verified in another way, and those whose tests passed before the
+change too.
+"""
+
+from collections.abc import Mapping
+
+from agentforge.core.reply import Json
+from agentforge.gates.documents import objects
+from agentforge.gates.flags import Flag
+
+GUARDED = "only guarded: its tests passed before the change, too"
+KEY = "not_proved_by_test"
+"""Where the record of the red proof names them."""
+
+
+def unproved(specification: Mapping[str, Json], proof: Mapping[str, Json]) -> dict[str, str]:
+    """By requirement: why no test proves it."""
+    entries = [entry for entry in proof.values() if isinstance(entry, dict)]
+    red = {entry["requirement"] for entry in entries if not entry["guard"]}
+    guarded = {entry["requirement"] for entry in entries} - red
+    found: dict[str, str] = {}
+    for item in objects(specification, "requirements"):
+        name, method = str(item.get("id", "")), str(item.get("verification_method") or "test")
+        if item.get("priority") == "wont":
+            continue
+        if method != "test":
+            found[name] = f"verified by {method}"
+        elif name in guarded:
+            found[name] = GUARDED
+    return found
+
+
+def unproved_flags(specification: Mapping[str, Json], found: Mapping[str, str]) -> list[Flag]:
+    """One flag for each, with the words of the requirement. What no test looks at is the reviewer's to rule on."""
+    words = {
+        str(item.get("id", "")): str(item.get("description", ""))
+        for item in objects(specification, "requirements")
+    }
+    return [
+        Flag(name, f"not proved by a test, {why}: {words[name]}", ruling=why != GUARDED)
+        for name, why in found.items()
+    ]
+
+
+def unproved_lines(record: Mapping[str, Json]) -> list[str]:
+    """What the record of the red proof says, a line for each requirement."""
+    rows = record.get(KEY)
+    return [f"{name} ({why})" for name, why in rows.items()] if isinstance(rows, dict) else []

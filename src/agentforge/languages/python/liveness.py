@@ -1,0 +1,176 @@
+"""Whether a test can fail at all: it needs an assertion, of its own or of what it calls, that something could
+break.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from agentforge.languages.python.assertions import (
+    always_true,
+    is_assertion,
+    last_name,
+    live_assertions,
+    never_true,
+    suppresses,
+    swallows,
+)
+from agentforge.languages.python.symbols import Function, parse
+from agentforge.languages.python.testguard import functions_of
+from agentforge.languages.values import Liveness
+
+_ASSERTING = re.compile(
+    r"(?i)assert|check|verif|expect|ensure|validat|compar|snapshot|should|must|requir|raise|equal|match"
+)
+_SUPPORT = re.compile(
+    r"(?:^|[._])(?:tests?|testing|conftest|helpers?|support|utils?|common|fixtures?)(?:$|[._])"
+)
+_DEPTH = 3
+_SHOWN = 80
+
+_Helpers = Mapping[str, Function]
+
+
+def liveness(text: str, identity: str) -> Liveness:
+    """Whether a test of a file can fail; of one that the file does not define, nothing is said."""
+    tree = parse(text)
+    name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
+    known = {dotted: nodes[-1] for dotted, nodes, _ in functions_of(tree.body)} if tree else {}
+    function = known.get(name)
+    if tree is None or not isinstance(function, Function):
+        return Liveness()
+    helpers = {
+        dotted.rpartition(".")[2]: node for dotted, node in known.items() if isinstance(node, Function)
+    }
+    if _can_fail(function, helpers, _DEPTH):
+        return Liveness(doubt=_broad(function))
+    if (called := _perhaps(function, tree)) is not None:
+        return Liveness(doubt=f"asserts nothing itself; whether `{called}` does is not known")
+    dead = next(_dead(function), None)
+    if dead is None:
+        return Liveness(refused="it asserts nothing")
+    node, why = dead
+    shown = ast.unparse(node)
+    return Liveness(refused=f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}` {why}")
+
+
+def _can_fail(function: Function, helpers: _Helpers, depth: int) -> bool:
+    written = _written(function)
+    if any(not _only_about(assertion, written) for assertion in live_assertions(function.body)):
+        return True
+    if any(isinstance(node, ast.Raise) and node.exc is not None for node in _living(function)):
+        return True
+    called = {last_name(node.func) for node in _living(function) if isinstance(node, ast.Call)}
+    called |= {last_name(node) for node in _living(function) if isinstance(node, ast.Name)}
+    inner = [helpers[name] for name in sorted(called & helpers.keys()) if helpers[name] is not function]
+    return depth > 0 and any(_can_fail(helper, helpers, depth - 1) for helper in inner)
+
+
+def _living(function: Function) -> Iterator[ast.AST]:
+    """All nodes of a test but those in branches that are never taken."""
+    todo: list[ast.AST] = list(function.body)
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.If | ast.While) and never_true(node.test):
+            todo += node.orelse
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def _perhaps(function: Function, tree: ast.Module) -> str | None:
+    """A call that may assert: a fixture, something of the tests' own support, or a name that says so."""
+    arguments = {
+        each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
+    support = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if _SUPPORT.search(_module(node, alias))
+    }
+    for node in _living(function):
+        if isinstance(node, ast.Call):
+            root = node.func
+            while isinstance(root, ast.Attribute | ast.Call):
+                root = root.value if isinstance(root, ast.Attribute) else root.func
+            first = last_name(root)
+            direct = isinstance(node.func, ast.Name) and first in arguments
+            last = last_name(node.func)
+            # What asserts by its own name was judged already.
+            judged = last.lower().startswith("assert") or last in ("raises", "warns", "fail")
+            named = not judged and _ASSERTING.search(last) is not None
+            if direct or first in support or named:
+                return ast.unparse(node.func)
+    return None
+
+
+def _module(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    if isinstance(node, ast.Import):
+        return alias.name
+    return "support" if node.level else node.module or ""
+
+
+def _dead(function: Function) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
+    """Assertions, each with why it cannot fail the test."""
+    written = _written(function)
+    todo: list[tuple[ast.AST, str]] = [(node, "is never reached") for node in reversed(function.body)]
+    while todo:
+        node, why = todo.pop()
+        if isinstance(node, ast.Assert):
+            if always_true(node.test):
+                why = "is true whatever the code does"
+            elif _only_about(ast.unparse(node), written):
+                why = "is only about what the test itself wrote"
+            yield node, why
+            continue
+        if isinstance(node, ast.Call) and last_name(node.func).lower().startswith("assert"):
+            constant = bool(node.args) and always_true(node.args[0])
+            yield node, "is true whatever the code does" if constant and not is_assertion(node) else why
+        caught = (isinstance(node, ast.Try) and any(map(swallows, node.handlers))) or (
+            isinstance(node, ast.With | ast.AsyncWith)
+            and any(suppresses(item.context_expr) for item in node.items)
+        )
+        inside = "cannot fail the test, because what it raises is caught" if caught else why
+        todo += [(child, inside) for child in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _written(function: Function) -> frozenset[str]:
+    """Names that a test gives a constant, once, and nobody else anything."""
+    stored: dict[str, int] = {}
+    constant: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stored[node.id] = stored.get(node.id, 0) + 1
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            constant |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return frozenset(name for name in constant if stored[name] == 1)
+
+
+def _only_about(assertion: str, written: frozenset[str]) -> bool:
+    tree = parse(assertion)
+    if tree is None or not isinstance(tree.body[0], ast.Assert):
+        return False
+    nodes = list(ast.walk(tree.body[0].test))
+    if any(isinstance(node, ast.Call | ast.Attribute | ast.Await) for node in nodes):
+        return False
+    return {node.id for node in nodes if isinstance(node, ast.Name)} <= written
+
+
+def _broad(function: Function) -> str:
+    """What makes its assertions say little, if that is all it has."""
+    assertions = list(live_assertions(function.body))
+    if assertions and all(
+        re.fullmatch(r"(?:\w+\.)*(?:raises|assertRaises)\((?:Base)?Exception\)", each) for each in assertions
+    ):
+        return "expects an error, and any error will do"
+    if assertions and all(_compares_with_itself(each) for each in assertions):
+        return "compares a call with itself"
+    return ""
+
+
+def _compares_with_itself(assertion: str) -> bool:
+    tree = parse(assertion)
+    test = tree.body[0].test if tree is not None and isinstance(tree.body[0], ast.Assert) else None
+    return isinstance(test, ast.Compare) and ast.dump(test.left) == ast.dump(test.comparators[0])

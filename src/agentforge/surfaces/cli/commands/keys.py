@@ -1,0 +1,104 @@
+"""`keys`: the key that a person's deliveries are signed with, and whose signatures they trust. No command
+prints a private one.
+"""
+
+from pathlib import Path
+
+import click
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge keys init
+  agentforge keys show
+  agentforge keys trust ada "ssh-ed25519 AAAA…"
+  agentforge keys list
+
+In a CI, AGENTFORGE_SIGNING_KEY holds the private key, or AGENTFORGE_SIGNING_KEY_FILE names its file."""
+)
+def keys() -> None:
+    """Make the key that signs your deliveries, and say whose signatures you trust."""
+
+
+@keys.command(
+    epilog="""\b
+Examples:
+  agentforge keys init
+  agentforge keys init --name ada
+
+The private key stays in your own directory, readable by you alone. You trust your own signatures at once."""
+)
+@click.option("--name", help="What you know the key by. Default: the e-mail address of your git settings.")
+def init(*, name: str | None) -> int:
+    """Make your key; from then on what you deliver is signed."""
+    from agentforge.app.signing_keys import init_key
+
+    made = init_key(name, Path.cwd())
+    click.echo(f"Your key is {made.source}. Others check your signatures with its public half:\n{made.line}")
+    return 0
+
+
+@keys.command(
+    epilog="""\b
+Examples:
+  agentforge keys show
+  agentforge keys show --json"""
+)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def show(*, as_data: bool) -> int:
+    """Print the public half of your key, for others to trust."""
+    from agentforge.app.signing_keys import own_key
+    from agentforge.surfaces.cli.printing import print_json
+
+    found = own_key()
+    if as_data:
+        print_json({"key": found.line, "fingerprint": found.fingerprint, "source": found.source})
+    else:
+        click.echo(found.line)
+    return 0
+
+
+@keys.command(
+    epilog="""\b
+Examples:
+  agentforge keys trust ada "ssh-ed25519 AAAA…"
+  agentforge keys trust ci ci.pub
+
+Keys of git's own list (gpg.ssh.allowedSignersFile in your settings) are trusted without this."""
+)
+@click.argument("name")
+@click.argument("key", metavar="KEY|FILE")
+def trust(*, name: str, key: str) -> int:
+    """Trust signatures of KEY, under NAME."""
+    from agentforge.app.signing_keys import trust_key
+
+    found, new = trust_key(name, key)
+    click.echo(f"{name} is trusted{'' if new else ' already'}: {found.fingerprint}")
+    return 0
+
+
+@keys.command(
+    name="list",
+    epilog="""\b
+Examples:
+  agentforge keys list
+  agentforge keys list --json""",
+)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def list_keys(*, as_data: bool) -> int:
+    """List the keys that you trust, and where that is said."""
+    from dataclasses import asdict
+
+    from agentforge.app.signing_keys import trusted
+    from agentforge.surfaces.cli.printing import print_json, table
+
+    found = trusted(Path.cwd())
+    if as_data:
+        print_json([asdict(each) for each in found])
+    elif not found:
+        click.echo("You trust no key yet; `agentforge keys trust NAME KEY` adds one.")
+    else:
+        rows = [(each.name, each.fingerprint, each.source) for each in found]
+        click.echo(table(("name", "fingerprint", "said in"), rows))
+    return 0

@@ -1,0 +1,42 @@
+"""`report`: what a task proved, as Markdown for a pull request; and its envelope, as a file."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge report task-20300131-add-a-version-flag > body.md
+  agentforge report task-20300131-add-a-version-flag --envelope proof.json
+  agentforge report task-20300131-add-a-version-flag --json
+
+The envelope is what the seal at the tip of the branch carries. Where the commits are squashed, keep it as a
+file: `agentforge verify FILE` checks it against the tree."""
+)
+@click.argument("task")
+@click.option(
+    "--envelope",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the seal's envelope to this file.",
+)
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def report(*, task: str, envelope: Path | None, as_data: bool) -> int:
+    """Print what TASK proved, and what it did not."""
+    from dataclasses import asdict
+
+    from agentforge.app.proof_report import proof_report, write_envelope
+    from agentforge.app.tasks import open_task_or_branch
+    from agentforge.surfaces.cli.pages.pull_request import as_markdown
+    from agentforge.surfaces.cli.printing import print_json, print_text
+
+    opened = open_task_or_branch(Path.cwd(), task)
+    found = proof_report(opened)
+    if envelope is not None:
+        write_envelope(opened, envelope)
+    if as_data:
+        print_json(asdict(found))
+    else:
+        print_text(as_markdown(found))
+    return 0

@@ -1,0 +1,107 @@
+"""Somebody who can write every file of a task, and its hashes: what is left to see then is the point."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentforge.store.layout import ProjectFiles
+from agentforge.store.task.lines import spell_line
+from agentforge.store.task.pack import Pack
+from agentforge.system import strict_yaml
+from agentforge.system.canon import canonical, digest
+
+JOURNAL, PACK, EVIDENCE = "actions.yaml", "steps.pack", "evidence.json"
+
+
+@dataclass
+class Forger:
+    """Somebody who can write every file of a task, and its hashes."""
+
+    repo: Path
+    task_id: str
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Path:
+        return ProjectFiles(self.repo).task(self.task_id).root
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self.repo, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def rewrite(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Every line of the journal changed, and the whole chain hashed again."""
+        data = (self.root / JOURNAL).read_bytes()
+        head, _, rest = data.partition(b"\nactions:\n")
+        header = head + b"\nactions:\n"
+        prev, lines = digest(header), []
+        for text in rest.splitlines():
+            body = json.loads(text.removeprefix(b"- "))
+            change(body)
+            kept = {key: value for key, value in body.items() if key not in ("prev", "hash")}
+            line, prev = spell_line(kept, prev)
+            lines.append(line)
+        (self.root / JOURNAL).write_bytes(header + b"".join(lines))
+
+    def events(self, kind: str, change: Callable[[dict[str, Any]], object]) -> None:
+        def apply(body: dict[str, Any]) -> None:
+            for event in body["events"]:
+                if event["type"] == kind:
+                    change(event)
+
+        self.rewrite(apply)
+
+    def records(self, gate: str, change: Callable[[dict[str, Any]], object]) -> None:
+        """The record of a gate, replaced in the pack, in the journal, and in the evidence."""
+        pack = Pack(self.root / PACK)
+        renamed: dict[str, str] = {}
+
+        def forge(event: dict[str, Any]) -> None:
+            if event["gate"] != gate or event["status"] != "passed":
+                return
+            record: Any = pack.get_json(event["ref"])
+            change(record)
+            renamed[event["ref"]] = pack.put_json(record)
+            self.notes[renamed[event["ref"]]] = record
+            event["ref"] = renamed[event["ref"]]
+
+        self.events("gate_judged", forge)
+        pack.sync()
+        evidence = self.evidence()
+        for row in evidence["rows"]:
+            if row["record"] in renamed:
+                row["record"] = renamed[row["record"]]
+                row["runs"] = self.notes[row["record"]]["runs"]
+                row["hash"] = digest(canonical({key: value for key, value in row.items() if key != "hash"}))
+        self.write_evidence(evidence)
+
+    def baseline(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """The record of the base, replaced in the pack and in the journal."""
+        pack = Pack(self.root / PACK)
+
+        def forge(event: dict[str, Any]) -> None:
+            record: Any = pack.get_json(event["baseline"]["ref"])
+            change(record)
+            event["baseline"]["ref"] = pack.put_json(record)
+
+        self.events("baseline_taken", forge)
+        pack.sync()
+
+    def evidence(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.root / EVIDENCE).read_bytes())
+        return found
+
+    def write_evidence(self, evidence: dict[str, Any]) -> None:
+        """With the hash that the journal has of it."""
+        data = canonical(evidence)
+        (self.root / EVIDENCE).write_bytes(data + b"\n")
+        self.events("task_delivered", lambda event: event.update(evidence=digest(data)))
+
+    def document(self, name: str, change: Callable[[dict[str, Any]], object]) -> None:
+        path = self.root / name
+        value: Any = strict_yaml.load(path.read_text(), name)
+        change(value)
+        path.write_text(strict_yaml.dump(value))
