@@ -47,7 +47,7 @@ def test_the_leading_verb_says_what_is_wanted(request_text: str, goal: str, acti
         ("Fix parse_date", "small"),
         ("Add a time zone option to parse_date", "small"),
         ("Fix the wrong default in dates.py, it breaks password checks", "small"),
-        ("Fix the typo in src/app/missing.py", "small"),
+        ("Fix the default in src/app/missing.py", "small"),
         ("Fix the typo in dates.py " + "and mind the gap " * 12, "small"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Literal
 from agentforge.catalog.kinds import asked_for
 from agentforge.context.named import TreeFacts
 from agentforge.core.pipeline import Lane
+from agentforge.languages.table import is_code
 
 Complexity = Literal["trivial", "simple", "moderate", "complex", "epic"]
 Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
@@ -153,7 +154,9 @@ def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tu
     nothing delicate.
     """
     places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
-    if (asked := asked_for(request)).kind == "no_code" and len(said) <= NO_CODE_WORDS:
+    code = [path for path in places if is_code(path)]
+    most = NO_CODE_WORDS if not code else HOTFIX_WORDS
+    if (asked := asked_for(request)).kind == "no_code" and len(code) <= 1 and len(said) <= most:
         return "hotfix", f"hotfix: it asks for no code (“{asked.words}”)"
     if len(said) > HOTFIX_WORDS:
         return "small", f"small: more than {HOTFIX_WORDS} words"
