@@ -162,7 +162,7 @@ def test_a_request_for_fewer_or_weaker_tests_is_understood_as_that(request_: str
         ("Fix the error", True),
     ],
 )
-def test_a_result_is_something_that_can_be_seen(request_: str, shows: bool) -> None:  # noqa: FBT001 - a row
+def test_a_result_is_something_that_can_be_seen(request_: str, shows: bool) -> None:
     assert shows_result(request_) is shows
 
 

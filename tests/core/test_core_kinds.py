@@ -8,7 +8,7 @@ from tests.rows import every
 @every(
     ("answer", "yes"), [("yes", True), ("Yes.", True), ("allow", True), ("no", False), ("yes, but", False)]
 )
-def test_only_a_plain_yes_is_one(answer: str, yes: bool) -> None:  # noqa: FBT001 - a row
+def test_only_a_plain_yes_is_one(answer: str, yes: bool) -> None:
     assert agrees(answer) is yes
 
 

@@ -330,7 +330,10 @@ CHANGES = [
         "a flaky test",
         f"Fix the flaky test {OLD}::test_clock",
         "tests_only",
-        {OLD: TEST_OLD.split("def test_clock")[0] + 'def test_clock():\n    assert label(1) == "1 EUR"\n'},
+        {
+            OLD: TEST_OLD.partition("def test_clock")[0]
+            + 'def test_clock():\n    assert label(1) == "1 EUR"\n'
+        },
         suite(OLD, gives_up=(f"{OLD}::test_clock",)),
     ),
     Honest(

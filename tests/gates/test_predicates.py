@@ -615,8 +615,8 @@ def test_words_of_a_delivery_are_words_or_left_out() -> None:
 )
 def test_a_request_that_names_no_place_and_no_result_carries_a_question(
     request_: str,
-    asked: bool,  # noqa: FBT001 - a row
-    fine: bool,  # noqa: FBT001 - a row
+    asked: bool,
+    fine: bool,
 ) -> None:
     questions = [{"area": "all", "question": "What should be better?", "impact": "blocking"}]
     subject = Subject(

@@ -73,5 +73,5 @@ def test_a_module_is_renamed_in_imports_and_behind_dots_only() -> None:
         ("def (", False),
     ],
 )
-def test_comments_and_docstrings_are_no_code(after: str, same: bool) -> None:  # noqa: FBT001 - a row
+def test_comments_and_docstrings_are_no_code(after: str, same: bool) -> None:
     assert same_code(SHOP, after) is same

@@ -56,7 +56,7 @@ def delivered(done: Done, kind: str, calls: int) -> dict[str, Any]:
 
 
 def patched(
-    *actions: dict[str, Any], title: str = "a small shop", expects: tuple[str, ...] = (), **more: Any
+    *actions: dict[str, Any], title: str = "a small shop", expects: tuple[str, ...] = (), **more: object
 ) -> Entry:
     papers = {**framed(title, "README.md"), **BUILT, **more}
     return say("patch", *actions, artifacts=papers, signal="success", expects=expects)

@@ -1,5 +1,5 @@
-"""A change before the gates, by its kind: what it is shown to be, whether that will do, and what each kind owes
-beside the suite.
+"""A change before the gates, by its kind: what it is shown to be, whether that will do, and what each kind
+owes beside the suite.
 """
 
 from collections.abc import Mapping, Sequence

@@ -37,14 +37,14 @@ PROVED_BY: Mapping[ProofKind, str] = {
 OWED: Mapping[ProofKind, str] = {
     "new_behaviour": "tests that fail without the change and pass with it",
     "same_behaviour": (
-        "the change alone, with no failing test: every test of the base must say of the new code what it says "
-        "now, and no public name may be lost or called differently unless the request names it. Names that are "
-        "renamed are renamed in the tests too, and nothing else there changes"
+        "the change alone, with no failing test: every test of the base must say of the new code what it "
+        "says now, and no public name may be lost or called differently unless the request names it. Names "
+        "that are renamed are renamed in the tests too, and nothing else there changes"
     ),
     "tests_only": (
         "tests that pass now, and no change of source: each new test must notice a mistake in the lines that "
-        "it runs, or run lines that no test ran; an old test that is repaired or removed is named in supersedes "
-        "by its exact id"
+        "it runs, or run lines that no test ran; an old test that is repaired or removed is named in "
+        "supersedes by its exact id"
     ),
     "no_code": "the change of documents, data or settings alone: no test is owed, and no program may change",
 }
@@ -123,9 +123,9 @@ def _file_kind(runner: PristineRunner, before: str, after: str, path: str) -> Fi
     git = runner.workspace.git
     if is_source(path) or runner.is_test(path):
         then, now = git.read_blob(before, path), git.read_blob(after, path)
-        if None not in (then, now) and is_source(path):
-            if same_code(decode(then or b"", path), decode(now or b"", path), path):
-                return "comment"
+        both = then is not None and now is not None and is_source(path)
+        if both and same_code(decode(then or b"", path), decode(now or b"", path), path):
+            return "comment"
         return "test" if runner.is_test(path) else "source"
     return what_kind_of_file(path) or "source"
 
@@ -151,10 +151,11 @@ def too_weak(kind: ProofKind, allowed: Allowed) -> list[str]:
     """Why a change does not do for the request: it shows less than was asked for."""
     if not is_weaker(kind, allowed.kind):
         return []
-    return [
+    text = (
         f"the request asks for {IN_WORDS[allowed.kind]} ({allowed.why}), and this change shows "
         f"{IN_WORDS[kind]}; owed is {OWED[allowed.kind]}"
-    ]
+    )
+    return [text]
 
 
 def kind_flags(kind: ProofKind, allowed: Allowed, files: Sequence[ChangedFile]) -> list[Flag]:

@@ -1,4 +1,4 @@
-"""A request that cannot be judged as it stands: it names no place, and shows no result. Its intake must ask."""
+"""A request that cannot be judged as it stands names no place and shows no result: its intake must ask."""
 
 import re
 
@@ -12,17 +12,18 @@ _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 def vague_request_questioned(subject: Subject) -> list[str]:
-    """What names no place and no result carries at least one question; its answer, or what is assumed instead,
-    is then on record.
+    """What names no place and no result carries at least one question; its answer, or what is assumed
+    instead, is then on record.
     """
     if subject.artifact.get("derived") or parts(subject.artifact, "identified_ambiguities"):
         return []
     if not subject.request or shows_result(subject.request) or _names_place(subject):
         return []
-    return [
-        f'the request "{cut(subject.request)}" names no place and no result that could be seen; list what is open '
-        "under identified_ambiguities, each with its question, and answer it in clarification"
-    ]
+    text = (
+        f'the request "{cut(subject.request)}" names no place and no result that could be seen; list what is '
+        "open under identified_ambiguities, each with its question, and answer it in clarification"
+    )
+    return [text]
 
 
 def _names_place(subject: Subject) -> bool:

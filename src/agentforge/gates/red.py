@@ -43,7 +43,7 @@ class RedCase:
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
     owes_failing: bool = True
-    """Whether at least one test must fail now. Without, one that passes is a guard, and none need be there."""
+    """Whether at least one test must fail now. Else one that passes is a guard, and none need be there."""
     base_tests: str = ""
     """The tree that old tests are compared with: the base with the renames that the request asks for."""
 

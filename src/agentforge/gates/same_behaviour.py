@@ -1,5 +1,5 @@
-"""What shows that a change behaves as before: the public names are there, and the base's own tests say the same
-of the new code; after a rename, the base's tests with that very rename applied by us.
+"""What shows that a change behaves as before: the public names are there, and the base's own tests say the
+same of the new code; after a rename, the base's tests with that very rename applied by us.
 """
 
 import re
@@ -150,7 +150,8 @@ class NameChanges:
 def lost_reasons(lost: Iterable[LostName]) -> list[str]:
     """Why public names that nobody asked about may not go."""
     return [
-        f"`{item.label}` {_what_became(item)}, others may use it, and the request does not name it; put it back"
+        f"`{item.label}` {_what_became(item)}, others may use it, and the request does not name it; put it "
+        "back"
         for item in lost
     ]
 

@@ -1,5 +1,5 @@
-"""What shows that new tests of old code are worth having: each notices a mistake that is put into the lines it
-runs, or runs lines that no test ran; and what was repaired is stable.
+"""What shows that new tests of old code are worth having: each notices a mistake that is put into the lines
+it runs, or runs lines that no test ran; and what was repaired is stable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,14 +77,14 @@ def _must_be_stable(runner: PristineRunner, tree: str, run: TestRun, suite: Mapp
     runs = [run, *(runner.run(tree, repaired) for _ in range(STABLE_RUNS - 1))]
     found = {identity: [result_of(each, identity).outcome for each in runs] for identity in repaired}
     return [
-        f"{identity} was repaired and ends in {', '.join(dict.fromkeys(outcomes))} over {STABLE_RUNS} runs; it must "
-        "pass in each"
+        f"{identity} was repaired and ends in {', '.join(dict.fromkeys(outcomes))} over {STABLE_RUNS} "
+        "runs; it must pass in each"
         for identity, outcomes in found.items()
         if set(outcomes) != {"passed"}
     ]
 
 
-def _worth(  # noqa: PLR0913 - the facts of one proof
+def _worth(
     runner: PristineRunner, base: str, tree: str, run: TestRun, new: Sequence[str], source: Sequence[str]
 ) -> NewTests:
     reached = run.reached.tests if run.reached is not None else {}
@@ -106,14 +106,18 @@ def _worth(  # noqa: PLR0913 - the facts of one proof
             if any(not lines <= before.get(path, frozenset()) for path, lines in reached[identity].items())
         }
     reasons = [
-        f"{identity} notices no mistake in the lines that it runs, and runs none that were not tested; let it assert "
-        "what they do"
-        if any(reached.get(identity, {}).values())
-        else f"{identity} runs no line of the project; let it call what it is to test"
-        for identity in new
-        if identity not in proved
+        f"{identity} {_why_not(reached.get(identity, {}))}" for identity in new if identity not in proved
     ]
     return NewTests(tuple(reasons), proved_by=proved, mistakes=tried)
+
+
+def _why_not(lines: Lines) -> str:
+    if not any(lines.values()):
+        return "runs no line of the project; let it call what it is to test"
+    return (
+        "notices no mistake in the lines that it runs, and runs none that were not tested; let it assert "
+        "what they do"
+    )
 
 
 def _ran_before(runner: PristineRunner, base: str, source: Sequence[str]) -> Lines:
