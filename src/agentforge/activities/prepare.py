@@ -2,6 +2,8 @@
 first model calls.
 """
 
+import shlex
+
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
@@ -76,7 +78,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         environment = world.environment(state)
     except (Unusable, UsageError) as error:
         return BaselineFailed(error.sentence, error.next_step)
-    world.progress("running the tests on the base")
+    world.progress(f"running the tests on the base: {shlex.join(world.plan(state).test_command)}")
     runner = world.pristine_runner(state)
     run = runner.run(state.base_tree)
     if run.status != "ran" and NO_TESTS not in run.reason:

@@ -41,6 +41,7 @@ _STATED = (
     "not_checked",
     "evidence",
 )
+"""What every seal states; what a later one states beside it is compared where it is there."""
 
 
 def verify(
@@ -161,7 +162,8 @@ def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, si
         key = PublicKey.parse(str((predicate.get("signer") or {}).get("key")))
         evidence, branch = state.delivered.evidence, state.delivered.branch
         expected: Any = statement(world, state, branch, evidence, str(head), key)["predicate"]
-        wrong += [name for name in _STATED if expected.get(name) != predicate.get(name)]
+        stated = [name for name in expected if name in predicate or name in _STATED]
+        wrong += [name for name in stated if expected[name] != predicate.get(name)]
     except Unusable as error:
         wrong.append(error.sentence)
     text = (

@@ -9,7 +9,6 @@ from typing import Literal
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, weigh_change
 from agentforge.gates.examples import lost_examples
-from agentforge.gates.kinds import failed_before
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
@@ -66,8 +65,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
+    tests = case.red["tests"]
+    assert isinstance(tests, dict)
     change = change_between(runner, case.base_tree, case.tree)
-    if change.same and not reasons and failed_before(case.red):
+    if change.same and _new_tests(tests) and not reasons:
         reasons = [SAME_CODE]
     if reasons:
         return Verdict("failed", tuple(reasons[:MAX_REASONS]), {"runs": []})
@@ -89,8 +90,6 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
 
     if joined := _joined(runner, case, run):
         return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(runner.runs)})
-    tests = case.red["tests"]
-    assert isinstance(tests, dict)
     failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
     regressions = [

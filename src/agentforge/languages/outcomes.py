@@ -68,6 +68,8 @@ class Reached:
     """Data that was opened, by whichever test."""
     lost: frozenset[str]
     """Tests during which somebody else took the place of the watch: lines may be missing."""
+    loading: Lines = field(default_factory=dict)
+    """In functions, while files of tests were loaded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -629,8 +629,8 @@ def load_watch(settings: dict[str, Any], here: str) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for hook in (module.WatchHooks.pytest_runtest_setup, module.WatchHooks.pytest_runtest_call):
-        pytest.hookimpl(hookwrapper=True, trylast=True)(hook)
+    for name in ("pytest_collection", "pytest_runtest_setup", "pytest_runtest_call"):
+        pytest.hookimpl(hookwrapper=True, trylast=True)(getattr(module.WatchHooks, name))
     return module.WatchHooks(settings, here)
 
 

@@ -151,6 +151,7 @@ def reached_in(record: Mapping[str, Any]) -> Reached:
         frozenset(record["started"]),
         frozenset(record["opened"]),
         frozenset(record["lost"]),
+        by_file(record["loading"]),
     )
 
 
