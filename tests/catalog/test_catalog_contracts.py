@@ -268,7 +268,8 @@ def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> N
         {**COMPLETED["implementation"], "verification": verification},
         final=True,
     )
-    assert found == [f"verification.{claim}: false does not fit; it is true"]
+    allowed = "one of true, null" if claim == "conformance_passing" else "true"
+    assert found == [f"verification.{claim}: false does not fit; it is {allowed}"]
 
 
 @every("name", sorted(CATALOG.names("contracts") - OWN_CONTRACTS))

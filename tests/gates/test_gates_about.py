@@ -7,7 +7,9 @@ import pytest
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import AboutChange, change_between, judge_about
+from agentforge.gates.flags import flags_of
 from agentforge.gates.green import GreenCase, judge_green
+from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.python.testrun import TestRun
 from agentforge.languages.values import CheckRun
@@ -87,7 +89,7 @@ def test_what_is_read_or_set_up_is_ruled_on_and_not_refused(site: Site) -> None:
     made = "@pytest.fixture\ndef made():\n    return stock.left()\n\n"
     fixed = about(site, {"stock.py": "def left():\n    return 2\n"}, setup=made, fixture="assert made == 2")
     assert by_name(fixed) == {"fixture": "its set-up"}
-    assert fixed.flags[0].ruling
+    assert fixed.flags[0].text == "runs changed code only while it is set up, not in its own body"
 
 
 def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:
@@ -97,12 +99,13 @@ def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:
     assert by_name(about(site, changed, data="assert shop.LIMIT == 3")) == {"data": "nothing"}
 
 
-def verdict(site: Site, source: Mapping[str, str | None], test: str) -> Verdict:
+def verdict(site: Site, source: Mapping[str, str | None], test: str, mutants: int = 0) -> Verdict:
     red = site.tree({FILE: HEAD + test})
     proof: dict[str, Json] = {"red_tree": red, "tests": {f"{FILE}::test_it": {"guard": False}}, "locked": {}}
     ran = CheckRun("ran")
     tree = site.tree(source, red)
-    case = GreenCase(site.base, tree, proof, {}, TestRun((), "ran"), frozenset(), ran, ran, ran, ran)
+    base = TestRun((), "ran")
+    case = GreenCase(site.base, tree, proof, {}, base, frozenset(), ran, ran, ran, ran, mutants=mutants)
     return judge_green(site.runner, case)
 
 
@@ -128,3 +131,16 @@ def test_comments_and_docstrings_implement_nothing_unless_somebody_reads_the_wor
     honest = verdict(site, {"help.py": '"""New."""\nTEXT = __doc__\n'}, words)
     assert honest.status == "passed"
     assert honest.record["about"] == {f"{FILE}::test_it": "a value"}
+
+
+def test_mistakes_that_no_new_test_notices_are_on_record_and_shown_to_the_reviewer(site: Site) -> None:
+    source = {
+        "stock.py": "def left():\n    if __debug__ and __name__ == 'pytest':\n        return 3\n    return 2\n"
+    }
+    found = verdict(site, source, "def test_it():\n    assert stock.left()\n", mutants=2)
+    assert found.status == "passed"
+    lines = mutation_lines(found.record["mutants"])
+    assert lines[0].endswith("of 2 mistakes put into the change")
+    flags = {flag.about: flag.text for flag in flags_of([found.record])}
+    assert flags["stock.py"] == "line 2 asks for `pytest`: code should not know that it is tested"
+    assert len(lines) == len(flags)  # the first line counts, the others are the survivors

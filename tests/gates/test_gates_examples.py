@@ -98,7 +98,7 @@ def test_more_examples_and_other_words_are_welcome_and_a_new_one_that_fails_is_n
     assert verdict(site, {"shop.py": words}).status == "passed"
     found = verdict(site, {"shop.py": SHOP + SHOWN.replace("    2\n", "    7\n")})
     assert found.status == "failed"
-    assert found.reasons[0].startswith("shop.py::shop.sub is new and is failed now: ")
+    assert found.reasons == ("shop.py::shop.sub is new and is failed now: sub(3, 1) gave 2, expected 7",)
 
 
 @every(

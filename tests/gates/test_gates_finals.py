@@ -10,7 +10,7 @@ from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import Catalog
 from agentforge.core.pipeline import Part
 from agentforge.gates.documents import objects
-from agentforge.gates.finals import Facts, computed, delivery_report, filled
+from agentforge.gates.finals import Facts, computed, delivery_report, filled, not_run_lines
 from tests.gates.bench_of_judges import make_site
 
 GREEN: dict[str, Any] = {
@@ -208,3 +208,25 @@ def test_a_report_without_a_specification_or_a_role_speaks_of_the_request(facts:
     report = delivery_report(facts, {}, {}, branch="b", base_commit="0" * 40, commits=[])
     assert (report["title"], report["changelog_entry"]) == ("Read fractions", "- Read fractions")
     assert valid("delivery_report", report) == []
+
+
+def test_conformance_that_did_not_run_is_neither_true_nor_false(facts: Facts) -> None:
+    def said(found: bool | None, why: dict[str, str]) -> object:
+        green = {**GREEN, "conformance_passing": found, "not_run": why, "not_configured": [*why]}
+        final = filled("change", {"summary": "s"}, replace(facts, records={"green": green}))
+        assert valid("implementation", final) == []
+        verification = final["verification"]
+        assert isinstance(verification, dict)
+        return verification["conformance_passing"]
+
+    assert said(True, {}) is True
+    assert said(None, {"lint": "not run: not configured"}) is True, "and it is named as not configured"
+    assert said(None, {"lint": "not run: left out by a person's answer"}) is None
+    assert said(None, {"lint by black": "not run: left out by a person's answer"}) is None
+
+
+def test_what_of_the_suite_was_not_run_is_an_open_point(facts: Facts) -> None:
+    green = {**GREEN, "not_checked": {"tests/slow": "not run: the project's own command leaves it out"}}
+    lines = not_run_lines({"green": green})
+    assert lines[-1] == "tests/slow: not run: the project's own command leaves it out"
+    assert not_run_lines({"green": {}}) == [], "records of older tasks say nothing of it"

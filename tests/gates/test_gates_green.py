@@ -124,6 +124,24 @@ def test_a_checker_that_ran_before_and_does_not_now_has_not_passed(site: Site) -
     assert (found.status, found.reasons) == ("not_run", ("types did not run: it crashed",))
 
 
+def test_a_linter_that_was_left_out_is_named_and_one_that_stopped_has_not_passed(site: Site) -> None:
+    some = CheckRun("ran", missing={"black": "left out by a person's answer"})
+    found = verdict(site, (CLEAN, CLEAN), (some, CheckRun("ran", missing={"black": "not there"})))
+    assert (found.status, found.record["conformance_passing"]) == ("passed", None)
+    assert found.record["not_run"] == {
+        "lint by black": "not run: left out by a person's answer",
+        "existing tests": "not run: there are none",
+    }
+    stopped = CheckRun("ran", missing={"flake8": "flake8 failed: exit code 1"})
+    found = verdict(site, (CLEAN, CLEAN), (CLEAN, stopped))
+    assert (found.status, found.reasons) == ("not_run", ("lint did not run: flake8 failed: exit code 1",))
+    assert verdict(site, (CLEAN, CLEAN), (some, some), strict=True).status == "failed"
+    limited = CheckRun("ran", limits=("mypy without its plugin x",))
+    found = verdict(site, (limited, limited))
+    assert (found.status, found.record["type_check_pass"]) == ("passed", True)
+    assert str(found.record["not_run"]).startswith("{'mypy without its plugin x': 'only so it could run'")
+
+
 def test_what_is_not_configured_is_on_record_and_only_strict_minds(site: Site) -> None:
     none = CheckRun("not_configured", "the project configures none")
     unlinted = CheckRun("not_configured", "the project configures none")

@@ -16,7 +16,7 @@ from agentforge.activities.prepare import take_baseline
 from agentforge.activities.world import World
 from agentforge.catalog.load import Catalog
 from agentforge.core.effects import Judge
-from agentforge.core.inputs import BaselineReady, Judged
+from agentforge.core.inputs import BaselineFailed, BaselineReady, Judged
 from agentforge.core.pipeline import (
     CHECK_NAMES,
     GATE_NAMES,
@@ -349,7 +349,7 @@ def test_a_check_that_a_stage_asks_for_runs_or_is_said_not_to_be_configured(benc
     )
 
 
-def test_a_type_checker_that_is_configured_and_not_installed_is_named_as_not_run_and_strict_minds(
+def test_a_type_checker_that_is_configured_and_not_installed_is_asked_about_and_left_out_on_record(
     bench: Bench, tmp_path: Path
 ) -> None:
     bare = tmp_path / "bare"
@@ -358,15 +358,20 @@ def test_a_type_checker_that_is_configured_and_not_installed_is_named_as_not_run
     bench.world._environment = replace(bench.site.runner.env, program=bare / "python")
     base, tree = (bench.site.tree({"mypy.ini": MYPY}, on) for on in (bench.state.base_tree, bench.state.tree))
     state = replace(bench.state, base_tree=base)
-    missing = "not run: the project configures mypy, but its environment has none"
-    assert isinstance(take_baseline(bench.world, state), BaselineReady)
-    judged, record = bench.judge("green", base_tree=base, tree=tree)
-    assert (judged.status, record["not_run"]["types"]) == ("passed", missing)
+    asked = take_baseline(bench.world, state)
+    assert isinstance(asked, BaselineFailed)
+    assert (
+        asked.sentence
+        == "The project uses a type checker that cannot run: the project uses mypy, but its environment has none."
+    )
+    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    assert judged.status == "not_run", "unanswered, it blocks"
     answer = Escalation("e1", "environment", "", Question("?"), answer="leave out types")
+    assert isinstance(take_baseline(bench.world, replace(state, escalations=(answer,))), BaselineReady)
     judged, record = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
     assert (judged.status, record["not_run"]["types"]) == ("passed", "not run: left out by a person's answer")
     bench.world.settings = {**bench.world.settings, "strict": True}
-    judged, _ = bench.judge("green", base_tree=base, tree=tree)
+    judged, _ = bench.judge("green", base_tree=base, tree=tree, escalations=(answer,))
     assert judged.status == "failed"
 
 

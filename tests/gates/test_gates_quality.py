@@ -134,6 +134,30 @@ def test_without_coverage_it_is_on_record_and_only_strict_minds(site: Site) -> N
     )
 
 
+def test_coverage_is_measured_on_the_tests_that_reach_the_change_and_on_all_where_these_are_too_few(
+    site: Site,
+) -> None:
+    tree = site.tree(
+        {
+            "shop.py": "def add(a, b):\n    return b + a\n",
+            "tests/test_other.py": "def test_it():\n    assert True\n",
+        }
+    )
+    reaching = replace(case(site, tree), affected=("tests/test_shop.py", "tests/test_gone.py"))
+    verdict = judge_quality(site.runner, reaching)
+    assert (verdict.status, verdict.record["coverage"], verdict.record["coverage_of"]) == (
+        "passed",
+        100,
+        "the tests that reach the change",
+    )
+    few = judge_quality(site.runner, replace(case(site, tree), affected=("tests/test_other.py",)))
+    assert (few.status, few.record["coverage"], few.record["coverage_of"]) == (
+        "passed",
+        100,
+        "the whole suite",
+    )
+
+
 def test_a_measurement_that_breaks_has_not_passed(site: Site) -> None:
     runner = replace(site.runner, command=(*site.runner.command, "--no-such-option"))
     verdict = judge_quality(runner, case(site, site.tree({"shop.py": "def add(a, b):\n    return b + a\n"})))

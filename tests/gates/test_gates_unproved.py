@@ -1,4 +1,4 @@
-"""A guard alone, or an inspection, proves no requirement: each is named, and the reviewer rules on it."""
+"""A guard alone, or an inspection, proves no requirement: each is named, and the reviewer rules on what no test looks at."""
 
 from agentforge.core.reply import Json
 from agentforge.gates.unproved import KEY, unproved, unproved_flags, unproved_lines
@@ -25,7 +25,7 @@ def test_a_requirement_with_guards_alone_or_verified_by_inspection_is_named() ->
         "REQ-003": "verified by inspection",
     }
     flags = unproved_flags(SPECIFICATION, found)
-    assert [(flag.about, flag.ruling) for flag in flags] == [("REQ-002", True), ("REQ-003", True)]
+    assert [(flag.about, flag.ruling) for flag in flags] == [("REQ-002", False), ("REQ-003", True)]
     assert flags[1].text == "not proved by a test, verified by inspection: the page reads well"
     assert unproved_lines({KEY: {**found}})[1] == "REQ-003 (verified by inspection)"
 

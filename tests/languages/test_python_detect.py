@@ -162,9 +162,9 @@ def test_ruff_is_installed_where_it_is_configured_in_the_version_the_hooks_pin()
     plan = plan_of(
         {"ruff.toml": "", ".pre-commit-config.yaml": "repos:\n- repo: x/ruff-pre-commit\n  rev: v0.9.1\n"}
     )
-    assert plan.lint
-    assert plan.setup[-1][-1] == "ruff==0.9.1"
-    assert not plan_of({"x.py": ""}).lint
+    assert plan.linters == ("ruff",)
+    assert plan.checkers == ((*detect.INSTALL, "ruff==0.9.1"),)
+    assert not plan_of({"x.py": ""}).linters
 
 
 @every(

@@ -15,7 +15,7 @@ import pytest
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.generated import lay_generated
-from agentforge.languages.python import detect, environment, indexes
+from agentforge.languages.python import detect, environment, indexes, set_up
 from agentforge.languages.python.interpreter import find_interpreter, find_uv
 from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Confinement, Sandbox
@@ -87,7 +87,7 @@ def offline_plan(top: Path) -> Plan:
         tests=("{env}/bin/python", "-c", "import greet; print(greet.hello(), greet.version, greet.__file__)"),
         import_roots=plan.import_roots,
         test_paths=plan.test_paths,
-        lint=False,
+        linters=(),
         reasons=(),
         lock_files=plan.lock_files,
         version_from_tags=True,
@@ -104,7 +104,7 @@ def built(plan: Plan, top: Path, cache: Path, walls: Sandbox) -> Environment:
 
 
 def run_in(built_env: Environment, argv: tuple[str, ...], tree: Path, walls: Sandbox) -> Completed:
-    command = environment.fill(argv, {"env": str(built_env.path)})
+    command = set_up.fill(argv, {"env": str(built_env.path)})
     return walls.run(
         command,
         Confinement(
@@ -217,7 +217,7 @@ def test_a_failing_set_up_says_which_command_its_last_words_and_what_to_correct(
     tmp_path: Path, walls: Sandbox
 ) -> None:
     top = write(FILES | {"backend.py": "raise SystemExit('the compiler is missing')\n"}, tmp_path / "greet")
-    with pytest.raises(environment.SetupFailed) as caught:
+    with pytest.raises(set_up.SetupFailed) as caught:
         built(offline_plan(top), top, tmp_path / "cache", walls)
     assert "uv} pip install" in caught.value.sentence
     assert "the compiler is missing" in caught.value.sentence
@@ -234,7 +234,7 @@ def test_set_up_sees_no_secret_of_the_caller_and_writes_nowhere_else(
     plan = plan_of(top)
     spy = ("/bin/sh", "-c", f"env > seen; echo x > {tmp_path}/forged; true")
     env = built(
-        Plan((spy,), plan.tests, (".",), (), lint=False, reasons=(), lock_files=()),
+        Plan((spy,), plan.tests, (".",), (), linters=(), reasons=(), lock_files=()),
         top,
         tmp_path / "cache",
         walls,
@@ -329,7 +329,7 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
     (tmp_path / "index/simple/greet/index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
     for name in ("UV_OFFLINE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)
-    plain = Plan((), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plain = Plan((), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
     ask = ("{python}", "-c", "import urllib.request; urllib.request.urlopen('http://elsewhere.invalid/')")
     with folder(tmp_path / "index") as port, socket.create_server(("127.0.0.1", 0)) as other:
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
@@ -344,7 +344,7 @@ def test_set_up_takes_packages_from_an_index_on_this_machine_and_reaches_nothing
         )
         good = replace(plain, setup=(detect.MAKE_ENVIRONMENT, ("{uv}", "pip", "install", "greet"), direct))
         assert "greet==1.0" in built(good, write({"x.py": ""}, tmp_path / "p"), tmp_path / "cache", walls).log
-        with pytest.raises(environment.SetupFailed, match=r"wanted to reach elsewhere\.invalid,") as caught:
+        with pytest.raises(set_up.SetupFailed, match=r"wanted to reach elsewhere\.invalid,") as caught:
             built(replace(plain, setup=(ask,)), tmp_path / "p", tmp_path / "cache", walls)
     assert caught.value.refused == ("elsewhere.invalid:80",)
     assert "`network: {allow: [elsewhere.invalid]}`" in caught.value.next_step
@@ -431,7 +431,7 @@ def test_set_up_writes_to_a_cache_of_the_project_and_not_to_that_of_the_user(
             "echo bad > $place/wheel; rm -rf $place; ls $place >> seen; done; true"
         ),
     )
-    plan = Plan((poison,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plan = Plan((poison,), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
     (tmp_path / "b/packages").mkdir(parents=True)
     top = write({"x.py": ""}, tmp_path / "p")
     env = built(plan, top, tmp_path / "a", walls)
@@ -467,7 +467,7 @@ def test_no_file_of_an_environment_is_one_of_the_cache_and_no_run_sees_the_cache
         ("true",),
         (".",),
         (),
-        lint=False,
+        linters=(),
         reasons=(),
         lock_files=(),
     )
@@ -521,7 +521,7 @@ def test_set_up_is_told_the_password_of_an_index_only_on_the_users_word(
 ) -> None:
     monkeypatch.setenv("UV_INDEX", "https://ada:pw-one@a.invalid/s")
     spy = ("/bin/sh", "-c", "env | grep -q pw-one")
-    plan = Plan((spy,), ("true",), (".",), (), lint=False, reasons=(), lock_files=())
+    plan = Plan((spy,), ("true",), (".",), (), linters=(), reasons=(), lock_files=())
 
     def build() -> Environment:
         return environment.build(
@@ -531,13 +531,13 @@ def test_set_up_is_told_the_password_of_an_index_only_on_the_users_word(
     if passed:
         assert build().source.exists()
         return
-    with pytest.raises(environment.SetupFailed, match=r"not told the password of a\.invalid") as caught:
+    with pytest.raises(set_up.SetupFailed, match=r"not told the password of a\.invalid") as caught:
         build()
     assert "`network: {index_passwords: true}`" in caught.value.next_step
 
 
 def test_only_known_names_in_braces_are_filled() -> None:
-    assert environment.fill(("{env}/x", "{a: 1}", "{}"), {"env": "/e"}) == ("/e/x", "{a: 1}", "{}")
+    assert set_up.fill(("{env}/x", "{a: 1}", "{}"), {"env": "/e"}) == ("/e/x", "{a: 1}", "{}")
 
 
 @pytest.fixture(scope="session")

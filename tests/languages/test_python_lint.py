@@ -52,6 +52,7 @@ def test_a_configuration_that_ruff_refuses_is_not_run(tmp_path: Path, env: Envir
     run = lint(NoSandbox(), env, tmp_path, ["a.py"])
     assert run.status == "not_run"
     assert run.reason.startswith("ruff failed:")
+    assert run.missing == {"ruff": run.reason}
 
 
 def test_nothing_to_check_is_clean(tmp_path: Path, env: Environment) -> None:

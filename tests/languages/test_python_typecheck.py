@@ -52,13 +52,11 @@ def test_without_a_checker_nothing_is_configured(tree: Path, env: Environment) -
     assert typecheck(NoSandbox(), env, tree, ["a.py"]).status == "not_configured"
 
 
-def test_a_configured_checker_that_is_missing_is_named_as_missing(tree: Path, env: Environment) -> None:
+def test_a_configured_checker_that_is_missing_is_not_run(tree: Path, env: Environment) -> None:
     (tree / "mypy.ini").write_text("[mypy]\n")
     run = typecheck(NoSandbox(), replace(env, program=tree / "python"), tree, ["a.py"])
-    assert (run.status, run.reason) == (
-        "not_configured",
-        "the project configures mypy, but its environment has none",
-    )
+    assert (run.status, run.reason) == ("not_run", "the project uses mypy, but its environment has none")
+    assert run.missing == {"mypy": run.reason}
 
 
 def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:

@@ -21,6 +21,7 @@ LATE_IMPORTS = {
     "models/wire/": "the extras of providers, one at a time",
     "models/wrap/stack.py": "recording needs the library of a wire",
     "store/user/keychain.py": "the extra `keyring`",
+    "system/signatures.py": "most commands sign and check nothing",
     "system/installation.py": "only a hint needs the metadata of packages",
 }
 """Modules that import inside functions, and what for."""

@@ -27,8 +27,10 @@ HELD_BACK = (
 
 STABLE = frozenset({"task_frame", "stage", "artifact", "answers"})
 """Blocks that come first and are the same at every step of a stage."""
-MOSTLY_STABLE = frozenset({"repository_map", "facts"})
+MOSTLY_STABLE = frozenset({"repository_map", "facts", "change", "flags"})
 """They follow; only a context that grows full cuts them."""
+USUAL_CONTEXT = 16_000
+"""The largest context of those who do not review."""
 
 WITHDRAWN = AskTrouble(
     "unreachable", "The call was not sent: something else came first.", retryable=True, maybe_billed=False
@@ -51,7 +53,7 @@ def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTroubl
             _Sending(world.models.named(flight.model, state.tier), known, "batch"),
         )
     try:
-        picked = world.models.pick(request, state.stage.context_tokens)
+        picked = world.models.pick(request, _shown(state))
     except ModelTrouble as trouble:
         return _trouble(trouble)
     reserved, priced = _reserved(picked, request, state)
@@ -90,8 +92,7 @@ def _sent(
         world.reservations.give_back(call, maybe_billed=trouble.maybe_billed)
         return _trouble(
             trouble,
-            retryable=trouble.retryable
-            or world.models.another(request, state.stage.context_tokens, picked.spec),
+            retryable=trouble.retryable or world.models.another(request, _shown(state), picked.spec),
         )
     match came:
         case Parked():
@@ -102,6 +103,13 @@ def _sent(
         case Answer():
             world.reservations.settle(call, came.usage, came.micro_usd, came.delivery)
             return _answered(world, came)
+
+
+def _shown(state: RunView) -> int:
+    """How many tokens a model must be able to read. A reader may be shown much, and mostly is not: a small
+    change asks for no more than other steps do.
+    """
+    return min(state.stage.context_tokens, max(state.run.context_tokens, USUAL_CONTEXT))
 
 
 def _reserved(picked: Picked, request: Request, state: RunView) -> tuple[Amount, bool]:

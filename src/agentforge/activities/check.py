@@ -119,8 +119,9 @@ def _changed(world: World, state: State) -> list[str]:
 def _compared(name: CheckName, before: CheckRun, after: CheckRun) -> CheckDigest | str:
     if before.status == "not_configured":
         return f"{name}: {not_run(before)}"
-    if after.status != "ran":
-        return CheckDigest("not_run", f"{name}: not run: {after.reason}", (after.reason,))
+    if after.status != "ran" or after.missing.keys() - before.missing.keys():
+        why = after.reason or "; ".join(after.missing.values())
+        return CheckDigest("not_run", f"{name}: not run: {why}", (why,))
     if found := worse(before, after):
         return CheckDigest("failed", f"{name}: {len(found)} new findings", tuple(found[:MAX_FAILURES]))
     return CheckDigest("passed", f"{name}: nothing new")

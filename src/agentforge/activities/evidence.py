@@ -11,6 +11,7 @@ from agentforge.core.state import State
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import not_run_lines
 from agentforge.gates.flags import flags_of, with_rulings
+from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.red import declared_tests, names_test
 from agentforge.gates.unproved import unproved_lines
 from agentforge.sandbox.worktree import Pointed
@@ -58,6 +59,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "same_author": bool(records.get("red", {}).get("same_author", False)),
         "requirements": _requirements(documents, records),
         "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
+        "mutants": [*mutation_lines(records.get("green", {}).get("mutants"))],
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
         "panels": _panels(world, state),

@@ -8,6 +8,7 @@ from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
 from agentforge.activities.world import Document, World, record_refs
+from agentforge.catalog.modes import mode_named
 from agentforge.core.effects import Judge
 from agentforge.core.inputs import Judged
 from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
@@ -138,6 +139,7 @@ def run_green(world: World, state: RunView) -> Verdict:
         types_before,
         types_after,
         request=state.request,
+        mutants=mode_named(state.pipeline.mode).mutants,
         strict=_strict(world),
     )
     verdict = judge_green(world.pristine_runner(state), case)
@@ -151,6 +153,10 @@ def _compared_with(state: RunView) -> dict[str, Json]:
 
 
 def _quality(world: World, state: RunView) -> Ruling:
+    known = world.records(state).get("quality", {})
+    if known.get("tree") == state.tree == state.run.entry_tree:  # the stage before was measured, and stands
+        kept = {name: value for name, value in known.items() if name not in ("gate", "status", "reasons")}
+        return Verdict("passed", (), kept), ()
     world.progress("measuring complexity, copies and coverage of the change")
     documents = world.parts(state)
     case = QualityCase(

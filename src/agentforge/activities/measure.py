@@ -9,7 +9,7 @@ from agentforge.activities.world import World
 from agentforge.core.pipeline import CheckName
 from agentforge.core.state import State
 from agentforge.gates.coverage import covered, uncovered
-from agentforge.gates.ratchets import LEFT_OUT, worse
+from agentforge.gates.ratchets import incomplete, with_leave, worse
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import statements
 from agentforge.languages.symbols import decode
@@ -48,9 +48,9 @@ def compare_types(
         place = world.workspace.pristine(tree, state.base_commit)
         return world.language(state).runs.typecheck(world.sandbox, world.environment(state), place, paths)
 
-    if left_out(state, "types"):
-        return LEFT_OUT, LEFT_OUT
     before = world.once("types", state.base_tree, *paths, make=lambda: check(state.base_tree))
+    if incomplete(before) and left_out(state, "types"):
+        before = with_leave(before)
     return before, check(tree or state.tree) if before.status == "ran" else before
 
 

@@ -11,7 +11,7 @@ from agentforge.core.pipeline import CheckName
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
-from agentforge.gates.ratchets import LEFT_OUT
+from agentforge.gates.ratchets import incomplete, with_leave
 from agentforge.languages.outcomes import GOOD, rerun_flaky
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun
@@ -96,14 +96,14 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
     runs, place = world.language(state).runs, world.workspace.verdict
-    style, types = LEFT_OUT, LEFT_OUT
-    if not left_out(state, "lint"):
-        style = runs.lint(world.sandbox, environment, place, paths)
-    if not left_out(state, "types"):  # of no file: whether it can run; findings are compared at the gate
-        types = runs.typecheck(world.sandbox, environment, place, [NO_FILE])
-    if style.status == "not_run":
-        return _cannot_run("a linter", style, "lint")
-    if types.status == "not_run":
+    style = runs.lint(world.sandbox, environment, place, paths)
+    if incomplete(style):
+        if not left_out(state, "lint"):
+            return _cannot_run("a linter", style, "lint")
+        style = with_leave(style)
+    # Of no file: whether it can run; findings are compared at the gate.
+    types = runs.typecheck(world.sandbox, environment, place, [NO_FILE])
+    if incomplete(types) and not left_out(state, "types"):
         return _cannot_run("a type checker", types, "types")
     record: dict[str, Json] = {
         "tests": run.to_json(),
@@ -130,7 +130,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
 
 
 def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
-    sentence = f"The project configures {what} that cannot run: {run.reason}."
+    why = run.reason or "; ".join(run.missing.values())
+    sentence = f"The project uses {what} that cannot run: {why}."
     choices = (leave_out(check), "retry", "abort")
     return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", choices)
 
@@ -139,4 +140,4 @@ def _lint_to_json(run: CheckRun) -> dict[str, Json]:
     rows: list[Json] = [
         [path, code, count, run.samples[path, code]] for (path, code), count in sorted(run.findings.items())
     ]
-    return {"status": run.status, "reason": run.reason, "findings": rows}
+    return {"status": run.status, "reason": run.reason, "findings": rows, "missing": {**run.missing}}

@@ -53,7 +53,8 @@ def flags_to_rule_on(world: World, state: RunView) -> list[Flag]:
     """What the reader whose step it is must rule on: in parts, each on what its own part shows."""
     stage, run = state.stage, state.run
     flags = [flag for flag in shown_flags(world.records(state)) if flag.ruling]
-    if not flags or not _rules(world, state):
+    able = any(RULED in contract.rules for contract in world.catalogue.contracts_of(stage))
+    if not flags or not able or not _rules(world, state):
         return []
     if reader_of(run.name) == ARBITER:
         return flags

@@ -174,7 +174,13 @@ class World:
             value: Any = self.pack.get_json(state.baseline.ref)
             findings = {(path, code): count for path, code, count, _ in value["lint"]["findings"]}
             samples = {(path, code): sample for path, code, _, sample in value["lint"]["findings"]}
-            lint = CheckRun(value["lint"]["status"], value["lint"]["reason"], findings, samples)
+            lint = CheckRun(
+                value["lint"]["status"],
+                value["lint"]["reason"],
+                findings,
+                samples,
+                value["lint"].get("missing", {}),
+            )
             self._baseline_record = BaselineRecord(
                 TestRun.from_json(value["tests"]), frozenset(value["flaky"]), lint
             )

@@ -241,7 +241,8 @@ def allowed(node: Mapping[str, Json]) -> str:
     if "const" in node:
         return _short(node["const"])
     if isinstance(node.get("enum"), list):
-        return "one of " + ", ".join(str(value) for value in cast("list[Json]", node["enum"]))
+        values = cast("list[Json]", node["enum"])
+        return "one of " + ", ".join(value if isinstance(value, str) else _short(value) for value in values)
     if "anyOf" in node:
         return " or ".join(allowed(choice) for choice in cast("list[dict[str, Json]]", node["anyOf"]))
     types = node.get("type", "object")

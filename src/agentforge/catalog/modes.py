@@ -39,6 +39,9 @@ class Mode:
     pipeline: str | None = None
     """The pipeline that this mode runs when nobody names one."""
 
+    mutants: int = 0
+    """How many mistakes are put into the changed lines, to see whether the new tests notice."""
+
     def scaled(self, max_steps: int) -> int:
         """The steps of a stage in this mode."""
         return max(1, min(MAX_STEPS, -(-max_steps * self.steps // USUAL_STEPS)))

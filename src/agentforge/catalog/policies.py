@@ -16,6 +16,7 @@ from agentforge.system import strict_yaml
 POLICIES = (
     "commands",
     "delicate",
+    "doubts",
     "injections",
     "modes",
     "named",

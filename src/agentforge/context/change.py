@@ -31,6 +31,8 @@ BLOCK = "change"
 
 OVERLAP = 3
 """Lines that two stretches of one hunk share."""
+STRETCHES = 3
+"""How many stretches of a very long hunk make a part."""
 LISTED = 200
 """Files of other parts that a reader is told by name."""
 
@@ -90,7 +92,7 @@ def divide(hunks: Sequence[ShownHunk], room: int, count: Count) -> tuple[ChangeP
     used = 0
     for file in _by_file([short for hunk in hunks for short in _stretches(hunk, room, count)]):
         sizes = [count(hunk.text) for hunk in file]
-        if not groups or used + sum(sizes) > room:
+        if not groups or used + sum(sizes) > room >= sum(sizes):
             groups.append([])
             used = 0
         for hunk, size in zip(file, sizes, strict=True):
@@ -191,7 +193,7 @@ def _stretches(hunk: ShownHunk, room: int, count: Count) -> list[ShownHunk]:
     if count(hunk.text) <= room:
         return [hunk]
     head, *lines = hunk.text.split("\n")
-    room -= 2 * count(head)
+    room = room // STRETCHES - 2 * count(head)  # short enough to fill up a part that has something already
     groups: list[list[str]] = [[]]
     used = 0
     for line in _folded(lines, room // (OVERLAP + 1)):

@@ -12,11 +12,13 @@ from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.flags import Flag
+from agentforge.gates.mutation import try_mutants
 from agentforge.gates.pristine import PristineRunner
 from agentforge.languages.measures import changed_code, same_code
 from agentforge.languages.outcomes import GOOD, Lines, TestRun, Watch
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_code, is_other_code
+from agentforge.languages.tests import code_doubts
 from agentforge.languages.values import ChangedCode
 
 ProvedBy = Literal["running it", "a process it starts", "its set-up", "a value", "not measured", "nothing"]
@@ -125,9 +127,34 @@ def judge_about(runner: PristineRunner, change: Change, tree: str, ids: Sequence
     )
 
 
-def record_of_change(about: AboutChange) -> dict[str, Json]:
-    """What goes on record: how each test is about the change."""
-    return {"about": {**about.proved_by}}
+def weigh_change(
+    runner: PristineRunner,
+    change: Change,
+    tree: str,
+    ids: Sequence[str],
+    *,
+    mutants: int = 0,
+    measured: bool = True,
+) -> tuple[list[str], dict[str, Json]]:
+    """Why new tests do not prove a change, and what goes on record. Nothing is run of what failed already."""
+    about = judge_about(runner, change, tree, ids if measured else ())
+    flags = [*about.flags, *_doubts(runner, change, tree, ids)]
+    record: dict[str, Json] = {"about": {**about.proved_by}}
+    if mutants and measured and ids and not about.reasons:
+        tried = try_mutants(runner, tree, change.lines, ids, right=about.run, limit=mutants)
+        record["mutants"] = tried.to_json()
+        flags += tried.flags()
+    return [*about.reasons], {**record, "flags": [flag.to_json() for flag in flags]}
+
+
+def _doubts(runner: PristineRunner, change: Change, tree: str, ids: Sequence[str]) -> list[Flag]:
+    """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
+    tests = [_text(runner, tree, path) for path in sorted({identity.partition("::")[0] for identity in ids})]
+    return [
+        Flag(path, said)
+        for path, found in sorted(change.code.items())
+        for said in code_doubts(_text(runner, tree, path), path, found.lines, tests)
+    ]
 
 
 def _proved_by(run: TestRun, identity: str, change: Change, *, started: bool = False) -> ProvedBy:
@@ -216,7 +243,7 @@ def _flag(identity: str, how: ProvedBy, values: Sequence[str]) -> list[Flag]:
         "its set-up": "runs changed code only while it is set up, not in its own body",
         "not measured": "not measured: whether it runs a changed line could not be seen",
     }
-    return [Flag(identity, told[how], ruling=True)] if how in told else []
+    return [Flag(identity, told[how], ruling=how != "its set-up")] if how in told else []
 
 
 def _text(runner: PristineRunner, tree: str, path: str) -> str:

@@ -10,6 +10,7 @@ from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 from agentforge.gates.flags import flags_of
+from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
 from agentforge.gates.predicates_frame import asked_of
 from agentforge.gates.ratchets import NOT_CONFIGURED
@@ -217,14 +218,25 @@ def _change(draft: Mapping[str, Json], facts: Facts) -> Document:
         "files_deleted": deleted,
         "verification": {
             **{name: green[name] for name in names},
-            # The contract's `true`: it passed, or it is not configured and named so below.
-            "conformance_passing": green["conformance_passing"] is not False,
+            "conformance_passing": _conformance(green),
             **{name: green[name] for name in ("reused", "type_check_pass") if name in green},
             **_quality(facts),
             "tree": facts.tree,
             "sandbox": facts.sandbox,
         },
     }
+
+
+def _conformance(green: Mapping[str, Json]) -> bool | None:
+    """The contract's `true`: it passed, or nobody configured it, which is named beside it. What is configured
+    and did not run is neither true nor false.
+    """
+    found, why = green["conformance_passing"], green.get("not_run")
+    if isinstance(found, bool):
+        return found
+    said = why.get("lint", NOT_CONFIGURED) if isinstance(why, dict) else NOT_CONFIGURED
+    partly = isinstance(why, dict) and any(name.startswith("lint by ") for name in why)
+    return True if said == NOT_CONFIGURED and not partly else None
 
 
 def _quality(facts: Facts) -> Document:
@@ -325,6 +337,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
         f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
+    points += mutation_lines(facts.records["green"].get("mutants"))
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import SAME_CODE, change_between, judge_about, record_of_change
+from agentforge.gates.about import SAME_CODE, change_between, weigh_change
 from agentforge.gates.examples import lost_examples
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
-from agentforge.gates.ratchets import not_run, worse
+from agentforge.gates.ratchets import gaps, not_run, worse
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
 from agentforge.gates.verdict import Verdict
@@ -37,6 +37,8 @@ class GreenCase:
     types_before: CheckRun = CheckRun("not_configured")
     types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
+    mutants: int = 0
+    """How many mistakes are put into the change, to see whether the new tests notice."""
     strict: bool = False
     """Findings count wherever they were before, and what is not configured has not passed."""
 
@@ -104,8 +106,10 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
             for item in broken
         ]
-    about = judge_about(runner, change, case.tree, _new_tests(tests) if not reasons else ())
-    reasons += about.reasons
+    no_proof, about = weigh_change(
+        runner, change, case.tree, _new_tests(tests), mutants=case.mutants, measured=not reasons
+    )
+    reasons += no_proof
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -116,14 +120,13 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "tree": case.tree,
         "all_tests_pass": not failing,
         "no_regressions": not real,
-        "conformance_passing": not conformance if case.lint_after.status == "ran" else None,
+        "conformance_passing": None if _lint_left_out(case) else not conformance,
         "test_lock_held": True,
         "old_tests_tree": old_tests,
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
         "flaky": [*sorted(case.flaky | flaky)],
         "superseded": record_of(run, case.baseline, case.suite),
-        **record_of_change(about),
-        "flags": [flag.to_json() for flag in about.flags],
+        **about,
         "not_configured": [*missing],
         "not_run": {**missing},
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
@@ -133,6 +136,11 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "runs": list(runner.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
+
+
+def _lint_left_out(case: GreenCase) -> bool:
+    """Whether a part of the project's own rules was not looked at, so that nobody can say they are kept."""
+    return case.lint_after.status != "ran" or bool(case.lint_before.missing)
 
 
 def _new_tests(tests: Mapping[str, Json]) -> list[str]:
@@ -190,12 +198,21 @@ def _unchecked(case: GreenCase) -> Verdict | None:
     """
     checks = (("lint", case.lint_before, case.lint_after), ("types", case.types_before, case.types_after))
     for name, before, after in checks:
+        gone = {**after.missing}.keys() - before.missing.keys()
+        if gone and after.status == "ran":
+            return Verdict("not_run", (f"{name} did not run: {after.missing[min(gone)]}",), {})
         if before.status != "not_configured" and after.status != "ran":
             return Verdict("not_run", (f"{name} did not run: {after.reason}",), {})
     missing = tuple(
         f"{name}: demanded by `strict`, and {not_run(before)}: {before.reason}"
         for name, before, _ in checks
         if before.status != "ran"
+    )
+    missing += tuple(
+        f"{gap}: demanded by `strict`, and {why}"
+        for name, before, _ in checks
+        if before.status == "ran"
+        for gap, why in gaps(name, before).items()
     )
     return Verdict("failed", missing, {}) if case.strict and missing else None
 
@@ -234,7 +251,7 @@ def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) ->
 def _not_run(case: GreenCase) -> dict[str, str]:
     """What did not run, and why: passed by nobody, and on record."""
     checks = {"types": case.types_before, "lint": case.lint_before}
-    found = {name: not_run(run) for name, run in checks.items() if run.status != "ran"}
+    found = {gap: why for name, run in checks.items() for gap, why in gaps(name, run).items()}
     return found if case.baseline.results else {**found, "existing tests": "not run: there are none"}
 
 

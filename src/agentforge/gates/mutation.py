@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentforge.core.reply import Json
+from agentforge.gates.documents import objects
+from agentforge.gates.flags import Flag
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.languages.measures import mutants
 from agentforge.languages.outcomes import GOOD, TestRun, covering
@@ -56,9 +58,31 @@ class MutationRun:
         """The tests that noticed a mistake."""
         return frozenset(identity for mistake in self.mistakes for identity in mistake.killed_by)
 
+    def flags(self) -> list[Flag]:
+        """The mistakes that no test noticed."""
+        return [
+            Flag(f"{item.path}:{item.line}", f"no new test notices if the code {item.what}")
+            for item in self.mistakes
+            if item.found == "survived"
+        ]
+
     def to_json(self) -> dict[str, Json]:
         """The run as JSON data."""
         return {"reason": self.reason, "mistakes": [mistake.to_json() for mistake in self.mistakes]}
+
+
+def mutation_lines(record: object) -> list[str]:
+    """What the record says, in words: one line, and one for each mistake that nobody noticed."""
+    rows = objects(record, "mistakes")
+    if not isinstance(record, dict):
+        return []
+    killed = sum(1 for row in rows if row.get("found") == "killed")
+    left = [row for row in rows if row.get("found") == "survived"]
+    why = f" ({record['reason']})" if record.get("reason") else ""
+    return [
+        f"the new tests notice {killed} of {len(rows)} mistakes put into the change{why}",
+        *(f"not noticed: {row.get('place')} if the code {row.get('what')}" for row in left),
+    ]
 
 
 def try_mutants(  # noqa: PLR0913 - the facts of one trial

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agentforge.languages.values import CheckRun
 
@@ -14,11 +15,32 @@ LIMIT = 10
 
 LEFT_OUT = CheckRun("not_configured", "left out by a person's answer")
 _TELLING = (LEFT_OUT.reason, "its environment has none")
+"""How reasons end that are not "nobody configured it"; the second is of baselines of older releases."""
 
 
 def not_run(run: CheckRun) -> str:
     """What is said of a check that nobody configured, that a person left out, or whose program is missing."""
-    return f"not run: {run.reason}" if run.reason.endswith(_TELLING) else NOT_CONFIGURED
+    told = run.status == "not_run" or run.reason.endswith(_TELLING)
+    return f"not run: {run.reason}" if told else NOT_CONFIGURED
+
+
+def incomplete(run: CheckRun) -> bool:
+    """Whether a program that the project uses did not run."""
+    return run.status == "not_run" or bool(run.missing)
+
+
+def with_leave(run: CheckRun) -> CheckRun:
+    """The run when a person has left out what cannot run: the rest of it counts."""
+    if run.status == "not_run":
+        return LEFT_OUT
+    return replace(run, missing=dict.fromkeys(run.missing, LEFT_OUT.reason))
+
+
+def gaps(name: str, run: CheckRun) -> dict[str, str]:
+    """What of a check did not run, by name, with the reason."""
+    found = {} if run.status == "ran" else {name: not_run(run)}
+    found |= {f"{name} by {program}": f"not run: {why}" for program, why in run.missing.items()}
+    return found | dict.fromkeys(run.limits, "only so it could run")
 
 
 def worse(before: CheckRun, after: CheckRun) -> list[str]:

@@ -8,6 +8,7 @@ from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
 from agentforge.gates.flags import Flag
 
+GUARDED = "only guarded: its tests passed before the change, too"
 KEY = "not_proved_by_test"
 """Where the record of the red proof names them."""
 
@@ -25,18 +26,19 @@ def unproved(specification: Mapping[str, Json], proof: Mapping[str, Json]) -> di
         if method != "test":
             found[name] = f"verified by {method}"
         elif name in guarded:
-            found[name] = "only guarded: its tests passed before the change, too"
+            found[name] = GUARDED
     return found
 
 
 def unproved_flags(specification: Mapping[str, Json], found: Mapping[str, str]) -> list[Flag]:
-    """One flag for each, with the words of the requirement: the reviewer rules on it."""
+    """One flag for each, with the words of the requirement. What no test looks at is the reviewer's to rule on."""
     words = {
         str(item.get("id", "")): str(item.get("description", ""))
         for item in objects(specification, "requirements")
     }
     return [
-        Flag(name, f"not proved by a test, {why}: {words[name]}", ruling=True) for name, why in found.items()
+        Flag(name, f"not proved by a test, {why}: {words[name]}", ruling=why != GUARDED)
+        for name, why in found.items()
     ]
 
 

@@ -181,6 +181,14 @@ class Tests(Protocol):
     def liveness(self, text: str, identity: str, /) -> Liveness:
         """Whether a test of a file can fail, by an assertion of its own or of what it calls."""
 
+    def test_doubts(self, text: str, identity: str, /) -> list[str]:
+        """What makes a reader look twice at a test: how it reads code instead of running it."""
+
+    def code_doubts(self, text: str, lines: Collection[int], tests: Sequence[str], /) -> list[str]:
+        """What makes a reader look twice at these lines of a file: that it knows it is tested, or knows the
+        answers of these tests.
+        """
+
     def shadows(
         self, written: Sequence[str], before: frozenset[str], after: frozenset[str], env: Environment, /
     ) -> list[Shadow]:

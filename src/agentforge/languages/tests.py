@@ -1,6 +1,6 @@
 """Tests by the language of their file: which files are tests, which tests one has, what made one weaker."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from agentforge.languages.table import LANGUAGES, language_of
 from agentforge.languages.values import Liveness
@@ -52,6 +52,21 @@ def liveness(text: str, identity: str) -> Liveness:
     """Whether a test of a file can fail; of a language that is not ours, nothing is said."""
     language = language_of(identity.partition("::")[0])
     return language.tests.liveness(text, identity) if language else Liveness()
+
+
+def test_doubts(text: str, identity: str) -> list[str]:
+    """What makes a reader look twice at a test of a file."""
+    language = language_of(identity.partition("::")[0])
+    return language.tests.test_doubts(text, identity) if language else []
+
+
+test_doubts.__test__ = False  # type: ignore[attr-defined]  # as above
+
+
+def code_doubts(text: str, path: str, lines: Collection[int], tests: Sequence[str]) -> list[str]:
+    """What makes a reader look twice at these lines of a file, beside the texts of its tests."""
+    language = language_of(path)
+    return language.tests.code_doubts(text, lines, tests) if language else []
 
 
 def weakened(before: str, after: str, path: str) -> list[str]:

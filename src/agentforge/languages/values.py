@@ -33,13 +33,13 @@ class Plan:
     import_roots: tuple[str, ...]
     """Directories, relative to the project, from which its modules are imported."""
     test_paths: tuple[str, ...]
-    lint: bool
-    """Whether the project has a linter configured."""
+    linters: tuple[str, ...]
+    """The linters and formatters that the project uses."""
     reasons: tuple[str, ...]
     """Why the plan is as it is, for a person to read."""
     lock_files: tuple[str, ...]
     """The files whose content decides whether an environment is still right."""
-    lint_command: tuple[str, ...] = ()
+    type_checkers: tuple[str, ...] = ()
     version: str = ""
     """The version of the language that is asked for; empty for the one that is here."""
     version_from_tags: bool = False
@@ -50,6 +50,10 @@ class Plan:
     """Where the suite is, if the project's own command says so; empty for wherever the runner finds tests."""
     not_run: tuple[tuple[str, str], ...] = ()
     """What the project means by its tests and is not run, each with the reason."""
+    checkers: tuple[tuple[str, ...], ...] = ()
+    """Commands of set-up that install linters and type checkers; what one of them cannot bring is asked
+    about.
+    """
 
     @property
     def test_command(self) -> tuple[str, ...]:
@@ -76,6 +80,8 @@ class Environment:
     """Where the language itself lives; a run must be able to read it."""
     toolchains: tuple[Toolchain, ...] = ()
     """What the project takes beside it; found anew each time, and part of the key."""
+    failed: tuple[str, ...] = ()
+    """Why checkers could not be installed, a sentence each."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
@@ -191,6 +197,10 @@ class CheckRun:
     findings: Mapping[tuple[str, str], int] = field(default_factory=dict)
     samples: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """The first finding of each kind, as `line: message`."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Programs that the project uses and that did not run, with the reason; others did."""
+    limits: tuple[str, ...] = ()
+    """What the run had to do without; its findings count all the same."""
 
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str, str]]) -> "CheckRun":

@@ -3,16 +3,28 @@ runs nothing.
 """
 
 import posixpath
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
+from agentforge.languages.python.checkers import (
+    Checker,
+    other_checkers,
+    requirements_for,
+    unused_hooks,
+    used,
+)
 from agentforge.languages.python.layout import import_roots, test_paths
 from agentforge.languages.python.project import PythonProject, lines, open_project, strings
-from agentforge.languages.python.requirements import Needs, gather, name_of, poetry_requirements
+from agentforge.languages.python.requirements import (
+    REQUIREMENTS_TXT,
+    Needs,
+    gather,
+    name_of,
+    poetry_requirements,
+)
 from agentforge.languages.python.suite import find_suite, suite_of
 from agentforge.languages.python.workspace import members
 from agentforge.languages.toolchains import needs_of
@@ -32,9 +44,6 @@ LOCK_NAMES = words(
 )
 # Compiled into the environment: when one changes, what was built from it is stale.
 NATIVE = (".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pyx", ".rs")
-REQUIREMENTS_TXT = re.compile(
-    r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
-)
 FROM_TAGS = words(
     "setuptools-scm hatch-vcs flit-scm versioningit poetry-dynamic-versioning uv-dynamic-versioning pbr"
 )
@@ -45,24 +54,23 @@ def detect(read: Read, paths: Sequence[str], settings: Mapping[str, object] | No
     project = open_project(read, paths)
     needs = gather(project)
     install = _install(project, needs)
-    lint = bool(project.tool("ruff")) or bool({"ruff.toml", ".ruff.toml"} & project.paths)
-    if lint:
-        install += () if "ruff" in needs.names else (_ruff(project),)
-        needs.reasons.append("ruff is configured")
+    linters, checkers = used(project, "lint"), used(project, "types")
+    needs.reasons += (f"{each.name} is used" for each in (*linters, *checkers))
     suite = find_suite(project, frozenset(needs.names))
     found = Plan(
         setup=(MAKE_ENVIRONMENT, INSTALL + install),
         tests=(*PYTEST, *suite.options, *suite.paths),
         import_roots=import_roots(project),
         test_paths=test_paths(project),
-        lint=lint,
+        linters=tuple(each.name for each in linters),
         reasons=(*needs.reasons, *suite.reasons),
         lock_files=tuple(sorted(filter(_decides, project.paths))),
-        lint_command=("{env}/bin/ruff", "check") if lint else (),
+        type_checkers=tuple(each.name for each in checkers),
+        checkers=_checkers(project, (*linters, *checkers)),
         version_from_tags=_version_from_tags(project),
         toolchains=needs_of(project.paths, read),
         suite_paths=suite.paths,
-        not_run=tuple(suite.not_run.items()),
+        not_run=(*suite.not_run.items(), *_unused(project)),
     )
     return _corrected(found, settings or {}, project)
 
@@ -142,12 +150,22 @@ def _is_package(project: PythonProject) -> bool:
     return "setup.py" in project.paths or described or bool(table(project.pyproject, "build-system"))
 
 
-def _ruff(project: PythonProject) -> str:
-    """Ruff in the version that the project's own hooks pin: another one has other rules."""
-    pinned = re.search(
-        r"ruff-pre-commit\s+rev:\s*[\"']?v?(\d[\w.]*)", project.text(".pre-commit-config.yaml")
+def _checkers(project: PythonProject, wanted: Sequence[Checker]) -> tuple[tuple[str, ...], ...]:
+    """A command for each program that finds faults; one that is there already is not installed again."""
+    return tuple(
+        INSTALL + found
+        for found in dict.fromkeys(
+            requirements_for(project, each)
+            for each in sorted(wanted, key=lambda each: each.name)
+            if " " not in each.name or not any(other.name == each.program for other in wanted)
+        )
     )
-    return f"ruff=={pinned.group(1)}" if pinned else "ruff"
+
+
+def _unused(project: PythonProject) -> list[tuple[str, str]]:
+    """Checks of the project that nobody runs."""
+    names = {"pre-commit hooks": unused_hooks(project), "other checkers": other_checkers(project)}
+    return [(name, f"not run: {', '.join(found)}") for name, found in names.items() if found]
 
 
 def _version_from_tags(project: PythonProject) -> bool:

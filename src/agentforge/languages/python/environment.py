@@ -15,77 +15,25 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TypeAlias
 
-from agentforge.core.errors import Unusable
-from agentforge.languages.python.detect import SETTINGS_FILE
-from agentforge.languages.python.indexes import (
-    FIRST_INDEX,
-    default_places,
-    index_places,
-    index_variables,
-    named_paths,
-    passwords_in,
-    without_passwords,
-)
-from agentforge.languages.python.interpreter import Interpreter, find_interpreter, find_uv
-from agentforge.languages.toolchains import Toolchain, find_toolchains, readable, with_toolchains
+from agentforge.languages.python.interpreter import find_interpreter
+from agentforge.languages.python.set_up import SetUp, SetupWalls, Tools
+from agentforge.languages.toolchains import find_toolchains, with_toolchains
 from agentforge.languages.values import Environment, Plan
-from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
+from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.canon import digest
 from agentforge.system.files import disk_errors, write_atomic
-from agentforge.system.processes import Completed
 
 FORMAT = 1  # part of the key: raised when environments of an older AgentForge must not be used
-SETUP_TIMEOUT_S = 1800
-TAIL_LINES = 15
 CACHES = frozenset({"__pycache__", ".git", ".pytest_cache", ".ruff_cache", ".mypy_cache"})
 BUILD_DIRECTORIES = frozenset(
     {"build", "dist", "target", "node_modules"}
 )  # at the top only: deeper it may be a package's name
-
-
-Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
-"""What an environment is made with: the interpreter, and what else the project takes."""
-
-
-class SetupFailed(Unusable):
-    """A command that builds the project's environment failed."""
-
-    def __init__(
-        self,
-        command: tuple[str, ...],
-        done: Completed,
-        refused: Sequence[str] = (),
-        kept: Sequence[str] = (),
-    ) -> None:
-        self.command = command
-        self.refused = tuple(refused)
-        self.log = _text(done)
-        tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
-        how = "ran out of time" if done.timed_out else f"ended with {done.code}"
-        mend = f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again."
-        if refused:
-            names = ", ".join(_without_port(place) for place in refused)
-            tail += f"\nIt wanted to reach {names}, which is not on the list of places that set-up may reach."
-            mend = (
-                f"If it may, write `network: {{allow: [{names}]}}` into your own config.yaml and "
-                f"start again. Else: {mend}"
-            )
-        if kept:
-            tail += (
-                f"\nIt was not told the password of {', '.join(kept)}: whatever a build runs could read it."
-            )
-            mend = (
-                "If the project may know it, write `network: {index_passwords: true}` into your own "
-                f"config.yaml and start again. Else: {mend}"
-            )
-        super().__init__(f"Set-up failed: `{' '.join(command)}` {how}.\n{tail}\n", mend)
 
 
 def build(  # noqa: PLR0913 - every one of them is the caller's business
@@ -111,14 +59,20 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
     key = _key(plan, (interpreter, chains), told, lock_text_hash)
     home = cache_root.resolve() / key
     with disk_errors(), _locked(home):
+        walls = SetupWalls(sandbox, tuple(allow), index_passwords)
         if (ready := _load(home)) is not None:
+            if ready.failed:  # what could not be had then may be there now
+                failed = SetUp(plan, home, (interpreter, chains), walls, told).install_checkers()
+                ready = ready if failed == ready.failed else _store(home, replace(ready, failed=failed))
             return replace(ready, toolchains=chains)
         shutil.rmtree(home, ignore_errors=True)
         (home / "env").mkdir(parents=True)
         (home / "source").mkdir()
         tree_checkout(home / "source")
         before = _files(home / "source")
-        log = _set_up(plan, home, (interpreter, chains), _Walls(sandbox, tuple(allow), index_passwords), told)
+        set_up = SetUp(plan, home, (interpreter, chains), walls, told)
+        log = set_up.run()
+        failed = set_up.install_checkers()
         generated = tuple(sorted(_files(home / "source") - before))
         made = Environment(
             home / "env",
@@ -129,6 +83,7 @@ def build(  # noqa: PLR0913 - every one of them is the caller's business
             key,
             log,
             interpreter.prefix,
+            failed=failed,
         )
         return replace(_store(home, made), toolchains=chains)
 
@@ -150,108 +105,6 @@ def run_env(environment: Environment, tree: Path) -> dict[str, str]:
     return with_toolchains(variables, environment.toolchains)
 
 
-def fill(command: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
-    """A command with its `{names}` filled in. Other braces are left alone."""
-    filled = []
-    for word in command:
-        for name, value in values.items():
-            word = word.replace(f"{{{name}}}", value)  # noqa: PLW2901 - the same word, further filled
-        filled.append(word)
-    return tuple(filled)
-
-
-@dataclass(frozen=True, slots=True)
-class _Walls:
-    sandbox: Sandbox
-    allow: tuple[Destination, ...]
-    passwords: bool
-
-
-def _set_up(plan: Plan, home: Path, tools: Tools, walls: _Walls, version: str | None) -> str:
-    """Run the commands of set-up in walls that show them the environment, the checkout, the package cache and
-    the package indexes.
-    """
-    uv, (interpreter, chains) = find_uv(), tools
-    passed = index_variables(os.environ)
-    kept = passwords_in(passed) if not walls.passwords else ()
-    passed = passed if walls.passwords else without_passwords(passed)
-    refused: list[str] = []
-    cache = home.parent / "packages"
-    cache.mkdir(parents=True, exist_ok=True)
-    confinement = Confinement(
-        cwd=home / "source",
-        write=(home / "env", home / "source", cache),
-        read=(uv, *toolchain_roots(str(interpreter.prefix)), *readable(chains), *named_paths(passed)),
-        env=with_toolchains(passed | _setup_variables(home, uv, cache), chains) | _version_variables(version),
-        network=(*_places(passed, uv, interpreter), *walls.allow),
-        on_refusal=refused.append,
-        timeout_s=SETUP_TIMEOUT_S,
-    )
-    values = {
-        "uv": str(uv),
-        "python": str(interpreter.executable),
-        "env": str(home / "env"),
-        "tree": str(home / "source"),
-    }
-    log: list[str] = []
-    for command in plan.setup:
-        words = fill(command, values)
-        done = walls.sandbox.run(words, confinement)
-        if done.code != 0 or done.timed_out:
-            raise SetupFailed(command, done, tuple(dict.fromkeys(refused)), kept)
-        log += (f"$ {' '.join(command)}", _text(done))
-    if refused:
-        log.append(f"Not reached, because not on the list: {', '.join(dict.fromkeys(refused))}")
-    return "\n".join(log)
-
-
-def _places(passed: Mapping[str, str], uv: Path, interpreter: Interpreter) -> tuple[Destination, ...]:
-    """The package indexes: those that the caller names; where no first one is named, the installers' own as
-    well.
-    """
-    named = tuple(index_places(passed))
-    own = () if any(name in passed for name in FIRST_INDEX) else tuple(default_places(uv, interpreter.prefix))
-    return tuple(dict.fromkeys((*named, *own)))
-
-
-def _without_port(place: str) -> str:
-    """As a person would write it into the list."""
-    return place.removesuffix(":443").removesuffix(":80")
-
-
-def _setup_variables(home: Path, uv: Path, cache: Path) -> dict[str, str]:
-    return {
-        "PATH": f"{home}/env/bin:{uv.parent}:/usr/local/bin:/usr/bin:/bin",
-        "VIRTUAL_ENV": str(home / "env"),
-        "UV_CACHE_DIR": str(cache),
-        "UV_PYTHON_DOWNLOADS": "never",
-        # A linked file would be shared with the cache, and a build could change it for every other
-        # environment.
-        "UV_LINK_MODE": "copy",
-        # Test runs see the environment read-only, so what is not compiled now would be compiled anew by each
-        # of them.
-        "UV_COMPILE_BYTECODE": "1",
-        "UV_NO_PROGRESS": "1",
-        "NO_COLOR": "1",
-    }
-
-
-def _version_variables(version: str | None) -> dict[str, str]:
-    """Tell every tool that would ask git for the version. Only when the project uses one: some of these reach
-    dependencies too.
-    """
-    if version is None:
-        return {}
-    names = (
-        "SETUPTOOLS_SCM_PRETEND_VERSION",
-        "PDM_BUILD_SCM_VERSION",
-        "PBR_VERSION",
-        "POETRY_DYNAMIC_VERSIONING_BYPASS",
-        "UV_DYNAMIC_VERSIONING_BYPASS",
-    )
-    return dict.fromkeys(names, version)
-
-
 def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> str:
     """Everything that decides what the environment holds; not the sandbox, which only decides how safely it
     was made.
@@ -260,6 +113,7 @@ def _key(plan: Plan, tools: Tools, version: str | None, lock_text_hash: str) -> 
     parts = (
         FORMAT,
         plan.setup,
+        *((plan.checkers,) if plan.checkers else ()),
         plan.import_roots,
         version,
         interpreter.version,
@@ -312,10 +166,5 @@ def _load(home: Path) -> Environment | None:
         key=fields["key"],
         log=fields["log"],
         prefix=Path(fields["prefix"]),
-    )
-
-
-def _text(done: Completed) -> str:
-    return "\n".join(
-        filter(None, (done.out.decode(errors="replace").strip(), done.err.decode(errors="replace").strip()))
+        failed=tuple(fields.get("failed", ())),
     )

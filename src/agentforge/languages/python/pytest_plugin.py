@@ -24,6 +24,7 @@ import sys
 STARTED_WITH = frozenset(sys.modules)
 """What an interpreter has loaded before anything else."""
 
+import doctest
 import hashlib
 import importlib
 import importlib.machinery
@@ -442,6 +443,8 @@ class Recorder:
         head, colon, tail = text.partition(": ")
         message = tail if colon and head.split(".")[-1] == excinfo.typename else text
         file, line = where(excinfo.tb, path, self._root)
+        message, line = example_facts(excinfo.value) or (message, line)
+        file = file or (path if line else "")
         return {
             "exception": excinfo.typename,
             "message": one_line(message),
@@ -523,6 +526,18 @@ def where(trace: Any, path: str, root: str) -> tuple[str, int]:
             in_tree = (file, trace.tb_lineno)
         trace = trace.tb_next
     return in_test if in_test[1] else in_tree
+
+
+def example_facts(error: Any) -> tuple[str, int] | None:
+    """What a failed doctest gave instead, and its line; None for every other error."""
+    first = (getattr(error, "failures", None) or [error])[0]
+    example, test = getattr(first, "example", None), getattr(first, "test", None)
+    if not isinstance(example, doctest.Example) or not isinstance(test, doctest.DocTest):
+        return None
+    raised = getattr(first, "exc_info", None)
+    gave = f"raised {raised[0].__name__}: {raised[1]}" if raised else f"gave {first.got.strip() or 'nothing'}"
+    wanted = example.want.strip() or "nothing"
+    return f"{example.source.strip()} {gave}, expected {wanted}", (test.lineno or 0) + example.lineno + 1
 
 
 def one_line(text: str) -> str:

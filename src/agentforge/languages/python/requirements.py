@@ -16,6 +16,9 @@ HATCH_ENVIRONMENTS = ("hatch-test", "test", "tests", "default", "dev")
 REQUIREMENT_FILE = re.compile(
     r"(?:requirements/|tests?/)?(?:requirements[-_.]?)?(?P<kind>tests?|testing|dev|develop|development)?[-_.]?(?:requirements)?\.txt"
 )
+REQUIREMENTS_TXT = re.compile(
+    r"(?:requirements/[^/]+|[^/]*(?:requirements|constraints)[^/]*|tests?/requirements[^/]*)\.(?:txt|in)"
+)
 
 
 @dataclass(slots=True)
@@ -105,8 +108,12 @@ def _groups(project: PythonProject, needs: Needs) -> None:
             needs.note(_group(groups, name, set()), f"dependency group `{name}`")
 
 
-def _group(groups: Table, name: str, seen: set[str]) -> Iterator[str]:
+def group_requirements(groups: Table, name: str) -> Iterator[str]:
     """The requirements of a PEP 735 group and of those it includes."""
+    return _group(groups, name, set())
+
+
+def _group(groups: Table, name: str, seen: set[str]) -> Iterator[str]:
     entries = next((value for key, value in groups.items() if normal(key) == normal(name)), ())
     if normal(name) in seen or not isinstance(entries, list):
         return

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from agentforge.languages.described import read_ini, read_toml, table, words
+from agentforge.languages.python.doubts import code_doubts, test_doubts
 from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
@@ -18,6 +19,7 @@ __all__ = [
     "SECTIONS",
     "SETTINGS",
     "asserts",
+    "code_doubts",
     "examples_of",
     "is_run",
     "is_test_name",
@@ -25,6 +27,7 @@ __all__ = [
     "missing_import",
     "shadows",
     "source_of_test",
+    "test_doubts",
     "test_globs",
     "test_ids_in_source",
     "weakened",

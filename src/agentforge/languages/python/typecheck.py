@@ -2,18 +2,19 @@
 
 import json
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from agentforge.languages.described import read_ini, read_toml, table
+from agentforge.languages.described import read_ini
+from agentforge.languages.python.checkers import Checker, project_at, scope, used
 from agentforge.languages.python.environment import run_env
+from agentforge.languages.python.lint import NOTHING, absent, complaint, merged, relative
 from agentforge.languages.values import CheckRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.processes import Completed
-
-Checker = Literal["mypy", "pyright"]
 
 _MYPY = (
     "--cache-dir=/dev/null",  # the tree is read-only, and a cache could be planted
@@ -27,20 +28,23 @@ _LINE = re.compile(
     r"(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)* error: (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
 )
 _SELECTS = ("files", "packages", "modules")
+_SETTINGS = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")
 
 
 @dataclass(frozen=True, slots=True)
 class _Configured:
     checker: Checker
+    only: tuple[str, ...]
+    """What the project's own commands give to it; empty for everything."""
     selects: bool
     """The project itself says which files are checked. Then all of them are, and a change that breaks its
     callers is seen.
     """
 
 
-def configured(tree: Path) -> tuple[Checker, ...]:
+def configured(tree: Path) -> tuple[str, ...]:
     """The type checkers that the project says it uses."""
-    return tuple(each.checker for each in _configurations(tree))
+    return tuple(each.checker.name for each in _configurations(tree))
 
 
 def typecheck(
@@ -51,33 +55,80 @@ def typecheck(
     """
     wanted = _configurations(place)
     if not wanted:
-        return CheckRun("not_configured", "the project configures neither mypy nor pyright")
-    for each in wanted:
-        program = env.program.parent / each.checker
-        if program.exists():
-            return _run(sandbox, env, place.resolve(), paths, each, timeout_s)
-    names = " and ".join(each.checker for each in wanted)
-    return CheckRun("not_configured", f"the project configures {names}, but its environment has none")
+        return CheckRun("not_configured", "the project uses neither mypy nor pyright")
+    return merged(
+        {
+            each.checker.name: _run(sandbox, env, place.resolve(), paths, each, timeout_s)
+            if (env.program.parent / each.checker.program).exists()
+            else absent(each.checker, env)
+            for each in wanted
+        }
+    )
 
 
 def _run(
     sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
 ) -> CheckRun:
-    present = [path for path in paths if path.endswith((".py", ".pyi")) and (tree / path).is_file()]
+    name = use.checker.name
+    present = [
+        path
+        for path in paths
+        if path.endswith((".py", ".pyi")) and (tree / path).is_file() and _within(path, use.only)
+    ]
     if paths and not present and not use.selects:
-        return CheckRun("ran", "no Python file to check")
+        return CheckRun("ran", NOTHING)
     chosen = [] if use.selects else ["--", *(present or ["."])]
-    program = str(env.program.parent / use.checker)
-    options = list(_MYPY) if use.checker == "mypy" else ["--outputjson", "--pythonpath", str(env.program)]
+    program = str(env.program.parent / use.checker.program)
     # pyright takes no `--`; a path that begins with a dash is no option behind `./`.
-    files = chosen if use.checker == "mypy" else [f"./{path}" for path in chosen[1:]]
-    done = sandbox.run(
-        [program, *options, *files],
-        Confinement(cwd=tree, read=(tree, *env.readable), env=_variables(env, tree), timeout_s=timeout_s),
-    )
+    files = chosen if name == "mypy" else [f"./{path}" for path in chosen[1:]]
+
+    def ask(options: Sequence[str], *further: Path) -> Completed:
+        return sandbox.run(
+            [program, *options, *files],
+            Confinement(
+                cwd=tree,
+                read=(tree, *further, *env.readable),
+                env=_variables(env, tree),
+                timeout_s=timeout_s,
+            ),
+        )
+
+    options = list(_MYPY) if name == "mypy" else ["--outputjson", "--pythonpath", str(env.program)]
+    done = ask(options)
+    limits: tuple[str, ...] = ()
+    if name == "mypy" and (plugin := _missing_plugin(done)):
+        done, limits = _without_plugins(ask, options, tree, done), (f"mypy without its plugin {plugin}",)
     if done.timed_out:
-        return CheckRun("not_run", f"{use.checker} did not end within {int(timeout_s)} s")
-    return _READERS[use.checker](done, tree)
+        return CheckRun("not_run", f"{name} did not end within {int(timeout_s)} s")
+    return replace(_READERS[name](done, tree), limits=limits)
+
+
+def _within(path: str, only: Sequence[str]) -> bool:
+    return not only or path in only or path.startswith(tuple(f"{place}/" for place in only))
+
+
+def _missing_plugin(done: Completed) -> str:
+    """The plugin that mypy stopped at; empty if it did not."""
+    printed = (done.out + done.err).decode("utf-8", "replace")
+    found = re.search(r"[Ee]rror importing plugin [\"']([\w.]+)[\"']", printed)
+    return found.group(1) if found and done.code not in (0, 1) else ""
+
+
+def _without_plugins(
+    ask: Callable[..., Completed], options: Sequence[str], tree: Path, done: Completed
+) -> Completed:
+    """Ask again with the project's settings but for the plugins: what is found then is compared all the
+    same.
+    """
+    for name in _SETTINGS:
+        text = _text(tree / name)
+        plain = re.sub(r"^plugins\s*=\s*(?:\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", "", text, flags=re.MULTILINE)
+        if plain != text:
+            with tempfile.TemporaryDirectory() as folder:
+                place = Path(folder).resolve() / name
+                place.write_text(plain, encoding="utf-8")
+                return ask([*options, f"--config-file={place}"], place.parent)
+    return done
 
 
 def _variables(env: Environment, tree: Path) -> dict[str, str]:
@@ -99,7 +150,10 @@ def _read_mypy(done: Completed, tree: Path) -> CheckRun:
             for line in text.splitlines()
             if line.strip()
         ]
-        return CheckRun("not_run", f"mypy stopped: {said[0][:300] if said else f'exit code {done.code}'}")
+        why = next(
+            (line for line in said if "error: " in line), said[0] if said else f"exit code {done.code}"
+        )
+        return CheckRun("not_run", f"mypy stopped: {why[:300]}")
     rows = [
         (relative(match["path"], tree), match["code"] or "error", f"{match['line']}: {match['message']}")
         for line in out.splitlines()
@@ -113,8 +167,7 @@ def _read_pyright(done: Completed, tree: Path) -> CheckRun:
         value: Any = json.loads(done.out)
         found = value["generalDiagnostics"]
     except (ValueError, TypeError, KeyError):
-        said = done.err.decode("utf-8", "replace").strip().splitlines()
-        return CheckRun("not_run", f"pyright failed: {said[0][:300] if said else f'exit code {done.code}'}")
+        return CheckRun("not_run", f"pyright failed: {complaint(done)}")
     rows = [
         (
             relative(row["file"], tree),
@@ -127,40 +180,31 @@ def _read_pyright(done: Completed, tree: Path) -> CheckRun:
     return CheckRun.of(rows)
 
 
-_READERS: Mapping[Checker, Callable[[Completed, Path], CheckRun]] = {
+_READERS: Mapping[str, Callable[[Completed, Path], CheckRun]] = {
     "mypy": _read_mypy,
     "pyright": _read_pyright,
 }
 
 
-def relative(name: str, tree: Path) -> str:
-    """A path that a tool printed, as the repository has it."""
-    path = Path(name)
-    return path.relative_to(tree).as_posix() if path.is_relative_to(tree) else path.as_posix()
-
-
 def _configurations(tree: Path) -> list[_Configured]:
     """What the project configures, mypy first; each file is asked in the order in which the checker asks."""
-    tools = tools_of(tree)
+    project = project_at(tree)
     found = []
-    sections = (
-        _ini(tree / "mypy.ini"),
-        _ini(tree / ".mypy.ini"),
-        tools.get("mypy"),
-        _ini(tree / "setup.cfg"),
-    )
-    mypy = next((section for section in sections if section is not None), None)
-    if mypy is not None:
-        found.append(_Configured("mypy", any(key in mypy for key in _SELECTS)))
-    if "pyright" in tools or (tree / "pyrightconfig.json").is_file():
-        # Without paths pyright takes the project's `include`, and by default everything.
-        found.append(_Configured("pyright", selects=True))
+    for checker in used(project, "types"):
+        only = tuple(path for path in scope(project, checker) if (tree / path).exists())
+        if checker.name == "mypy":
+            sections = (
+                _ini(tree / "mypy.ini"),
+                _ini(tree / ".mypy.ini"),
+                project.tool("mypy") or None,
+                _ini(tree / "setup.cfg"),
+            )
+            settings = next((section for section in sections if section is not None), {})
+            found.append(_Configured(checker, only, any(key in settings for key in _SELECTS)))
+        else:
+            # Without paths pyright takes the project's `include`, and by default everything.
+            found.append(_Configured(checker, only, selects=True))
     return found
-
-
-def tools_of(tree: Path) -> Mapping[str, Any]:
-    """What `pyproject.toml` says for tools; nothing, if it cannot be read."""
-    return table(read_toml(_text(tree / "pyproject.toml")), "tool")
 
 
 def _ini(path: Path) -> Mapping[str, str] | None:

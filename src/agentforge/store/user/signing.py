@@ -58,9 +58,7 @@ def make_key(home: Home, name: str) -> PublicKey:
     """A new key of the user's, and its line in the list of those they trust. One that is there stays."""
     place = key_file(home)
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name[:80]!r} cannot be the name of a key.", "Use one word, such as you@example.com."
-        )
+        raise UsageError(f"{name[:80]!r} cannot be the name of a key.", "Use one word, such as ada.")
     with locked(place):
         if read_own(place) is not None:
             raise UsageError(
@@ -76,9 +74,7 @@ def make_key(home: Home, name: str) -> PublicKey:
 def trust(home: Home, name: str, key: PublicKey) -> bool:
     """Adds a key to those that the user trusts; False if it is there under that name."""
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name[:80]!r} cannot be the name of a key.", "Use one word, such as you@example.com."
-        )
+        raise UsageError(f"{name[:80]!r} cannot be the name of a key.", "Use one word, such as ada.")
     place = trust_file(home)
     with locked(place):
         before = _read(place) or b""

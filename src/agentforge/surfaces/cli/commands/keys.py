@@ -12,7 +12,7 @@ import click
 Examples:
   agentforge keys init
   agentforge keys show
-  agentforge keys trust ada@example.com "ssh-ed25519 AAAA…"
+  agentforge keys trust ada "ssh-ed25519 AAAA…"
   agentforge keys list
 
 In a CI, AGENTFORGE_SIGNING_KEY holds the private key, or AGENTFORGE_SIGNING_KEY_FILE names its file."""
@@ -25,7 +25,7 @@ def keys() -> None:
     epilog="""\b
 Examples:
   agentforge keys init
-  agentforge keys init --name ada@example.com
+  agentforge keys init --name ada
 
 The private key stays in your own directory, readable by you alone. You trust your own signatures at once."""
 )
@@ -62,7 +62,7 @@ def show(*, as_data: bool) -> int:
 @keys.command(
     epilog="""\b
 Examples:
-  agentforge keys trust ada@example.com "ssh-ed25519 AAAA…"
+  agentforge keys trust ada "ssh-ed25519 AAAA…"
   agentforge keys trust ci ci.pub
 
 Keys of git's own list (gpg.ssh.allowedSignersFile in your settings) are trusted without this."""

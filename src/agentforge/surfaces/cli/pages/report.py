@@ -243,6 +243,7 @@ def _proof(report: TaskReport) -> str:
     lines += [
         f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
     ]
+    lines += [brief(str(line)) for line in evidence.get("mutants") or []]
     lines += [
         f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"
@@ -256,7 +257,7 @@ def _proof(report: TaskReport) -> str:
         said = (
             str(item) if ": " in str(item) else f"{item}: not run: not configured"
         )  # older evidence: a name
-        lines.append(brief(said))
+        lines.append(brief(f"not checked: {said}"))
     return "  proof     " + "\n            ".join(lines)
 
 

@@ -1,0 +1,210 @@
+"""What in a Python file makes a reader look twice: code that knows it is tested, or knows the answers; a test
+that reads code instead of running it.
+"""
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from agentforge.catalog.policies import read_policy, section
+from agentforge.languages.python.assertions import last_name
+from agentforge.languages.python.symbols import Function, parse
+from agentforge.languages.python.testguard import functions_of
+
+_PLAIN: frozenset[object] = frozenset({None, 0, 1, -1, 2, "", b""})
+"""Values that code and tests share without knowing of each other; false and true are 0 and 1."""
+_COMMON = frozenset({"parse", "trace", "stack", "open", "dis", "tokenize"})
+"""Last parts of names that mean something else in most files."""
+_READS = frozenset({"open", "read_text", "read_bytes", "read", "files"})
+_SUFFIX = ".py"
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtWords:
+    """The words of `policies/doubts.yaml`."""
+
+    runner: frozenset[str]
+    stack: frozenset[str]
+    ci: frozenset[str]
+    source: frozenset[str]
+
+
+@cache
+def _words() -> DoubtWords:
+    return section(DoubtWords, "doubts.yaml", read_policy("doubts"))
+
+
+def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list[str]:
+    """What is odd in these lines of a file, beside the texts of the tests that it was written for."""
+    tree = parse(text)
+    if tree is None:
+        return []
+    answers = frozenset(value for test in tests for value in _literals(test))
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _touches(node, lines)]
+    found: list[str] = []
+    for statement in statements:
+        said = [_knows(node, statement) or _answers(node, answers) for node in _own_nodes(statement)]
+        found += [f"line {statement.lineno} {each}" for each in said if each]
+    return list(dict.fromkeys(found))
+
+
+def test_doubts(text: str, identity: str) -> list[str]:
+    """How a test reads code instead of running it."""
+    tree = parse(text)
+    name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
+    known = {dotted: nodes[-1] for dotted, nodes, _ in functions_of(tree.body)} if tree else {}
+    function = known.get(name)
+    if tree is None or function is None:
+        return []
+    found = []
+    for part in (function, *_used(function, tree)):
+        calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+        found += [
+            f"reads code by `{_dotted(call.func)}`" for call in calls if _ends(call.func, _words().source)
+        ]
+        if any(last_name(call.func) in _READS for call in calls) and _names_code(part):
+            found.append("opens a file of code")
+    return list(dict.fromkeys(found))
+
+
+test_doubts.__test__ = False  # type: ignore[attr-defined]  # pytest would take the function for a test
+
+
+def _touches(node: ast.stmt, lines: Collection[int]) -> bool:
+    """Whether the statement, or the head of it, is in these lines."""
+    body = getattr(node, "body", None)
+    last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+    return any(line in lines for line in range(node.lineno, max(last, node.lineno) + 1))
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The statement and its expressions, without the statements inside."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+
+
+def _knows(node: ast.AST, statement: ast.stmt) -> str:
+    """How a node knows that it is tested, or where it runs."""
+    words = _words()
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if node.value in words.runner and not _says_only(statement):
+            return f"asks for `{node.value}`: code should not know that it is tested"
+        if node.value in words.ci and _asks_environment(statement):
+            return f"asks for the variable `{node.value}`: code should not know where it is tested"
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+        known = sorted({name.partition(".")[0] for name in names} & words.runner)
+        if known:
+            return f"imports `{known[0]}`: code should not know that it is tested"
+    if isinstance(node, ast.Attribute | ast.Name) and _ends(node, words.stack):
+        return f"looks at the call stack by `{_dotted(node)}`"
+    return ""
+
+
+def _answers(node: ast.AST, answers: frozenset[object]) -> str:
+    """Whether a node gives the answer of a test for the input of a test."""
+    pairs: list[tuple[list[ast.expr], ast.expr | None]] = []
+    match node:
+        case ast.If(test=test, body=[ast.Return(value=value), *_]):
+            pairs.append((_compared(test), value))
+        case ast.IfExp(test=test, body=body):
+            pairs.append((_compared(test), body))
+        case ast.match_case(pattern=ast.MatchValue(value=asked), body=[ast.Return(value=value), *_]):
+            pairs.append(([asked], value))
+        case ast.Dict(keys=keys, values=values):
+            pairs += [([key], each) for key, each in zip(keys, values, strict=True) if key is not None]
+        case _:
+            pass
+    for compared, answer in pairs:
+        given = _constants(answer) if answer is not None else []
+        wanted = [constant for each in compared for constant in _constants(each)]
+        if _all_known(wanted, answers) and _all_known(given, answers):
+            return "gives the answer of a new test for the input of that test"
+    return ""
+
+
+def _compared(test: ast.expr) -> list[ast.expr]:
+    """What a condition compares with; `a == 1 and b == 2` compares with both."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    found = []
+    for part in parts:
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Eq | ast.In):
+            found += [part.comparators[0]]
+    return found
+
+
+def _constants(node: ast.expr) -> list[object]:
+    """The constants that an expression is made of; none where it has anything else."""
+    if isinstance(node, ast.Constant):
+        return [node.value]
+    if isinstance(node, ast.Tuple | ast.List | ast.Set) and node.elts:
+        parts = [_constants(each) for each in node.elts]
+        return [value for part in parts for value in part] if all(parts) else []
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _constants(node.operand)
+    return []
+
+
+def _all_known(values: Sequence[object], answers: frozenset[object]) -> bool:
+    telling = [value for value in values if value not in _PLAIN]
+    return bool(telling) and all(value in answers for value in telling)
+
+
+def _literals(test: str) -> Iterator[object]:
+    tree = parse(test)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Constant) and node.value not in _PLAIN:
+            yield node.value
+
+
+def _used(function: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
+    """What a test uses of its own file: functions, and values that are made when the file is loaded."""
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    for node in tree.body:
+        if isinstance(node, Function) and node.name in names:
+            yield node
+        if isinstance(node, ast.Assign) and {last_name(target) for target in node.targets} & names:
+            yield node
+
+
+def _names_code(part: ast.AST) -> bool:
+    for node in ast.walk(part):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(_SUFFIX):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "__file__":
+            return True
+    return False
+
+
+def _asks_environment(statement: ast.stmt) -> bool:
+    return any(
+        last_name(node) in ("environ", "getenv") for node in ast.walk(statement) if isinstance(node, ast.expr)
+    )
+
+
+def _says_only(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _ends(node: ast.expr, words: frozenset[str]) -> bool:
+    """Whether a name is one of these: whole, or by its last part where that was imported by itself."""
+    dotted = _dotted(node)
+    if "." not in dotted:
+        return dotted in {word.partition(".")[2] for word in words} - {
+            "parse",
+            "trace",
+            "stack",
+            "open",
+            "dis",
+        }
+    return any(dotted == word or dotted.endswith(f".{word}") for word in words)
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,82 @@
+"""What makes a reader look twice: code that knows of tests or of their answers, tests that read code."""
+
+from agentforge.languages.tests import code_doubts, test_doubts
+from tests.rows import every
+
+TEST = "import shop\n\ndef test_it():\n    assert shop.price(40, 'b') == 76\n"
+KNOWS = "code should not know that it is tested"
+
+
+def doubts(body: str) -> list[str]:
+    text = f"import os, sys\ndef price(count, kind):\n    {body}\n"
+    return code_doubts(text, "shop.py", range(3, 9), [TEST])
+
+
+@every(
+    ("body", "said"),
+    [
+        ("return 'pytest' in sys.modules", f"line 3 asks for `pytest`: {KNOWS}"),
+        ("return os.getenv('PYTEST_CURRENT_TEST')", f"line 3 asks for `PYTEST_CURRENT_TEST`: {KNOWS}"),
+        ("import pytest", f"line 3 imports `pytest`: {KNOWS}"),
+        ("return sys._getframe(1)", "line 3 looks at the call stack by `sys._getframe`"),
+        (
+            "return os.environ['CI']",
+            "line 3 asks for the variable `CI`: code should not know where it is tested",
+        ),
+        ("if count == 40: return 76", "line 3 gives the answer of a new test for the input of that test"),
+        (
+            "if count == 40 and kind == 'b':\n        return 76",
+            "line 3 gives the answer of a new test for the input of that test",
+        ),
+        (
+            "return 76 if count == 40 else 0",
+            "line 3 gives the answer of a new test for the input of that test",
+        ),
+        (
+            "return {(40, 'b'): 76}[count, kind]",
+            "line 3 gives the answer of a new test for the input of that test",
+        ),
+        (
+            "match count:\n        case 40: return 76",
+            "line 3 gives the answer of a new test for the input of that test",
+        ),
+    ],
+)
+def test_code_that_knows_of_tests_is_named(body: str, said: str) -> None:
+    assert doubts(body) == [said]
+
+
+@every(
+    "body",
+    [
+        "return count * 2 - count // 10",
+        "if count == 0: return 0",
+        "if count == 40: return count * 2",
+        "return 'CI'",
+        "return {'a': 1, 'b': 2}[kind]",
+        "'''pytest'''",
+    ],
+)
+def test_honest_code_is_not_named(body: str) -> None:
+    assert doubts(body) == []
+
+
+def test_only_the_lines_that_changed_are_looked_at() -> None:
+    assert code_doubts("import sys\nsys._getframe(1)\nx = 1\n", "shop.py", (3,), []) == []
+
+
+@every(
+    ("body", "said"),
+    [
+        ("assert 'x' in inspect.getsource(shop)", ["reads code by `inspect.getsource`"]),
+        ("assert 'x' in open('shop.py').read()", ["opens a file of code"]),
+        ("assert 'x' in Path(shop.__file__).read_text()", ["opens a file of code"]),
+        ("assert 'x' in SOURCE", ["opens a file of code"]),
+        ("assert 'x' in source()", ["opens a file of code"]),
+        ("assert json.loads(Path('data.json').read_text())", []),
+        ("assert shop.load(open('data/a.csv'))", []),
+    ],
+)
+def test_a_test_that_reads_code_is_named(body: str, said: list[str]) -> None:
+    head = "SOURCE = Path('shop.py').read_text()\n\ndef source():\n    return open('shop.py').read()\n\n"
+    assert test_doubts(f"{head}def test_it():\n    {body}\n", "tests/test_it.py::test_it") == said
