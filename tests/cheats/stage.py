@@ -80,7 +80,11 @@ class Cheat:
             {
                 "path": path,
                 "tests": [
-                    {"name": name, "requirement_ref": "REQ-001", **({"guard": True} if name in self.guards else {})}
+                    {
+                        "name": name,
+                        "requirement_ref": "REQ-001",
+                        **({"guard": True} if name in self.guards else {}),
+                    }
                     for name in names
                 ],
             }
@@ -95,7 +99,11 @@ class Cheat:
     @property
     def specification(self) -> dict[str, Json]:
         """The specification document."""
-        requirement: Json = {"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["90"]}
+        requirement: Json = {
+            "id": "REQ-001",
+            "description": "the discount is off",
+            "acceptance_criteria": ["90"],
+        }
         return {"requirements": [requirement], "files_to_modify": [SOURCE], **self.spec}
 
 
@@ -214,11 +222,16 @@ def _tree(site: Site, files: Files, on: str, modes: Mapping[str, str]) -> str:
     entries = {
         path: None
         if text is None
-        else (modes.get(path, "100644"), text if modes.get(path) == "160000" else site.git.hash_blob(text.encode()))
+        else (
+            modes.get(path, "100644"),
+            text if modes.get(path) == "160000" else site.git.hash_blob(text.encode()),
+        )
         for path, text in files.items()
     }
     return site.git.overlay_tree(on, entries) if entries else on
 
 
 def _known(kind: Any, **values: Any) -> Any:
-    return kind(**{key: value for key, value in values.items() if key in {each.name for each in fields(kind)}})
+    return kind(
+        **{key: value for key, value in values.items() if key in {each.name for each in fields(kind)}}
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.live import lifeless
+from agentforge.gates.live import lifeless, support_flags
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
@@ -20,6 +20,8 @@ from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
 
 RUNS = 3
+LINK = "120000"
+"""How git marks a symbolic link."""
 MAX_REASONS = 10
 
 
@@ -72,6 +74,11 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail([f"`{path}` is not there" for path in missing], runner)
     if stray := sorted({test.path for test in declared if not runner.is_test(test.path)}):
         return _fail([f"`{path}` is not among the tests of this repository" for path in stray], runner)
+    if links := sorted({test.path for test in declared if entries[test.path].mode == LINK}):
+        return _fail(
+            [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links],
+            runner,
+        )
 
     files = sorted({test.path for test in declared})
     runs = [runner.run(red_tree, files)]
@@ -94,7 +101,10 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     if reasons:
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     without = unproved(case.specification, proof)
-    flags += unproved_flags(case.specification, without)
+    flags += [
+        *unproved_flags(case.specification, without),
+        *support_flags(runner, case.entry_tree, red_tree, files),
+    ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     return Verdict(
