@@ -29,16 +29,15 @@ def collect_garbage(scene: Scene) -> None:
     scene.git("gc", "-q", "--prune=now")
 
 
-def drive_and_compare(site: Reference, scene: Scene, engine: Engine) -> None:
+def drive_and_compare(site: Reference, scene: Scene, engine: Engine, named: tuple[str, ...] = ()) -> None:
+    """The task ends as ever; `named` are the rows that `verify` finds changed by others."""
     recorded = scene.files.journal.read_bytes() if scene.files.journal.exists() else b""
     engine.drive(scene)
     assert scene.end() == site.finished.end()
     assert scene.files.journal.read_bytes().startswith(recorded)
-    assert [
-        finding
-        for finding in agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
-        if not finding.ok
-    ] == []
+    findings = agentforge.verify(agentforge.OpenTask.open(scene.site(), scene.files), rerun=False)
+    wrong = [finding for finding in findings if not finding.ok]
+    assert tuple(finding.row for finding in wrong) == named, wrong
 
 
 @BOTH
@@ -125,7 +124,8 @@ def test_refs_that_ran_ahead_stale_locks_a_torn_pack_and_damaged_views_are_no_ob
     scene.files.state.write_text("status: [")
     scene.files.working_memory.unlink()
     scene.home.index.write_bytes(b"no database")
-    drive_and_compare(site, scene, engine)
+    # Whoever moved the ref of the steps took the trees before from it: that stays named.
+    drive_and_compare(site, scene, engine, ("refs",))
     assert "completed" in scene.files.state.read_text()
 
 

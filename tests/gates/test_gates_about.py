@@ -92,6 +92,16 @@ def test_what_is_read_or_set_up_is_ruled_on_and_not_refused(site: Site) -> None:
     assert fixed.flags[0].text == "runs changed code only while it is set up, not in its own body"
 
 
+def test_changed_code_that_runs_while_the_test_is_loaded_is_ruled_on(tmp_path: Path) -> None:
+    register = "KNOWN = []\n\ndef register(name):\n    KNOWN.append(name)\n    return name\n"
+    site = make_site(tmp_path, {**BASE, "stock.py": register})
+    changed = {"stock.py": register.replace("append(name)", "append(name.upper())")}
+    before = "stock.register('a')\n\n@pytest.fixture\ndef made():\n    return None\n\n"
+    found = about(site, changed, setup=before, registry="assert stock.KNOWN == ['A']")
+    assert by_name(found) == {"registry": "a value"}
+    assert "while the tests are loaded" in found.flags[0].text
+
+
 def test_data_is_a_value_for_those_who_open_it(site: Site) -> None:
     changed = {"data.json": "2", "stock.py": "def left():\n    return 2\n"}
     opens = about(site, changed, data='assert open("data.json").read() == "2"')

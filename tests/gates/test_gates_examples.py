@@ -64,6 +64,12 @@ def verdict(site: Site, files: Mapping[str, str | None], given_up: tuple[str, ..
     return judge_green(site.runner, case)
 
 
+@pytest.mark.slow
+def test_a_file_of_the_suite_has_the_same_ids_alone_as_with_all_others(site: Site) -> None:
+    whole, alone = (site.runner.run(site.base, ids).results for ids in ((), ("shop.py", "guide.rst")))
+    assert {*alone} == {identity for identity in whole if not identity.startswith("tests/")}
+
+
 OTHER = SHOP.replace("    3\n", "    4\n").replace("a + b", "a + b + (a == 1 and b == 2)")
 
 

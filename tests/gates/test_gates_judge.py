@@ -220,7 +220,7 @@ def _reported(known: Bench) -> None:
         "passed",
         True,
         True,
-        2,
+        2,  # the suite, and the new test once more
     )
     assert record["reused"], "the very tree that was judged is not run again"
     (ref,) = judged.finals

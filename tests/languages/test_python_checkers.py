@@ -87,6 +87,17 @@ def test_checks_that_nobody_runs_are_named() -> None:
     assert dict(plan.not_run) == {"pre-commit hooks": "not run: pyupgrade", "other checkers": "not run: yapf"}
 
 
+def test_a_formatter_of_which_only_settings_are_left_is_not_asked_beside_the_one_that_runs() -> None:
+    pyproject = "[tool.black]\nline-length = 90\n[tool.isort]\nprofile = 'black'\n"
+    assert plan_of({"pyproject.toml": pyproject}).linters == ("black", "isort")
+    hooks = "- repo: x/ruff-pre-commit\n  rev: v0.9\n  hooks:\n  - id: ruff\n  - id: ruff-format\n"
+    plan = plan_of({"pyproject.toml": pyproject, ".pre-commit-config.yaml": hooks})
+    assert plan.linters == ("ruff", "ruff format")
+    assert dict(plan.not_run) == {"formatters": "not run: black has only settings, isort has only settings"}
+    words = {".github/workflows/ci.yml": "matrix:\n  tool:\n    - mypy\n    - black\n"}
+    assert (plan_of(words).linters, plan_of(words).type_checkers) == ((), ())
+
+
 def test_a_checker_looks_where_the_projects_own_command_sends_it(tree: Path) -> None:
     (tree / "Makefile").write_text("test:\n\tpylint pkg setup.py --jobs=2\n\tmypy .\n")
     project = project_at(tree)

@@ -119,6 +119,8 @@ def test_only_the_lines_that_changed_are_looked_at() -> None:
         ("assert 'x' in Path(shop.__file__).read_text()", ["opens a file of code"]),
         ("assert 'x' in SOURCE", ["opens a file of code"]),
         ("assert 'x' in source()", ["opens a file of code"]),
+        ("exec(compile('x', 'shop.py', 'exec'))\n    assert shop", ["runs text as code"]),
+        ("assert re.compile('x').match('x')", []),
         ("assert json.loads(Path('data.json').read_text())", []),
         ("assert shop.load(open('data/a.csv'))", []),
     ],

@@ -127,6 +127,7 @@ def test_each_test_has_the_lines_that_its_own_body_ran(tmp_path: Path) -> None:
     assert lines(found, "test_async") == {"shop.py": {13}}
     assert lines(found, "test_fixture") == {}
     assert found.setup == {"shop.py": {16}}
+    assert found.loading == {}
     assert found.opened == {"data/prices.json"}
     assert lines(found, "test_program", "children") == {}
     assert lines(found, "test_forked", "children") == {"shop.py": {10}}

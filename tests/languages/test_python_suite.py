@@ -94,6 +94,41 @@ def test_the_projects_own_command_is_the_suite_wherever_it_stands(path: str, tex
     assert asked({path: text}) == words
 
 
+def test_environments_for_versions_and_single_files_do_not_narrow_the_suite() -> None:
+    tox = (
+        "[testenv:py3{9,10}-tests]\ncommands = coverage run -m pytest -n auto\n"
+        "[testenv:pypy3-tests]\ncommands = pytest tests/test_a.py\n"
+    )
+    plan = plan_of({**TESTS, "tox.ini": tox})
+    assert plan.tests == PYTEST
+    assert plan.not_run == (
+        ("`pytest tests/test_a.py`", "not run: the tox environment pypy3-tests runs it beside the suite"),
+    )
+
+
+def test_the_members_of_a_uv_workspace_are_tested_together() -> None:
+    member = '[project]\nname = "x"\n[dependency-groups]\ntest = ["attrs"]\n'
+    build = '[build-system]\nrequires = ["hatchling"]\n'
+    plan = plan_of(
+        {
+            "pyproject.toml": '[tool.uv.workspace]\nmembers = ["packages/*"]\nexclude = ["packages/old"]\n',
+            "packages/a/pyproject.toml": member,
+            "packages/b/pyproject.toml": build + '[project.optional-dependencies]\ntest = ["pytest"]\n',
+            "packages/old/pyproject.toml": build,
+            **{f"packages/{name}/src/{name}/__init__.py": "" for name in ("a", "b", "old")},
+            **{f"packages/{name}/tests/test_it.py": "" for name in ("a", "b")},
+        }
+    )
+    assert plan.import_roots == ("packages/a/src", "packages/b/src")
+    assert plan.test_paths == ("packages/a/tests", "packages/b/tests")
+    assert plan.tests == (*PYTEST, "--import-mode=importlib"), "two files have the same name"
+    assert "packages/b/pyproject.toml" in plan.lock_files
+    installed = " ".join(plan.setup[-1][len(detect.INSTALL) :])
+    assert "-e ./packages/b[test]" in installed
+    assert "--group packages/a/pyproject.toml:test" in installed
+    assert "old" not in installed
+
+
 @every(
     ("command", "words"),
     [

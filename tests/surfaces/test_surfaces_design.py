@@ -28,7 +28,16 @@ ANALYSIS = {
     "signal": "success",
     "summary": "One file.",
 }
+BOUNDED = {
+    "artifacts": {"specification": {**SPECIFICATION, "description": "Names are bounded."}},
+    "signal": "success",
+    "summary": "Specified.",
+}
 SPEC = {"artifacts": {"specification": SPECIFICATION}, "signal": "success", "summary": "Specified."}
+BOUNDED = {
+    **SPEC,
+    "artifacts": {"specification": {**SPECIFICATION, "constraints": [{"description": "names are bounded"}]}},
+}
 FINDING = {
     "id": "SEC-001",
     "description": "names are not bounded",
@@ -74,7 +83,7 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Story:
         ("analyze", "", ANALYSIS),
         ("spec", "", SPEC),
         ("spec", "security_architect", security("block", FINDING)),
-        ("spec", "", SPEC),
+        ("spec", "", BOUNDED),
         ("spec", "security_architect", security("approve")),
     )
     return Story(scene, scene.run("start", "Design greetings for nobody", "--model", model))

@@ -284,6 +284,7 @@ def test_an_edit_of_a_text_that_is_everywhere_is_answered_at_once(bench: Workben
         ".gnupg/pubring.kbx",
         ".kube/config",
         ".docker/config.json",
+        ".agentforge/signing_key",
         ".config/gcloud/x.db",
         ".config/gh/hosts.yml",
         "server.key",

@@ -447,7 +447,8 @@ def test_a_persons_edits_of_a_halted_worktree_become_their_commit_and_what_faile
     assert done.err.count("edits in the worktree were committed as") == 1
     branch = finished(person, done, base, Change("A", "docs/ü.md", "000000", "100644"))
     log = person.git("log", "--reverse", "--format=%an <%ae>", f"{base}..{branch}").splitlines()
-    assert log == ["Grace Ü. Hopper <grace@example.invalid>", "AgentForge <agentforge@localhost>"]
+    ours = "AgentForge <agentforge@localhost>"
+    assert log == ["Grace Ü. Hopper <grace@example.invalid>", ours, ours]  # the work, and its seal
     assert person.git("for-each-ref", "refs/agentforge/*/salvage") == ""
     assert differences(before, photograph(person.checkout)) == []
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.whole.plays import (
-    FIX,
     NEW_TEST,
+    RIGHT,
     SOURCE,
     TEST,
     Entry,
@@ -27,12 +27,14 @@ def approving(label: str, contract: str = "review", *, expects: tuple[str, ...] 
     return say(label, artifacts=said, signal="success", expects=expects)
 
 
-def test_a_long_change_is_read_in_parts_and_a_small_one_in_one_call(play: Play) -> None:
+def test_a_knot_is_fed_back_in_the_smallest_lane_and_a_long_change_is_read_in_parts(play: Play) -> None:
     long = TEST + "".join(
         f"    # whoever reads on to line {number} has seen it all\n" for number in range(1500)
     )
+    knot = "".join(f"    if percent == -{number + 1}:\n        return price\n" for number in range(11))
     done = play.start(
-        patch(create(NEW_TEST, long), FIX),
+        patch(create(NEW_TEST, long), edit(SOURCE, "    return price\n", f"{knot}    {RIGHT}\n")),
+        patch(edit(SOURCE, knot, ""), expects=("Gate quality failed", "net has complexity 12, it was 1")),
         review(expects=("part 1 of 2: judge this part", f"=== {SOURCE}: changed", "stretch 1 of")),
         approving(
             "review/reviewer-2",
@@ -41,7 +43,7 @@ def test_a_long_change_is_read_in_parts_and_a_small_one_in_one_call(play: Play) 
         lane="hotfix",
     )
     data = finished(done)
-    assert data["cost"]["calls"] == 3
+    assert data["cost"]["calls"] == 4
     evidence = json.loads(play.file("evidence.json"))
     (row,) = (row for row in evidence["rows"] if row["gate"] == "review")
     assert (row["parts"], len(row["contexts"]["reviewer"])) == (2, 2)

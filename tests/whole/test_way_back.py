@@ -70,9 +70,8 @@ def test_green_and_review_send_tests_back_and_what_was_built_stays(play: Play) -
         say("red", read(OLD_TEST), expects=(weak,)),
         say("red", more, signal="success", expects=(weak,)),
         say("green", signal="success", expects=(weak,)),
-        review(
-            expects=("was sent back for:", weak, rf"Changed since then: {NEW_TEST} \(changed\)"),
-        ),
+        review(expects=("was sent back for:", weak, rf"Changed since then: {NEW_TEST} \(changed\)")),
+        review(ID, expects=(f"`{ID}` is not ruled on", f"opened again, because a later role said: {REASON}")),
     )
     data = finished(done)
     assert [event["why"].get("by", "role") for event in events(play, "red_reopened")] == ["role", "review"]

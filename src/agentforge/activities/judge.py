@@ -80,7 +80,7 @@ def run_red(world: World, state: RunView) -> Verdict:
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
     entry = state.base_tree if together else entry_of(world, state)
-    old = frozenset(world.baseline_record(state).tests.results)
+    baseline = world.baseline_record(state)
     case = RedCase(
         entry,
         state.tree,
@@ -89,7 +89,9 @@ def run_red(world: World, state: RunView) -> Verdict:
         same_author=together,
         request=state.request,
         began_with="" if entry == run.entry_tree or together else run.entry_tree,
-        old=old,
+        old=frozenset(baseline.tests.results),
+        baseline=baseline.tests,
+        flaky=baseline.flaky,
     )
     if outside := outside_suite(case.suite, world.plan(state).suite_paths):
         return Verdict("failed", tuple(outside), {})

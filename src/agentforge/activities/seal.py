@@ -10,6 +10,7 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.documents import objects
 from agentforge.gates.finals import not_run_lines
+from agentforge.gates.unproved import unproved_lines
 from agentforge.sandbox.worktree import TRAILER
 from agentforge.system.canon import digest_value
 from agentforge.system.signatures import Envelope, PublicKey, armour
@@ -60,6 +61,7 @@ def statement(
             "final": id_list(runs[0]["outcomes"] if runs else ()),
         },
         "given_up": [item.get("id") for item in objects(records.get("green", {}), "superseded")],
+        "not_proved_by_test": [*unproved_lines(red)],
         "not_checked": [*not_run_lines(records)],
         "journal": {"head": head},
         "evidence": evidence,

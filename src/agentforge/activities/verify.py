@@ -41,6 +41,7 @@ _STATED = (
     "not_checked",
     "evidence",
 )
+"""What every seal states; what a later one states beside it is compared where it is there."""
 
 
 def verify(
@@ -59,6 +60,8 @@ def verify(
         return [*found, Finding("delivery", ok=False, text=text)]
     evidence, problem = _read(world)
     whole = evidence is not None and digest(canonical(evidence)) == state.delivered.evidence
+    if evidence is not None and _head(evidence) not in {moment.line.hash for moment in moments}:
+        whole, problem = False, f"{world.files.evidence} is about another journal"
     text = problem or ("is what the journal recorded" if whole else "differs from what the journal recorded")
     found += [
         Finding("evidence.json", ok=whole, text=text),
@@ -69,6 +72,12 @@ def verify(
         *_seal(world, moments, trusted, signed=signed),
     ]
     return found + rerun_findings(world, moments) if rerun else found
+
+
+def _head(stated: dict[str, Any]) -> object:
+    """The end of the journal that a document names."""
+    journal = stated.get("journal")
+    return journal.get("head") if isinstance(journal, dict) else None
 
 
 def _read(world: World) -> tuple[dict[str, Any] | None, str]:
@@ -152,8 +161,7 @@ def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, si
     if isinstance(seal, str):
         return found
     predicate = seal.stated.predicate
-    journal = predicate.get("journal")
-    head = journal.get("head") if isinstance(journal, dict) else None
+    head = _head(predicate)
     wrong = []
     if head not in {moment.line.hash for moment in moments[:-1] if moment.state.delivered is None}:
         wrong.append("the journal's head at that time")
@@ -161,7 +169,8 @@ def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, si
         key = PublicKey.parse(str((predicate.get("signer") or {}).get("key")))
         evidence, branch = state.delivered.evidence, state.delivered.branch
         expected: Any = statement(world, state, branch, evidence, str(head), key)["predicate"]
-        wrong += [name for name in _STATED if expected.get(name) != predicate.get(name)]
+        stated = [name for name in expected if name in predicate or name in _STATED]
+        wrong += [name for name in stated if expected[name] != predicate.get(name)]
     except Unusable as error:
         wrong.append(error.sentence)
     text = (

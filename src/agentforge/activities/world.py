@@ -16,7 +16,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.pristine import PristineRunner, time_of_one
 from agentforge.languages.imports import ImportGraph
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.port import Language
@@ -154,6 +154,7 @@ class World:
             self.timeout_s,
             self.is_test(state),
             self.language(state),
+            limit_s=time_of_one(self.baseline_record(state).tests, self.timeout_s) if state.baseline else 0,
         )
 
     def test_globs(self, state: State) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from agentforge.activities.task_permissions import sandbox_name
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import UsageError
 from agentforge.languages.toolchains import find_toolchains, needs_here, readable, with_toolchains
-from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.sandbox.base import SHARED_MEMORY, Confinement, Sandbox
 from agentforge.sandbox.guarded import Guard, is_guarded
 from agentforge.sandbox.network.destinations import destinations
 from agentforge.sandbox.walls.ladder import choose
@@ -113,7 +113,7 @@ def _writable(path: Path) -> Path:
     if (
         real in (Path("/"), Path.home())
         or real in Path.home().parents
-        or any(real.is_relative_to(top) for top in _SYSTEM)
+        or (any(real.is_relative_to(top) for top in _SYSTEM) and SHARED_MEMORY not in real.parents)
     ):
         raise UsageError(
             f"{str(path)!r} holds far more than a command should change.", "Name a directory of the project."

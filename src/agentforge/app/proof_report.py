@@ -30,6 +30,7 @@ class ProofReport:
     signature: str
     command: str
     requirements: list[dict[str, Any]]
+    not_proved_by_test: list[str]
     superseded: list[dict[str, Any]]
     not_checked: list[str]
     assumptions: list[str]
@@ -67,10 +68,11 @@ def proof_report(task: OpenTask) -> ProofReport:
         signature=signature_of(task),
         command=judged[-1]["runs"][0]["command"] if judged else "",
         requirements=evidence.get("requirements") or [],
+        not_proved_by_test=[str(line) for line in evidence.get("not_proved_by_test") or []],
         superseded=evidence.get("superseded") or [],
         not_checked=[str(line) for line in evidence.get("not_checked") or []],
         assumptions=[*texts(questions, "assumptions")],
-        flags=[dict(flag.to_json()) for flag in flags_of(records)],
+        flags=evidence.get("named") or [dict(flag.to_json()) for flag in flags_of(records)],
         reviews=_reviews(evidence),
         same_author=bool(evidence.get("same_author")),
         cost=evidence.get("cost") or {},

@@ -34,7 +34,7 @@ SAME_CODE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TaskChange:
     """What a task changed, tests aside."""
 
     code: Mapping[str, ChangedCode]
@@ -72,7 +72,7 @@ class AboutChange:
     """The run that was watched."""
 
 
-def change_between(runner: PristineRunner, base: str, tree: str) -> Change:
+def change_between(runner: PristineRunner, base: str, tree: str) -> TaskChange:
     """What differs between two trees beside tests and what set-up generates."""
     code: dict[str, ChangedCode] = {}
     data: list[str] = []
@@ -96,10 +96,10 @@ def change_between(runner: PristineRunner, base: str, tree: str) -> Change:
         else:
             code[path] = found
     told = not data and not unread and bool(same) and all(same)
-    return Change(code, tuple(data), tuple(gone), tuple(unread), told and not _values(runner, code, tree))
+    return TaskChange(code, tuple(data), tuple(gone), tuple(unread), told and not _values(runner, code, tree))
 
 
-def judge_about(runner: PristineRunner, change: Change, tree: str, ids: Sequence[str]) -> AboutChange:
+def judge_about(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str]) -> AboutChange:
     """Run the tests with these ids once more, watched, and say how each is about the change."""
     if not ids or not (change.code or change.data or change.gone or change.unread):
         return AboutChange()
@@ -114,9 +114,10 @@ def judge_about(runner: PristineRunner, change: Change, tree: str, ids: Sequence
         found |= {identity: _proved_by(again, identity, change, started=True) for identity in apart}
     undecided = [identity for identity, how in found.items() if how == "nothing"]
     values = _values(runner, change.code, tree) if undecided else []
-    values += [f"`{path}`" for path in _opened(run, change)] + [
-        f"`{path}`, which is gone" for path in change.gone
-    ]
+    values += [f"`{path}`" for path in _opened(run, change)]
+    values += [f"`{path}`, which is gone" for path in change.gone]
+    if run.reached is not None and _meets(run.reached.loading, change.lines):
+        values.append("changed code that runs while the tests are loaded")
     if values or not change.functions:
         found |= dict.fromkeys(undecided, "a value")
     return AboutChange(
@@ -129,7 +130,7 @@ def judge_about(runner: PristineRunner, change: Change, tree: str, ids: Sequence
 
 def weigh_change(
     runner: PristineRunner,
-    change: Change,
+    change: TaskChange,
     tree: str,
     ids: Sequence[str],
     *,
@@ -147,7 +148,7 @@ def weigh_change(
     return [*about.reasons], {**record, "flags": [flag.to_json() for flag in flags]}
 
 
-def _doubts(runner: PristineRunner, change: Change, tree: str, ids: Sequence[str]) -> list[Flag]:
+def _doubts(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str]) -> list[Flag]:
     """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
     tests = [_text(runner, tree, path) for path in sorted({identity.partition("::")[0] for identity in ids})]
     return [
@@ -157,7 +158,7 @@ def _doubts(runner: PristineRunner, change: Change, tree: str, ids: Sequence[str
     ]
 
 
-def _proved_by(run: TestRun, identity: str, change: Change, *, started: bool = False) -> ProvedBy:
+def _proved_by(run: TestRun, identity: str, change: TaskChange, *, started: bool = False) -> ProvedBy:
     """What the lines say, or `nothing`; with `started` also of a process that it starts."""
     reached = run.reached
     if run.status != "ran" or reached is None or not _passed(run, identity):
@@ -196,7 +197,7 @@ def _meets(ran: Lines, changed: Lines) -> bool:
     return any(not lines.isdisjoint(ran.get(path, frozenset())) for path, lines in changed.items())
 
 
-def _opened(run: TestRun, change: Change) -> list[str]:
+def _opened(run: TestRun, change: TaskChange) -> list[str]:
     return [path for path in change.data if run.reached is not None and path in run.reached.opened]
 
 
@@ -227,7 +228,7 @@ def _names(text: str, name: str) -> bool:
     return name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-def _reason(identity: str, change: Change) -> str:
+def _reason(identity: str, change: TaskChange) -> str:
     named = ", ".join(change.functions[:MAX_NAMED])
     more = f" and {len(change.functions) - MAX_NAMED} more" if len(change.functions) > MAX_NAMED else ""
     return (

@@ -2,6 +2,7 @@
 environment.
 """
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,9 @@ from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
+
+SHORTEST_S = 30.0
+TIMES_SLOWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class PristineRunner:
     """Whether a path belongs to the tests of this repository."""
     language: Language = DEFAULT
     """The language whose tests are run."""
+    limit_s: float = 0
+    """How long one test may take; 0: as long as fits the whole run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
 
@@ -46,16 +52,22 @@ class PristineRunner:
             base_command=self.command,
             scratch=self.scratch,
             timeout_s=self.timeout_s,
+            limit_s=self.limit_s,
             watch=watch,
         )
         self.runs.append(row(run, tree))
         return run
 
 
+def time_of_one(baseline: TestRun, timeout_s: float) -> float:
+    """How long one test may take, in seconds: far longer than the slowest one of the base took."""
+    return min(max(SHORTEST_S, TIMES_SLOWEST * baseline.slowest_ms / 1000), timeout_s / 3)
+
+
 def row(run: TestRun, tree: str) -> dict[str, Json]:
     """An evidence row: the command, outcomes by test id, tree and output hash."""
     return {
-        "command": " ".join(run.argv),
+        "command": shlex.join(run.argv),
         "ids": list(run.ids),
         "tree": tree,
         "status": run.status,

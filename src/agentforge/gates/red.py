@@ -1,4 +1,5 @@
-"""The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
+"""The red proof: each new test fails on the base, in its own body, three times alike; guards pass. The first
+time it is the whole suite that runs, so that what the new files do to the old tests is seen.
 
 The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same
 whether one role wrote the tests alone or tests and code came in one reply.
@@ -8,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentforge.core.reply import Json
+from agentforge.gates.beside import disturbance
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.live import lifeless, support_flags
-from agentforge.gates.pristine import PristineRunner, result_of
+from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.shadows import shadowing
+from agentforge.gates.stability import unlike
 from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
 from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
@@ -42,6 +45,9 @@ class RedCase:
     """
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
+    baseline: TestRun | None = None
+    """The suite of the base: with nothing but tests added, old ones do what they did."""
+    flaky: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         )
 
     files = sorted({test.path for test in declared})
-    runs = [runner.run(red_tree, files)]
+    runs = [runner.run(red_tree)]
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(runner.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
@@ -90,15 +96,11 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
     if reasons := [*reasons, *dead]:
         return _fail(reasons, runner)
-    runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
-    reasons = [
-        f"{identity}: {result_of(runs[0], identity).outcome} in one run, "
-        f"{result_of(run, identity).outcome} in another"
-        for identity in proof
-        for run in runs[1:]
-        if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
-    ]
-    if reasons:
+    disturbed = disturbance(runner, case, runs[0], red_tree)
+    if disturbed.reasons:
+        return _fail(list(disturbed.reasons), runner)
+    runs += [runner.run(red_tree, _alone(proof)) for _ in range(RUNS - 1)]
+    if reasons := unlike(runs, proof):
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     without = unproved(case.specification, proof)
     flags += [
@@ -117,8 +119,21 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
             "flags": [flag.to_json() for flag in flags],
             KEY: {**without},
             "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
+            "flaky": [*sorted(disturbed.flaky)],
             "runs": list(runner.runs),
         },
+    )
+
+
+def _alone(proof: Mapping[str, Json]) -> list[str]:
+    """What to run to see these tests again: each by its id, or by its file where that could not be loaded."""
+    return sorted(
+        {
+            identity.partition("::")[0]
+            if isinstance(entry, dict) and entry["phase"] == "collect"
+            else identity
+            for identity, entry in proof.items()
+        }
     )
 
 

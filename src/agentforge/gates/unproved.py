@@ -31,7 +31,7 @@ def unproved(specification: Mapping[str, Json], proof: Mapping[str, Json]) -> di
 
 
 def unproved_flags(specification: Mapping[str, Json], found: Mapping[str, str]) -> list[Flag]:
-    """One flag for each, with the words of the requirement. What no test looks at is the reviewer's to rule on."""
+    """One flag for each, with the words of the requirement. The reviewer rules on what no test looks at."""
     words = {
         str(item.get("id", "")): str(item.get("description", ""))
         for item in objects(specification, "requirements")

@@ -223,10 +223,15 @@ class SandboxRuns(Protocol):
         scratch: Path,
         timeout_s: float,
         watch: Watch | None = None,
+        limit_s: float = 0,
     ) -> TestRun:
         """What each test did: of those named by `ids` (ids, files or folders), else of all; with `watch`,
-        also which lines it ran.
+        also which lines it ran. One that takes longer than `limit_s` has failed; 0: as long as fits
+        `timeout_s`.
         """
+
+    def judge_hash(self) -> str:
+        """A digest of what of ours has a part in the outcomes of a run."""
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /

@@ -17,6 +17,8 @@ from agentforge.system.processes import Completed, Tee
 SandboxName = Literal["bubblewrap", "landlock", "container", "none"]
 
 # The programs and libraries of the machine. Anything else must be named by the run that needs it.
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is written here
+"""The one part of `/dev` that holds people's own directories."""
 SYSTEM_ROOTS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 
 # Of /etc only what programs cannot do without, and nothing that is private to the machine.

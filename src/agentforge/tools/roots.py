@@ -12,12 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.core.errors import ModelMistake, UsageError
+from agentforge.sandbox.base import SHARED_MEMORY
 from agentforge.system.files import relative_to, resolve_inside
 
 _NEVER = ("/dev", "/etc", "/proc", "/sys")
 """What a machine runs on: no configuration opens it to a role."""
-_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is written here
-"""The one part of it that holds people's own directories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def _root(entry: Mapping[str, Any], where: str) -> Root:
     if not given.startswith("/") or "\0" in given or ".." in PurePosixPath(given).parts:
         raise UsageError(f"{where}.path: {given!r} is not an absolute path.")
     real = Path(given).resolve()
-    of_the_machine = any(real.is_relative_to(place) for place in _NEVER) and _MEMORY not in real.parents
+    of_the_machine = any(real.is_relative_to(place) for place in _NEVER) and SHARED_MEMORY not in real.parents
     if real == Path("/") or of_the_machine:
         raise UsageError(f"{where}.path: {given!r} is what the machine runs on; no role is let in there.")
     if not real.is_dir():

@@ -18,7 +18,7 @@ _QUIET = (ast.Import, ast.ImportFrom, ast.Pass, ast.Assign, ast.AnnAssign)
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _CodePiece:
     """A simple statement, the head of a compound one, or the mark of a definition."""
 
     key: str
@@ -37,7 +37,7 @@ class _Scope:
     head: str = ""
     lines: frozenset[int] = frozenset()
     """All that runs when it runs."""
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: list[_CodePiece] = field(default_factory=list)
     says: str | None = None
     decorated: bool = False
 
@@ -103,7 +103,7 @@ def _is_value(known: _Scope | None, scope: _Scope, name: str, new: dict[str, _Sc
     return not methods or scope.head != _head([])
 
 
-def _value(scope: str, piece: _Piece) -> tuple[str, frozenset[str]]:
+def _value(scope: str, piece: _CodePiece) -> tuple[str, frozenset[str]]:
     place = f"{scope}." if scope else ""
     if piece.names:
         return ", ".join(f"`{place}{name}`" for name in sorted(piece.names)), piece.names
@@ -117,10 +117,12 @@ def _last(name: str) -> frozenset[str]:
     return frozenset({name.rpartition(".")[2].partition("#")[0]})
 
 
-def _difference(old: Sequence[_Piece], new: Sequence[_Piece]) -> tuple[list[_Piece], list[_Piece]]:
+def _difference(
+    old: Sequence[_CodePiece], new: Sequence[_CodePiece]
+) -> tuple[list[_CodePiece], list[_CodePiece]]:
     """The pieces that only the new scope has, and those that only the old one has and nothing replaced."""
-    added: list[_Piece] = []
-    lost: list[_Piece] = []
+    added: list[_CodePiece] = []
+    lost: list[_CodePiece] = []
     matcher = SequenceMatcher(
         None, [piece.key for piece in old], [piece.key for piece in new], autojunk=False
     )
@@ -146,14 +148,14 @@ def _fill(found: dict[str, _Scope], name: str, body: Sequence[ast.stmt], above: 
             _define(found, name, node, above)
         elif isinstance(node, _Block) or hasattr(node, "handlers"):
             if _is_script(node):
-                scope.pieces.append(_Piece(f"{above}{ast.dump(node)}", _lines(node), quiet=True))
+                scope.pieces.append(_CodePiece(f"{above}{ast.dump(node)}", _lines(node), quiet=True))
                 continue
             scope.pieces.append(_head_of(node, above))
             for block, inner in _inside(node):
                 _fill(found, name, inner, f"{above}{type(node).__name__}.{block} ")
         elif not isinstance(node, ast.Pass) and not _says_only(node):
             bound = frozenset() if issubclass(scope.kind, Function) else frozenset(_bound(node))
-            scope.pieces.append(_Piece(f"{above}{ast.dump(node)}", _lines(node), bound))
+            scope.pieces.append(_CodePiece(f"{above}{ast.dump(node)}", _lines(node), bound))
 
 
 def _define(found: dict[str, _Scope], outer: str, node: ast.ClassDef | Function, above: str) -> None:
@@ -163,7 +165,7 @@ def _define(found: dict[str, _Scope], outer: str, node: ast.ClassDef | Function,
     decorated = bool(node.decorator_list)
     mark = f"{above}def {node.name} {[ast.dump(each) for each in node.decorator_list]}"
     bound = frozenset({node.name})
-    found[outer].pieces.append(_Piece(mark, frozenset(), bound, quiet=not decorated))
+    found[outer].pieces.append(_CodePiece(mark, frozenset(), bound, quiet=not decorated))
     scope = _Scope(type(node), _head_text(node), says=ast.get_docstring(node), decorated=decorated)
     found[name] = scope
     _fill(found, name, node.body, "")
@@ -186,7 +188,7 @@ def _head(parts: Sequence[ast.AST]) -> str:
     return " ".join(ast.dump(part) for part in parts)
 
 
-def _head_of(node: ast.stmt, above: str) -> _Piece:
+def _head_of(node: ast.stmt, above: str) -> _CodePiece:
     blocks = [inner for _, inner in _inside(node)]
     inside = {id(part) for inner in blocks for part in inner}
     own = [part for part in ast.iter_child_nodes(node) if id(part) not in inside]
@@ -196,7 +198,7 @@ def _head_of(node: ast.stmt, above: str) -> _Piece:
     told += [part.guard for part in own if isinstance(part, ast.match_case) and part.guard is not None]
     taken = {line for inner in blocks for part in inner for line in _lines(part)}
     quiet = all(isinstance(part, _QUIET) for inner in blocks for part in inner)
-    return _Piece(f"{above}{type(node).__name__} {_head(told)}", _lines(node) - taken, quiet=quiet)
+    return _CodePiece(f"{above}{type(node).__name__} {_head(told)}", _lines(node) - taken, quiet=quiet)
 
 
 def _inside(node: ast.stmt) -> Iterator[tuple[str, Sequence[ast.stmt]]]:

@@ -23,6 +23,7 @@ from agentforge.languages.python.requirements import (
 )
 
 HOOKS = ".pre-commit-config.yaml"
+HOOK = re.compile(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", re.MULTILINE)
 WORKFLOW_FOLDERS = (".github/workflows", ".circleci")
 STARTERS = frozenset(
     {"python", "python3", "uv", "poetry", "hatch", "pdm", "pipenv", "rye", "run", "-m", "uvx"}
@@ -155,21 +156,41 @@ def project_at(tree: Path) -> PythonProject:
         return open_project(lambda _: None, paths)
 
 
+FORMATTERS = ("ruff format", "black", "isort")
+
+
 def used(project: PythonProject, kind: Literal["lint", "types"]) -> list[Checker]:
     """The checkers of a kind that the project uses."""
-    hooks = frozenset(re.findall(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", project.text(HOOKS), re.MULTILINE))
-    commands = [words for words, _ in _calls(project)]
+    run = _run_by_project(project)
+    found = [each for each in CHECKERS if each.name in run or _has_settings(project, each)]
+    left = left_formatters(project)
+    return [each for each in found if each.kind == kind and each.name not in left]
+
+
+def left_formatters(project: PythonProject) -> list[str]:
+    """Formatters of which only settings are left, while the project's hooks or commands run another: two of
+    them may want different things.
+    """
+    run = _run_by_project(project)
+    if not run & {*FORMATTERS}:
+        return []
     return [
-        each
+        each.name
         for each in CHECKERS
-        if each.kind == kind
-        and (_has_settings(project, each) or bool(hooks & {*each.hooks}) or each.name in commands)
+        if each.name in FORMATTERS and each.name not in run and _has_settings(project, each)
     ]
+
+
+def _run_by_project(project: PythonProject) -> frozenset[str]:
+    """The checkers that a hook or a command of the project runs."""
+    hooks = frozenset(HOOK.findall(project.text(HOOKS)))
+    commands = frozenset(name for name, _ in _calls(project))
+    return frozenset(each.name for each in CHECKERS if hooks & {*each.hooks} or each.name in commands)
 
 
 def unused_hooks(project: PythonProject) -> list[str]:
     """Hooks of the project that are none of the checkers we run, nor about files as such."""
-    ids = re.findall(r"^\s*-?\s*id:\s*[\"']?([\w-]+)", project.text(HOOKS), re.MULTILINE)
+    ids = HOOK.findall(project.text(HOOKS))
     known = {hook for each in CHECKERS for hook in each.hooks}
     return [hook for hook in dict.fromkeys(ids) if hook not in known]
 
@@ -254,6 +275,8 @@ def _calls(project: PythonProject) -> Iterator[tuple[str, tuple[str, ...]]]:
                 words.pop(0)
             if not words or words[0] not in programs:
                 continue
+            if len(command.words) == 1 and command.where.startswith("`."):
+                continue  # a word in a list of a CI file is no command
             if words[0] == "ruff" and words[1:2] in (["check"], ["format"]):
                 yield "ruff format" if words[1] == "format" else "ruff", tuple(words[2:])
             else:

@@ -11,6 +11,7 @@ from agentforge.core.errors import UsageError
 from agentforge.languages.described import Read, table, words
 from agentforge.languages.python.checkers import (
     Checker,
+    left_formatters,
     other_checkers,
     requirements_for,
     unused_hooks,
@@ -165,6 +166,7 @@ def _checkers(project: PythonProject, wanted: Sequence[Checker]) -> tuple[tuple[
 def _unused(project: PythonProject) -> list[tuple[str, str]]:
     """Checks of the project that nobody runs."""
     names = {"pre-commit hooks": unused_hooks(project), "other checkers": other_checkers(project)}
+    names |= {"formatters": [f"{name} has only settings" for name in left_formatters(project)]}
     return [(name, f"not run: {', '.join(found)}") for name, found in names.items() if found]
 
 

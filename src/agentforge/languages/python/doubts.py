@@ -70,6 +70,7 @@ def test_doubts(text: str, identity: str) -> list[str]:
         found += [
             f"reads code by `{_dotted(call.func)}`" for call in calls if _ends(call.func, _words().source)
         ]
+        found += ["runs text as code" for call in calls if _dotted(call.func) in ("exec", "compile", "eval")]
         if any(last_name(call.func) in _READS for call in calls) and _names_code(part):
             found.append("opens a file of code")
     return list(dict.fromkeys(found))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Hits = dict[str, set[int]]
 
-VARIABLE = "AGENTFORGE_LINE_WATCH"
+VARIABLE = "LINES_SEEN_FOR_AGENTFORGE"
 TOOL = "agentforge"
 TOOL_IDS = (4, 3)
 """Numbers that no known tool asks for first."""
@@ -140,6 +140,7 @@ class WatchHooks:
         self._pid = os.getpid()
         self._tests: dict[str, Hits] = {}
         self._setup: Hits = {}
+        self._loading: Hits = {}
         self._opened: set[str] = set()
         self._started: set[str] = set()
         self._lost: set[str] = set()
@@ -149,6 +150,12 @@ class WatchHooks:
         self._forked: Callable[[str, int], None] | None = None
         self._watch = LineWatch(self._root, self._files, self._seen)
         sys.addaudithook(self._audited)
+
+    def pytest_collection(self) -> Iterator[None]:
+        """What functions run while the files of tests are loaded."""
+        self._begin("", self._loading)
+        yield
+        self._end()
 
     def pytest_runtest_setup(self, item: Any) -> Iterator[None]:  # noqa: ANN401 - pytest's own types
         """What fixtures run."""
@@ -178,10 +185,11 @@ class WatchHooks:
         return {
             "tests": {test: listed(hits) for test, hits in self._tests.items()},
             "setup": listed(self._setup),
-            "children": {test: listed(self._of_children(test)) for test in self._numbers},
-            "started": sorted(self._started),
+            "loading": listed(self._loading),
+            "children": {test: listed(self._of_children(test)) for test in self._numbers if test},
+            "started": sorted(self._started - {""}),
             "opened": sorted(self._opened),
-            "lost": sorted(self._lost),
+            "lost": sorted(self._lost - {""}),
         }
 
     def _begin(self, test: str, hits: Hits) -> None:

@@ -36,7 +36,7 @@ def configured(tree: Path) -> bool:
 
 
 def lint(
-    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], timeout_s: float = 120
+    sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], timeout_s: float = 300
 ) -> CheckRun:
     """Check those of `paths` that exist, with the project's settings and the environment's programs."""
     project = project_at(tree)

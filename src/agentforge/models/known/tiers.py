@@ -12,7 +12,7 @@ one.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, TypeGuard, TypeVar
 
 from agentforge.core.errors import UsageError
 from agentforge.core.pipeline import TIERS, Tier
@@ -20,7 +20,6 @@ from agentforge.models.known.providers import SCRIPTED
 
 DeliveryMode = Literal["live", "batch", "auto"]
 """How replies are wanted: now, later at a lower price, or as it fits."""
-DELIVERY_MODES: Final[tuple[DeliveryMode, ...]] = get_args(DeliveryMode)
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 

@@ -28,7 +28,7 @@ from agentforge.models.batch import (
 from agentforge.models.provider_model import ProviderModel
 from agentforge.models.wire.batch_lists import Listed, custom_ids, listed, sdk_errors
 from agentforge.models.wire.endpoint import Incoming, Outgoing
-from agentforge.models.wire.http import Watch
+from agentforge.models.wire.http import WireWatch
 from agentforge.models.wire.send import connected, incoming, messages, parameters, request_settings
 from agentforge.models.wire.trouble import trouble_of
 
@@ -148,7 +148,7 @@ class WireBatches:
         )
 
     def _run(self, work: Callable[[Model], Awaitable[T]], outgoing: Outgoing | None = None) -> T:
-        endpoint, watch = self.model.endpoint, Watch(MOST_RESULT_BYTES)
+        endpoint, watch = self.model.endpoint, WireWatch(MOST_RESULT_BYTES)
 
         async def run() -> T:
             async with asyncio.timeout(endpoint.timeout_s), connected(endpoint, watch) as model:

@@ -31,7 +31,7 @@ _ACCOUNT: Final = ("openai-organization", "openai-project")
 _COMPRESSED: Final = "content-encoding"
 
 
-class Watch:
+class WireWatch:
     """What is known of one request besides its answer."""
 
     def __init__(self, max_body: int = _MAX_BODY) -> None:
@@ -50,7 +50,7 @@ def trusted(*, from_environment: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=from_environment)
 
 
-def open_client(endpoint: Endpoint, watch: Watch) -> httpx2.AsyncClient:
+def open_client(endpoint: Endpoint, watch: WireWatch) -> httpx2.AsyncClient:
     """The client for one request; its connections belong to the event loop that runs now."""
 
     async def seal(request: httpx2.Request) -> None:
@@ -78,7 +78,7 @@ def open_client(endpoint: Endpoint, watch: Watch) -> httpx2.AsyncClient:
     )
 
 
-def _transport(endpoint: Endpoint, watch: Watch) -> httpx2.AsyncBaseTransport | None:
+def _transport(endpoint: Endpoint, watch: WireWatch) -> httpx2.AsyncBaseTransport | None:
     """None where the client's own will do, which knows the proxies of the environment."""
     if not endpoint.loopback and endpoint.wrap is None:
         return None
@@ -116,7 +116,7 @@ def _credential(wire: Wire, key: str) -> tuple[str, str]:
 class _LoopbackOnly(httpx2.AsyncBaseTransport):
     """Connects to this machine and to nothing else, by address and not by name."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, watch: Watch) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, watch: WireWatch) -> None:
         self._inner = inner
         self._watch = watch
 
@@ -145,7 +145,7 @@ async def _resolves_here(host: str, port: int | None) -> bool:
 class _CappedStream(httpx2.AsyncByteStream):
     """Stops reading a body that is too long, so that no server can fill the memory."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, watch: Watch) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, watch: WireWatch) -> None:
         self._inner = inner
         self._watch = watch
 

@@ -28,7 +28,7 @@ from pydantic_ai.settings import ModelSettings
 from agentforge.models.base import OfferedTool, Stop, Usage
 from agentforge.models.reply.native_calls import ToolCall
 from agentforge.models.wire.endpoint import Endpoint, Incoming, Outgoing, TooLong
-from agentforge.models.wire.http import Watch, open_client
+from agentforge.models.wire.http import WireWatch, open_client
 from agentforge.models.wire.trouble import trouble_of
 
 MOST_MARKS = 3
@@ -66,7 +66,7 @@ def send(endpoint: Endpoint, outgoing: Outgoing) -> Incoming | TooLong:
     """Make the one request, or raise `ModelTrouble`. Has its own event loop, so it may run in any thread that
     has none.
     """
-    watch = Watch()
+    watch = WireWatch()
     maker(endpoint)  # What takes long to load is loaded before the time runs.
     try:
         return incoming(asyncio.run(_send(endpoint, outgoing, watch)))
@@ -85,7 +85,7 @@ def send(endpoint: Endpoint, outgoing: Outgoing) -> Incoming | TooLong:
 
 
 @asynccontextmanager
-async def connected(endpoint: Endpoint, watch: Watch) -> AsyncIterator[Model]:
+async def connected(endpoint: Endpoint, watch: WireWatch) -> AsyncIterator[Model]:
     """The library's model of this endpoint, for as long as its client is open."""
     async with open_client(endpoint, watch) as http:
         yield maker(endpoint).make_model(endpoint, http)
@@ -150,7 +150,7 @@ def maker(endpoint: Endpoint) -> Maker:
             return google
 
 
-async def _send(endpoint: Endpoint, outgoing: Outgoing, watch: Watch) -> ModelResponse:
+async def _send(endpoint: Endpoint, outgoing: Outgoing, watch: WireWatch) -> ModelResponse:
     async with asyncio.timeout(endpoint.timeout_s), connected(endpoint, watch) as model:
         return await model_request(
             model,

@@ -21,7 +21,7 @@ from pydantic_ai.exceptions import (
 
 from agentforge.models.base import ModelTrouble
 from agentforge.models.wire.endpoint import Endpoint, Outgoing
-from agentforge.models.wire.http import Watch
+from agentforge.models.wire.http import WireWatch
 from agentforge.system.secrets.redact import redact
 
 _SAID_CHARS = 300
@@ -41,7 +41,7 @@ _NO_SCHEMA = re.compile(
 
 
 def trouble_of(
-    error: BaseException, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch
+    error: BaseException, endpoint: Endpoint, outgoing: Outgoing | None, watch: WireWatch
 ) -> ModelTrouble:
     """Turns the failure of one request into a `ModelTrouble` with its kind and sentence."""
     where = f"the model server at {endpoint.host}"
@@ -99,7 +99,7 @@ def timeout(endpoint: Endpoint, *, sent: bool = True) -> ModelTrouble:
 
 
 def _status_trouble(  # noqa: C901 - a table of statuses
-    error: ModelHTTPError, endpoint: Endpoint, outgoing: Outgoing | None, watch: Watch
+    error: ModelHTTPError, endpoint: Endpoint, outgoing: Outgoing | None, watch: WireWatch
 ) -> ModelTrouble:
     where, status = f"The model server at {endpoint.host}", error.status_code
     wait = (

@@ -16,6 +16,7 @@ def as_markdown(report: ProofReport) -> str:
     parts = [
         f"## {_text(report.request.splitlines()[0] if report.request else report.task_id, 120)}",
         _matrix(report),
+        _section("Not proved by a test", [_text(line) for line in report.not_proved_by_test]),
         _section("Old tests given up", [_given_up(row) for row in report.superseded]),
         _section("Not checked", [_text(line) for line in report.not_checked] or ["nothing was left out"]),
         _section("Assumptions", [_text(line) for line in report.assumptions]),
@@ -57,7 +58,8 @@ def _given_up(row: dict[str, Any]) -> str:
 
 
 def _flag(flag: dict[str, Any]) -> str:
-    return f"{_code(str(flag.get('about')))}: {_text(str(flag.get('text')))}"
+    said = f"; reviewer: {flag['verdict']}, {flag.get('reason') or ''}" if flag.get("verdict") else ""
+    return f"{_code(str(flag.get('about')))}: {_text(str(flag.get('text')) + said)}"
 
 
 def _review(row: dict[str, Any]) -> str:
