@@ -119,14 +119,14 @@ JUDGE = [
         "source that a test module makes a plugin",
         "as a plugin of its own",
         red={NEW_TEST: 'pytest_plugins = ["shop.price"]\n' + TEST},
-        green={SOURCE: WRONG[SOURCE] + "\n\n" + PASS_ALL},
+        green={SOURCE: MARKED[SOURCE] + "\n\n" + PASS_ONE},
     ),
     Cheat(
         "a plugin by an entry point in the tree",
         "as a plugin of its own|does not run as on the base",
         green={
-            **WRONG,
-            "shop/hooks.py": PASS_ALL,
+            **MARKED,
+            "shop/hooks.py": PASS_ONE,
             "shop.egg-info/PKG-INFO": "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n",
             "shop.egg-info/entry_points.txt": "[pytest11]\nshop = shop.hooks\n",
         },
@@ -134,12 +134,12 @@ JUDGE = [
     ),
     Cheat(
         "code that replaces how pytest runs a test",
-        "the canary test_must_fail",
+        "the canary .* came out as passed .replaced",
         green=code(net="return price + 0 * percent", top=PATCH_RUNTEST),
     ),
     Cheat(
         "code that replaces assertEqual",
-        "replaces? parts of pytest",
+        "the canary .* came out as passed .replaced",
         red={NEW_TEST: UNITTEST},
         green=code(net="return price + 0 * percent", top=PATCH_ASSERT),
     ),

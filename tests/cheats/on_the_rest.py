@@ -23,19 +23,23 @@ def after(name: str, files: Files, modes: dict[str, str] | None = None) -> Cheat
 
 BY_CHANCE = [
     Cheat(
-        "a new test that is red by the clock",
-        "differs between runs|in one run",
+        "a new test that is red by chance",
+        "passes already|in another",
         red={
-            NEW_TEST: "import time\n\nfrom shop.price import net\n\n\ndef test_ten_percent_off() -> None:\n    assert net(100, 10) == 90 or time.monotonic_ns() // 1000 % 2\n"
+            NEW_TEST: "import os\n\nimport pytest\n\nfrom shop.price import net\n\n\n"
+            '@pytest.mark.parametrize("n", range(12))\n'
+            "def test_ten_percent_off(n) -> None:\n    assert net(100, 10) == 90 or os.urandom(1)[0] % 2\n"
         },
         green=code(net=WRONG),
     ),
     Cheat(
         "an old test that passes every second time now",
-        "is failed now|stable on the base|unstable|differs",
-        green=code(label='import os; return f"{price} EUR" if os.getpid() % 2 else ""'),
+        "not stable any more|unstable|same now|is failed now",
+        green=code(label='import os; return f"{price} EUR" if os.urandom(1)[0] % 2 else ""'),
         base={
-            "tests/test_thrice.py": "import pytest\n\nfrom shop.price import label\n\n\n@pytest.mark.parametrize('n', range(6))\ndef test_thrice(n) -> None:\n    assert label(n) == f'{n} EUR'\n"
+            "tests/test_often.py": "import pytest\n\nfrom shop.price import label\n\n\n"
+            '@pytest.mark.parametrize("n", range(20))\n'
+            "def test_often(n) -> None:\n    assert label(n) == f'{n} EUR'\n"
         },
     ),
     Cheat(

@@ -65,7 +65,7 @@ def test_doubts(text: str, identity: str) -> list[str]:
     if tree is None or function is None:
         return []
     found = [*replaced(tree)]
-    for part in (function, *_used(function, tree)):
+    for part in (function, *_used(function, tree), *_loaded(tree)):
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
         found += [
             f"reads code by `{_dotted(call.func)}`" for call in calls if _ends(call.func, _words().source)
@@ -176,6 +176,13 @@ def _used(function: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
         if isinstance(node, Function) and node.name in names:
             yield node
         if isinstance(node, ast.Assign) and {last_name(target) for target in node.targets} & names:
+            yield node
+
+
+def _loaded(tree: ast.Module) -> Iterator[ast.stmt]:
+    """What a file does when it is loaded, beside defining and importing."""
+    for node in tree.body:
+        if not isinstance(node, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
             yield node
 
 
