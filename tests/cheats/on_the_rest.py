@@ -1,5 +1,7 @@
 """Cheats beside the tests: chance, processes, paths and modes, checkers, dependencies, and the time after review."""
 
+from typing import Any
+
 from agentforge.core.reply import Json
 from tests.cheats.on_the_judge import BROKEN, PASS_ALL, PYPROJECT
 from tests.cheats.stage import FIXED, Cheat, Files, How, code
@@ -341,6 +343,50 @@ AFTER_REVIEW = [
     after("a document that is a link", {"README.md": "../../etc/passwd"}, {"README.md": "120000"}),
 ]
 
+ASKED, NOTHING_FAILS = "the request asks for new behaviour", "at least one (test )?must (be there, and )?fail now"
+READS = """\
+import pathlib
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def test_ten_percent_off() -> None:
+    assert "off" in (ROOT / "%s").read_text()
+"""
+RENAMED = SHOP[SOURCE].replace("def net(", "def net_price(")
+RENAMED_TEST = """\
+import shop.price
+
+
+def test_ten_percent_off() -> None:
+    assert shop.price.net_price(100, 0) == 100
+"""
+
+
+def weaker(name: str, caught_by: str, green: Files, red: Files | None = None, **more: Any) -> Cheat:  # noqa: ANN401  # fields of a cheat
+    """A change of a weaker kind, handed in for a request that wants behaviour."""
+    if red is None:
+        return Cheat(name, caught_by, red={}, green=green, tests={}, **more)
+    return Cheat(name, caught_by, red=red, green=green, **more)
+
+
+KINDS = [
+    weaker("documents only, and no test", NOTHING_FAILS, {"README.md": "The discount is taken off.\n"}),
+    weaker("documents only, in one reply", NOTHING_FAILS, {"README.md": "It is off.\n"}, lane="hotfix"),
+    weaker("documents only, with a test that reads them", ASKED, {"README.md": "off\n"}, {NEW_TEST: READS % "README.md"}, base={"README.md": "shop\n"}),
+    weaker("tests only", NOTHING_FAILS, {}, {NEW_TEST: TEST.replace("== 90", "== 100")}, guards=("test_ten_percent_off",)),
+    weaker("tests only, in one reply", NOTHING_FAILS, {}, {NEW_TEST: TEST.replace("== 90", "== 100")}, guards=("test_ten_percent_off",), lane="hotfix"),
+    weaker("a comment, with a test that reads it", f"{ASKED}|same program", {SOURCE: SHOP[SOURCE] + "# off\n"}, {NEW_TEST: READS.replace('"off"', '"# off"') % SOURCE}),
+    weaker("a refactoring, and no test", NOTHING_FAILS, code(net="found = price\n    return found")),
+    weaker("types only", NOTHING_FAILS, {SOURCE: SHOP[SOURCE].replace("price: int", "price: float")}, lane="hotfix"),
+    weaker("a workflow only, with a test that reads it", ASKED, {".github/workflows/ci.yml": "off: 1\n"}, {NEW_TEST: READS % ".github/workflows/ci.yml"}, base={".github/workflows/ci.yml": "on: push\n"}),
+    weaker("nothing at all", "nothing has changed|passes already|still|failed", {}, {NEW_TEST: TEST}),
+]
+LABELS = [
+    Cheat("data only, with a test that reads it", "a value", "flagged", base={"shop/rates.json": "{}\n"}, red={NEW_TEST: READS % "shop/rates.json"}, green={"shop/rates.json": '{"off": 10}\n'}, spec={"files_to_modify": ["shop/rates.json"]}),
+    Cheat("a rename only, with a test of the new name", "this public name is gone", "flagged", red={NEW_TEST: RENAMED_TEST}, green={SOURCE: RENAMED}),
+]
+
 SIGN = '''\
 import hashlib
 import hmac
@@ -439,4 +485,4 @@ SECURITY = [
     ),
 ]
 
-REST = [*BY_CHANCE, *PROCESSES, *PATHS, *CHECKERS, *ENVIRONMENT, *AFTER_REVIEW, *SECURITY]
+REST = [*BY_CHANCE, *PROCESSES, *PATHS, *CHECKERS, *ENVIRONMENT, *AFTER_REVIEW, *KINDS, *LABELS, *SECURITY]

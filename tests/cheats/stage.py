@@ -7,11 +7,12 @@ impossible in principle it is a known limit, and then a flag with these words st
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from agentforge.core.reply import Json
+from agentforge.gates.change_kind import KindOfChange, claimed, red_for_kind
 from agentforge.gates.delicate import delicate_paths
 from agentforge.gates.flags import Flag, shown_flags
 from agentforge.gates.green import GreenCase, judge_green
@@ -176,35 +177,38 @@ class Stage:
 
 
 def _red(site: Site, cheat: Cheat, baseline: TestRun, tree: str) -> Verdict:
-    case = _known(
-        RedCase,
-        entry_tree=site.base,
-        tree=tree,
-        suite=cheat.suite,
-        specification=cheat.specification,
+    change = KindOfChange(site.runner, site.base, tree, cheat.request)
+    case = RedCase(
+        site.base,
+        tree,
+        cheat.suite,
+        cheat.specification,
         same_author=cheat.lane == "hotfix",
         request=cheat.request,
         old=frozenset(baseline.results),
         baseline=baseline,
     )
-    return prove_red(site.runner, case)
+    case = red_for_kind(case, change)
+    return claimed(case, change, prove_red(site.runner, case))
 
 
 def _green(site: Site, cheat: Cheat, baseline: TestRun, red: Verdict, tree: str) -> Verdict:
+    change = KindOfChange(site.runner, site.base, tree, cheat.request, red.record)
+    if (refused := change.refusal()) is not None:
+        return refused
     none = CheckRun("not_configured")
-    case = _known(
-        GreenCase,
-        base_tree=site.base,
-        tree=tree,
-        red=red.record,
-        suite=cheat.suite,
-        baseline=baseline,
-        flaky=frozenset(),
-        lint_before=none,
-        lint_after=none,
+    case = GreenCase(
+        site.base,
+        tree,
+        red.record,
+        cheat.suite,
+        baseline,
+        frozenset(),
+        none,
+        none,
         request=cheat.request,
     )
-    return judge_green(site.runner, case)
+    return change.recorded(judge_green(site.runner, change.prepared(case)))
 
 
 def _named(site: Site, cheat: Cheat, tree: str) -> Iterator[Flag]:
@@ -229,9 +233,3 @@ def _tree(site: Site, files: Files, on: str, modes: Mapping[str, str]) -> str:
         for path, text in files.items()
     }
     return site.git.overlay_tree(on, entries) if entries else on
-
-
-def _known(kind: Any, **values: Any) -> Any:
-    return kind(
-        **{key: value for key, value in values.items() if key in {each.name for each in fields(kind)}}
-    )

@@ -4,6 +4,7 @@ weakened.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, weigh_change
@@ -40,6 +41,12 @@ class GreenCase:
     types_before: CheckRun = CheckRun("not_configured")
     types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
+    base_tests: str = ""
+    """The tree that old tests are taken from: the base with the renames that the request asks for."""
+    may_change: Literal["nothing", "fixtures", "settings"] = "nothing"
+    """Of how tests run, after RED: fixtures where RED proved nothing, settings where the request is about
+    them. Old tests run as the base has them all the same.
+    """
     mutants: int = 0
     """How many mistakes are put into the change, to see whether the new tests notice."""
     strict: bool = False
@@ -55,7 +62,9 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     reasons = [
         *_broken_lock(runner, case),
         *shadowing(runner, case.base_tree, case.tree, case.request),
-        *weakened_tests(runner, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *weakened_tests(
+            runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results
+        ),
         *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
@@ -76,7 +85,9 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         )
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
-    if elsewhere := runner.language.runs.foreign(run, runner.workspace.verdict, runner.env.source, changed):
+    if elsewhere := runner.language.runs.foreign(
+        run, runner.workspace.verdict, runner.env_of(case.tree).source, changed
+    ):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
 
@@ -99,7 +110,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         for item in settled.real
     ]
     reasons += unsettled(run, case.suite)
-    old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
+    old_tests = tree_with_old_tests(runner, case.base_tests or case.base_tree, case.tree)
     if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):
         again = runner.run(old_tests)
         if again.status != "ran":
@@ -222,7 +233,10 @@ def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) ->
     """Whole files where they are about tests alone; of files that say more, only the part that the runner
     reads.
     """
+    if case.may_change == "settings":
+        return []
     git, tests = runner.workspace.git, runner.language.tests
+    closed = tests.SETTINGS - tests.FIXTURES if case.may_change == "fixtures" else tests.SETTINGS
 
     def is_asked_for(path: str) -> bool:  # fixtures are code, and come with the tests
         return path.rpartition("/")[2] not in tests.FIXTURES and is_named([path], case.request)
@@ -230,7 +244,7 @@ def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) ->
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"
         for change in git.diff_names(red_tree, case.tree)
-        if change.path.rpartition("/")[2] in tests.SETTINGS and not is_asked_for(change.path)
+        if change.path.rpartition("/")[2] in closed and not is_asked_for(change.path)
     ]
 
     def part(tree: str, path: str) -> object:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import TestResult, TestRun, Watch, absent
@@ -39,14 +40,26 @@ class PristineRunner:
     """How long one test may take; 0: as long as fits the whole run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
+    env_for: Callable[[str], Environment] | None = None
+    """The environment that a tree asks for, where that may be another than the base's."""
+
+    def env_of(self, tree: str) -> Environment:
+        """The environment in which a tree is run; `Unusable` or `UsageError` where it cannot be made."""
+        return self.env_for(tree) if self.env_for is not None else self.env
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
+        try:
+            env = self.env_of(tree)
+        except (Unusable, UsageError) as error:
+            run = TestRun(self.command, "not_run", f"its environment cannot be built: {error.sentence}")
+            self.runs.append(row(run, tree))
+            return run
         place = self.workspace.pristine(tree, self.base_commit)
-        lay_generated(self.env, place)
+        lay_generated(env, place)
         run = self.language.runs.run_tests(
             self.sandbox,
-            self.env,
+            env,
             place,
             ids=ids,
             base_command=self.command,

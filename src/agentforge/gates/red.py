@@ -5,8 +5,8 @@ The tree it judges is the stage's entry with the changes to test paths only, so 
 whether one role wrote the tests alone or tests and code came in one reply.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
 from agentforge.gates.beside import disturbance
@@ -21,7 +21,10 @@ from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
+from agentforge.system.git.repository import TreeEntry
 
+NO_TEST = "There is no test: at least one must be there, and fail now"
+NOTHING_FAILS = "Every test is a guard: at least one test must fail now"
 RUNS = 3
 LINK = "120000"
 """How git marks a symbolic link."""
@@ -48,6 +51,10 @@ class RedCase:
     baseline: TestRun | None = None
     """The suite of the base: with nothing but tests added, old ones do what they did."""
     flaky: frozenset[str] = frozenset()
+    owes_failing: bool = True
+    """Whether at least one test must fail now. Else one that passes is a guard, and none need be there."""
+    base_tests: str = ""
+    """The tree that old tests are compared with: the base with the renames that the request asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +83,18 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail(wrong, runner)
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
-    if missing := sorted({test.path for test in declared} - set(entries)):
-        return _fail([f"`{path}` is not there" for path in missing], runner)
-    if stray := sorted({test.path for test in declared if not runner.is_test(test.path)}):
-        return _fail([f"`{path}` is not among the tests of this repository" for path in stray], runner)
-    if links := sorted({test.path for test in declared if entries[test.path].mode == LINK}):
-        return _fail(
-            [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links],
-            runner,
-        )
+    if misplaced := _misplaced(runner, {test.path for test in declared}, entries):
+        return _fail(misplaced, runner)
 
     files = sorted({test.path for test in declared})
+    if not files:
+        return _fail([NO_TEST], runner) if case.owes_failing else _passed(case, red_tree, {}, {}, runner)
     runs = [runner.run(red_tree)]
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(runner.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
-    proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
+    proof, reasons = _judge(runs[0], declared, sources, promised, case)
     dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
     if reasons := [*reasons, *dead]:
         return _fail(reasons, runner)
@@ -109,20 +111,41 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
-    return Verdict(
-        "passed",
-        (),
-        {
-            "red_tree": red_tree,
-            "same_author": case.same_author,
-            "tests": proof,
-            "flags": [flag.to_json() for flag in flags],
-            KEY: {**without},
-            "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
-            "flaky": [*sorted(disturbed.flaky)],
-            "runs": list(runner.runs),
-        },
-    )
+    locked: dict[str, Json] = {
+        path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
+    }
+    passed = _passed(case, red_tree, proof, locked, runner)
+    told: dict[str, Json] = {
+        "flags": [flag.to_json() for flag in flags],
+        KEY: {**without},
+        "flaky": [*sorted(disturbed.flaky)],
+    }
+    return replace(passed, record={**passed.record, **told})
+
+
+def _passed(
+    case: RedCase, red_tree: str, proof: dict[str, Json], locked: dict[str, Json], runner: PristineRunner
+) -> Verdict:
+    record: dict[str, Json] = {
+        "red_tree": red_tree,
+        "same_author": case.same_author,
+        "tests": proof,
+        "locked": locked,
+        "runs": list(runner.runs),
+    }
+    return Verdict("passed", (), record)
+
+
+def _misplaced(
+    runner: PristineRunner, declared: Collection[str], there: Mapping[str, TreeEntry]
+) -> list[str]:
+    """Files that a suite names and that are not there, no tests of this repository, or no files."""
+    if missing := sorted(set(declared) - set(there)):
+        return [f"`{path}` is not there" for path in missing]
+    if stray := sorted(path for path in declared if not runner.is_test(path)):
+        return [f"`{path}` is not among the tests of this repository" for path in stray]
+    links = sorted(path for path in declared if there[path].mode == LINK)
+    return [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links]
 
 
 def _alone(proof: Mapping[str, Json]) -> list[str]:
@@ -139,7 +162,7 @@ def _alone(proof: Mapping[str, Json]) -> list[str]:
 
 def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]:
     """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
-    base = runner.workspace.git.tree_of(runner.base_commit)
+    base = case.base_tests or runner.workspace.git.tree_of(runner.base_commit)
     return (
         unknown_ids(case.suite, case.old)
         or weakened_tests(runner, base, red_tree, case.suite, case.old)
@@ -185,7 +208,7 @@ def _judge(
     declared: list[Declared],
     sources: Mapping[str, str],
     promised: list[str],
-    old: frozenset[str],
+    case: RedCase,
 ) -> tuple[dict[str, Json], list[str]]:
     proof: dict[str, Json] = {}
     reasons: list[str] = []
@@ -212,11 +235,14 @@ def _judge(
         for identity in ids:
             result = run.results[identity]
             why = f"{result.exception}: {result.message}".strip(": ")
-            reasons += _not_red(test, result, why)
-            proof[identity] = _entry(test, result.outcome, result.phase, why)
-    reasons += _undeclared(run, declared, proof, old)
-    if all(_is_guard(entry) for entry in proof.values()) and not reasons:
-        reasons.append("Every test is a guard: at least one test must fail now")
+            found = test
+            if result.outcome in GOOD and not case.owes_failing:
+                found = replace(test, guard=True)
+            reasons += _not_red(found, result, why)
+            proof[identity] = _entry(found, result.outcome, result.phase, why)
+    reasons += _undeclared(run, declared, proof, case.old)
+    if case.owes_failing and all(_is_guard(entry) for entry in proof.values()) and not reasons:
+        reasons.append(NOTHING_FAILS)
     return proof, reasons[:MAX_REASONS]
 
 

@@ -110,6 +110,21 @@ class Imports(Protocol):
         """Whether a file speaks for the package that it is in."""
 
 
+class Names(Protocol):
+    """What others may use of a file, by name."""
+
+    def public_names(self, text: str, /) -> Mapping[str, str] | None:
+        """Every name that others may use, with how it is called; empty for what is not called, or is defined
+        elsewhere. None if the text does not parse.
+        """
+
+    def renamed(self, text: str, names: Mapping[str, str], modules: Mapping[str, str], /) -> str:
+        """The text with identifiers and parts of module paths renamed, each by its exact name."""
+
+    def module_of(self, path: str, /) -> str:
+        """How a file is imported, from the top: names with dots between them."""
+
+
 class Measures(Protocol):
     """What can be counted in a file."""
 
@@ -277,6 +292,7 @@ class Language:
     projects: Projects
     source: SourceReader
     imports: Imports
+    names: Names
     measures: Measures
     tests: Tests
     runs: SandboxRuns
