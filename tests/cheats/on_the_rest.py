@@ -380,7 +380,7 @@ KINDS = [
     weaker("a refactoring, and no test", NOTHING_FAILS, code(net="found = price\n    return found")),
     weaker("types only", NOTHING_FAILS, {SOURCE: SHOP[SOURCE].replace("price: int", "price: float")}, lane="hotfix"),
     weaker("a workflow only, with a test that reads it", ASKED, {".github/workflows/ci.yml": "off: 1\n"}, {NEW_TEST: READS % ".github/workflows/ci.yml"}, base={".github/workflows/ci.yml": "on: push\n"}),
-    weaker("nothing at all", "nothing has changed|passes already|still|failed", {}, {NEW_TEST: TEST}),
+    weaker("nothing at all", ASKED, {}, {NEW_TEST: TEST}),
 ]
 LABELS = [
     Cheat("data only, with a test that reads it", "a value", "flagged", base={"shop/rates.json": "{}\n"}, red={NEW_TEST: READS % "shop/rates.json"}, green={"shop/rates.json": '{"off": 10}\n'}, spec={"files_to_modify": ["shop/rates.json"]}),
