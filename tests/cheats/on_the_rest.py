@@ -343,7 +343,10 @@ AFTER_REVIEW = [
     after("a document that is a link", {"README.md": "../../etc/passwd"}, {"README.md": "120000"}),
 ]
 
-ASKED, NOTHING_FAILS = "the request asks for new behaviour", "at least one (test )?must (be there, and )?fail now"
+ASKED, NOTHING_FAILS = (
+    "the request asks for new behaviour",
+    "at least one (test )?must (be there, and )?fail now",
+)
 READS = """\
 import pathlib
 
@@ -373,18 +376,67 @@ def weaker(name: str, caught_by: str, green: Files, red: Files | None = None, **
 KINDS = [
     weaker("documents only, and no test", NOTHING_FAILS, {"README.md": "The discount is taken off.\n"}),
     weaker("documents only, in one reply", NOTHING_FAILS, {"README.md": "It is off.\n"}, lane="hotfix"),
-    weaker("documents only, with a test that reads them", ASKED, {"README.md": "off\n"}, {NEW_TEST: READS % "README.md"}, base={"README.md": "shop\n"}),
-    weaker("tests only", NOTHING_FAILS, {}, {NEW_TEST: TEST.replace("== 90", "== 100")}, guards=("test_ten_percent_off",)),
-    weaker("tests only, in one reply", NOTHING_FAILS, {}, {NEW_TEST: TEST.replace("== 90", "== 100")}, guards=("test_ten_percent_off",), lane="hotfix"),
-    weaker("a comment, with a test that reads it", f"{ASKED}|same program", {SOURCE: SHOP[SOURCE] + "# off\n"}, {NEW_TEST: READS.replace('"off"', '"# off"') % SOURCE}),
+    weaker(
+        "documents only, with a test that reads them",
+        ASKED,
+        {"README.md": "off\n"},
+        {NEW_TEST: READS % "README.md"},
+        base={"README.md": "shop\n"},
+    ),
+    weaker(
+        "tests only",
+        NOTHING_FAILS,
+        {},
+        {NEW_TEST: TEST.replace("== 90", "== 100")},
+        guards=("test_ten_percent_off",),
+    ),
+    weaker(
+        "tests only, in one reply",
+        NOTHING_FAILS,
+        {},
+        {NEW_TEST: TEST.replace("== 90", "== 100")},
+        guards=("test_ten_percent_off",),
+        lane="hotfix",
+    ),
+    weaker(
+        "a comment, with a test that reads it",
+        f"{ASKED}|same program",
+        {SOURCE: SHOP[SOURCE] + "# off\n"},
+        {NEW_TEST: READS.replace('"off"', '"# off"') % SOURCE},
+    ),
     weaker("a refactoring, and no test", NOTHING_FAILS, code(net="found = price\n    return found")),
-    weaker("types only", NOTHING_FAILS, {SOURCE: SHOP[SOURCE].replace("price: int", "price: float")}, lane="hotfix"),
-    weaker("a workflow only, with a test that reads it", ASKED, {".github/workflows/ci.yml": "off: 1\n"}, {NEW_TEST: READS % ".github/workflows/ci.yml"}, base={".github/workflows/ci.yml": "on: push\n"}),
+    weaker(
+        "types only",
+        NOTHING_FAILS,
+        {SOURCE: SHOP[SOURCE].replace("price: int", "price: float")},
+        lane="hotfix",
+    ),
+    weaker(
+        "a workflow only, with a test that reads it",
+        ASKED,
+        {".github/workflows/ci.yml": "off: 1\n"},
+        {NEW_TEST: READS % ".github/workflows/ci.yml"},
+        base={".github/workflows/ci.yml": "on: push\n"},
+    ),
     weaker("nothing at all", ASKED, {}, {NEW_TEST: TEST}),
 ]
 LABELS = [
-    Cheat("data only, with a test that reads it", "a value", "flagged", base={"shop/rates.json": "{}\n"}, red={NEW_TEST: READS % "shop/rates.json"}, green={"shop/rates.json": '{"off": 10}\n'}, spec={"files_to_modify": ["shop/rates.json"]}),
-    Cheat("a rename only, with a test of the new name", "this public name is gone", "flagged", red={NEW_TEST: RENAMED_TEST}, green={SOURCE: RENAMED}),
+    Cheat(
+        "data only, with a test that reads it",
+        "a value",
+        "flagged",
+        base={"shop/rates.json": "{}\n"},
+        red={NEW_TEST: READS % "shop/rates.json"},
+        green={"shop/rates.json": '{"off": 10}\n'},
+        spec={"files_to_modify": ["shop/rates.json"]},
+    ),
+    Cheat(
+        "a rename only, with a test of the new name",
+        "this public name is gone",
+        "flagged",
+        red={NEW_TEST: RENAMED_TEST},
+        green={SOURCE: RENAMED},
+    ),
 ]
 
 SIGN = '''\

@@ -58,8 +58,11 @@ class Cheat:
     green: Files = field(default_factory=lambda: {SOURCE: FIXED})
     later: Files = field(default_factory=dict)
     """What is written after the last review."""
+    project: Files = field(default_factory=lambda: SHOP)
+    """The repository it meets."""
+    tests_in: str = "tests"
     base: Files = field(default_factory=dict)
-    """What the repository has beside the shop."""
+    """What the repository has beside that."""
     tests: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {NEW_TEST: ("test_ten_percent_off",)}
     )
@@ -138,7 +141,7 @@ class Stage:
 
     def play(self, cheat: Cheat) -> Ended:
         """The cheat before the gates, as the engine would ask them."""
-        site, baseline = self._site({**SHOP, **cheat.base}, cheat.command)
+        site, baseline = self._site({**cheat.project, **cheat.base}, cheat.command, cheat.tests_in)
         site.runner.runs.clear()
         red_tree = _tree(site, cheat.red, site.base, cheat.modes)
         tree = _tree(site, cheat.green, red_tree, cheat.modes)
@@ -158,16 +161,18 @@ class Stage:
             return Ended("delivery", tuple(f"`{path}` changed after the last review" for path in unread))
         return Ended("", (), tuple([*shown_flags(records), *_named(site, cheat, handed_over)]))
 
-    def _site(self, files: Files, command: tuple[str, ...]) -> tuple[Site, TestRun]:
+    def _site(self, files: Files, command: tuple[str, ...], tests_in: str) -> tuple[Site, TestRun]:
         key = (*sorted(files.items()), command)
         if key not in self._sites:
             present = {path: text for path, text in files.items() if text is not None}
             place = self._folder / str(len(self._sites))
             place.mkdir()
             site = make_site(place, present)
-            limits = PathLimits.compile({"create_file": "{tests}"}, globs_of_tests(("tests",)), ())
+            root = "src" if any(path.startswith("src/") for path in files) else "."
+            limits = PathLimits.compile({"create_file": "{tests}"}, globs_of_tests((tests_in,)), ())
             runner = replace(
                 site.runner,
+                env=replace(site.runner.env, import_roots=(root,)),
                 command=command,
                 timeout_s=LIMIT_S,
                 is_test=lambda path: limits.allows("create_file", path) is None,

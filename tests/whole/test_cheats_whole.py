@@ -14,7 +14,21 @@ from tests.cheats.on_the_rest import REST
 from tests.cheats.stage import Cheat, Files, Lane
 from tests.depth import SOAK
 from tests.whole.full_plays import SECURITY, analyze, approves, intake, spec
-from tests.whole.plays import BUILT, SHOP, WHOLE, Entry, Play, ask, asked, create, edit, finished, frame, review, say
+from tests.whole.plays import (
+    BUILT,
+    SHOP,
+    WHOLE,
+    Entry,
+    Play,
+    ask,
+    asked,
+    create,
+    edit,
+    finished,
+    frame,
+    review,
+    say,
+)
 
 pytestmark = pytest.mark.slow
 
