@@ -418,6 +418,7 @@ KINDS = [
         {NEW_TEST: READS % ".github/workflows/ci.yml"},
         base={".github/workflows/ci.yml": "on: push\n"},
     ),
+    weaker("a rename only, with a test of the new name", ASKED, {SOURCE: RENAMED}, {NEW_TEST: RENAMED_TEST}),
     weaker("nothing at all", ASKED, {}, {NEW_TEST: TEST}),
 ]
 LABELS = [
@@ -431,11 +432,17 @@ LABELS = [
         spec={"files_to_modify": ["shop/rates.json"]},
     ),
     Cheat(
-        "a rename only, with a test of the new name",
-        "this public name is gone",
+        "a refactoring, with a test of its shape",
+        "what is there, not what it does",
         "flagged",
-        red={NEW_TEST: RENAMED_TEST},
-        green={SOURCE: RENAMED},
+        red={
+            NEW_TEST: "import shop.price\n\n\ndef test_ten_percent_off() -> None:\n"
+            "    assert shop.price.net(100, 10) and hasattr(shop.price, '_net')\n"
+        },
+        green={
+            SOURCE: SHOP[SOURCE].replace("return price\n", "return _net(price)\n")
+            + "\n\ndef _net(price):\n    return price\n"
+        },
     ),
 ]
 

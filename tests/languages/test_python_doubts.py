@@ -120,6 +120,8 @@ def test_only_the_lines_that_changed_are_looked_at() -> None:
         ("assert 'x' in SOURCE", ["opens a file of code"]),
         ("assert 'x' in source()", ["opens a file of code"]),
         ("exec(compile('x', 'shop.py', 'exec'))\n    assert shop", ["runs text as code"]),
+        ("assert shop.net.__code__", ["looks at `__code__`: what code is made of, not what it does"]),
+        ("assert hasattr(shop, 'net')", ["asks by `hasattr` what is there, not what it does"]),
         ("assert re.compile('x').match('x')", []),
         ("assert json.loads(Path('data.json').read_text())", []),
         ("assert shop.load(open('data/a.csv'))", []),

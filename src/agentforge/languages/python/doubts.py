@@ -9,7 +9,7 @@ from functools import cache
 
 from agentforge.catalog.policies import read_policy, section
 from agentforge.languages.python.assertions import last_name
-from agentforge.languages.python.meddling import meddles, replaced, switched
+from agentforge.languages.python.meddling import looks_at_shape, meddles, replaced, switched
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.python.testguard import functions_of
 
@@ -67,6 +67,7 @@ def test_doubts(text: str, identity: str) -> list[str]:
     found = [*replaced(tree)]
     for part in (function, *_used(function, tree), *_loaded(tree)):
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+        found += looks_at_shape(part) if part is function and name else []
         found += [
             f"reads code by `{_dotted(call.func)}`" for call in calls if _ends(call.func, _words().source)
         ]
@@ -180,9 +181,9 @@ def _used(function: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _loaded(tree: ast.Module) -> Iterator[ast.stmt]:
-    """What a file does when it is loaded, beside defining and importing."""
+    """What a file does when it is loaded, beside defining things: a value counts for who uses it."""
     for node in tree.body:
-        if not isinstance(node, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
+        if isinstance(node, ast.Expr | ast.If | ast.For | ast.While | ast.With | ast.Try):
             yield node
 
 

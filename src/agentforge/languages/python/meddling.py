@@ -79,6 +79,15 @@ def replaced(tree: ast.Module) -> Iterator[str]:
                 yield f"puts something of its own in the place of a part of `{dotted}`"
 
 
+def looks_at_shape(part: ast.AST) -> Iterator[str]:
+    """How a test asks what code looks like instead of what it does."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Attribute) and node.attr in ("__code__", "__dict__"):
+            yield f"looks at `{node.attr}`: what code is made of, not what it does"
+        if isinstance(node, ast.Call) and dotted_name(node.func) in ("hasattr", "dir", "vars") and node.args:
+            yield f"asks by `{dotted_name(node.func)}` what is there, not what it does"
+
+
 def dotted_name(node: ast.AST) -> str:
     """A name as it is written, parts and all; empty for what is no name."""
     if isinstance(node, ast.Attribute):
