@@ -1,6 +1,6 @@
 """Cheats whose new tests fail on the base and pass afterwards, and prove nothing; and code that knows its tests."""
 
-from tests.cheats.stage import FIXED, ID, Cheat, code
+from tests.cheats.stage import Cheat, code
 from tests.whole.plays import NEW_TEST, SHOP, SOURCE, TEST
 
 EMPTY = SHOP[SOURCE] + "\n\ndef take_off(price: int, percent: int) -> int:\n    return 0\n"
@@ -151,7 +151,7 @@ PROVE_NOTHING = [
     ),
     Cheat(
         "comments only",
-        "same program as before",
+        "same program as before|the request asks for new behaviour",
         red={
             NEW_TEST: "import pathlib\n\nimport shop.price\n\n\ndef test_ten_percent_off() -> None:\n    assert 'discount' in pathlib.Path(shop.price.__file__).read_text().rpartition('#')[2] if '#' in pathlib.Path(shop.price.__file__).read_text() else False\n"
         },
@@ -159,7 +159,7 @@ PROVE_NOTHING = [
     ),
     Cheat(
         "documentation only",
-        "same program as before",
+        "same program as before|the request asks for new behaviour",
         red={
             NEW_TEST: "import pathlib\n\nimport shop.price\n\n\ndef test_ten_percent_off() -> None:\n    assert 'taken off' in pathlib.Path(shop.price.__file__).read_text()\n"
         },
@@ -352,4 +352,3 @@ KNOW_EACH_OTHER = [
     ),
 ]
 NEW_TESTS = [*PROVE_NOTHING, *KNOW_EACH_OTHER]
-__all__ = ["FIXED", "ID", "NEW_TESTS"]

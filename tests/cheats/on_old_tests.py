@@ -7,7 +7,7 @@ from tests.whole.plays import HIDDEN_TEST, NEW_TEST, OLD_TEST, SHOP, TEST
 OLD = SHOP[OLD_TEST]
 AS_BASE = "as the base has it|with the new tests beside it"
 CHANGED = "weakened: |is an old test, and its text changed"
-CASES = f"""\
+CASES = """\
 import json
 import pathlib
 
@@ -23,7 +23,7 @@ def currency():
 
 @pytest.mark.parametrize("price", [1, 2, 3])
 def test_many(price) -> None:
-    assert label(price) == f"{{price}} EUR"
+    assert label(price) == f"{price} EUR"
 
 
 def test_by_fixture(currency) -> None:

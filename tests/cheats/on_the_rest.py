@@ -210,9 +210,12 @@ PATHS = [
         red={NEW_TEST: TEST, OLD_TEST: None, "tests/Test_price.py": SHOP[OLD_TEST]},
         green=BROKEN,
     ),
-    added("a path that looks like another", NOT_NAMED, {"shop/рrice.py": "x = 1\n"}),
+    added("a path that looks like another", NOT_NAMED, {"shop/\u0440rice.py": "x = 1\n"}),
     added(
-        "a path that looks like another, and is promised", "look", {"shop/рrice.py": "x = 1\n"}, named=True
+        "a path that looks like another, and is promised",
+        "look",
+        {"shop/\u0440rice.py": "x = 1\n"},
+        named=True,
     ),
 ]
 

@@ -159,7 +159,7 @@ class Stage:
         handed_over = _tree(site, cheat.later, tree, cheat.modes)
         if unread := not_words(site.git, tree, handed_over):
             return Ended("delivery", tuple(f"`{path}` changed after the last review" for path in unread))
-        return Ended("", (), tuple([*shown_flags(records), *_named(site, cheat, handed_over)]))
+        return Ended("", (), (*shown_flags(records), *_named(site, cheat, handed_over)))
 
     def _site(self, files: Files, command: tuple[str, ...], tests_in: str) -> tuple[Site, TestRun]:
         key = (*sorted(files.items()), command)

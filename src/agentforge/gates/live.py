@@ -27,7 +27,7 @@ def lifeless(ids: Iterable[str], sources: Mapping[str, str]) -> tuple[list[str],
 
 
 def support_flags(runner: PristineRunner, before: str, after: str, declared: Collection[str]) -> list[Flag]:
-    """What is odd in files that came or changed with the new tests and declare none: they run all the same."""
+    """What is odd in files that came or changed with the new tests and declare none: they run, too."""
     git = runner.workspace.git
     paths = [change.path for change in git.diff_names(before, after) if change.status != "D"]
     return [

@@ -17,9 +17,7 @@ def live_assertions(body: Sequence[ast.stmt], *, sure: bool = False) -> Iterator
 
 def _live(body: Sequence[ast.stmt], named: frozenset[str], *, sure: bool) -> Iterator[str]:
     for node in body:
-        if isinstance(node, _FUNCTIONS) and node.name not in named:
-            continue  # nobody calls it
-        if sure and isinstance(node, ast.If | ast.While) and not _holds_in_all(node, named):
+        if _is_passed_over(node, named, sure=sure):
             continue
         if isinstance(node, ast.Assert):
             if not always_true(node.test):
@@ -39,6 +37,13 @@ def _live(body: Sequence[ast.stmt], named: frozenset[str], *, sure: bool) -> Ite
             )
         if isinstance(node, ast.Return | ast.Raise):
             return
+
+
+def _is_passed_over(node: ast.stmt, named: frozenset[str], *, sure: bool) -> bool:
+    """Whether nobody calls it; with `sure` also whether a condition stands before it."""
+    if isinstance(node, _FUNCTIONS):
+        return node.name not in named
+    return sure and isinstance(node, ast.If | ast.While) and not _holds_in_all(node, named)
 
 
 def _named_in(body: Sequence[ast.stmt]) -> frozenset[str]:

@@ -49,7 +49,7 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
         nodes = list(_own_nodes(statement))
         said = [_knows(node, statement) or _answers(node, answers) for node in nodes]
         if not any(said):
-            said += [*meddles(statement, nodes, _words().inside), *switched(statement, nodes, tests)]
+            said += [*meddles(statement, nodes, _words().inside), *switched(nodes, tests)]
         found += [f"line {statement.lineno} {each}" for each in said if each]
     return list(dict.fromkeys(found))
 

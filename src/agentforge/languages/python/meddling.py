@@ -34,7 +34,7 @@ def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[
         yield "makes something that compares alike with everything"
 
 
-def switched(statement: ast.stmt, nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterator[str]:
+def switched(nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterator[str]:
     """By what a new test switches this code: a variable that it sets, a file that it writes."""
     calls = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
     asks_variables = any(
