@@ -74,6 +74,7 @@ def _in_memory() -> None:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(memory)
 
 
+gc.disable()  # until the tests are collected
 _in_memory()
 _border = Border()
 sys.addaudithook(_border)
@@ -159,8 +160,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What the tests are stays until the end: no collection of garbage need look through it again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_configure() -> None:
