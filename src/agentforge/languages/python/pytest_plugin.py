@@ -471,6 +471,11 @@ class StartHook:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
+    def pytest_addoption(self, parser: Any) -> None:
+        """A project whose command switches the cache off still understands where ours would be."""
+        if "cache_dir" not in getattr(parser, "_inidict", ("cache_dir",)):
+            parser.addini("cache_dir", "where nothing is kept")
+
     @pytest.hookimpl(hookwrapper=True)
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
         """Before any conftest of the project: start recording, and switch coverage off, which would write
