@@ -16,6 +16,7 @@ from tests.whole.plays import (
     asked,
     create,
     edit,
+    examine,
     finished,
     frame,
     green,

@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
 
@@ -10,11 +9,11 @@ from tests.whole.plays import (
     NEW_TEST,
     RIGHT,
     SOURCE,
-    Entry,
     Expected,
     Play,
     asked,
     edit,
+    examine,
     finished,
     frame,
     green,
@@ -24,13 +23,6 @@ from tests.whole.plays import (
 )
 
 HEAVY = ("--mode", "heavy")
-CHECKS = """\
-from shop.price import net
-
-
-def test_a_fifth_off() -> None:
-    assert net(50, 20) == 40
-"""
 WEAK = "return price - 10"
 BLIND: tuple[Expected, ...] = (
     r"net\(price, percent\)",
@@ -44,23 +36,13 @@ BLIND: tuple[Expected, ...] = (
 """What the context of an examiner holds, and what it never does."""
 
 
-def examine(source: str = CHECKS) -> Entry:
-    said: dict[str, Any] = {
-        "source": source,
-        "checks": [
-            {"name": "test_a_fifth_off", "requirement_ref": "REQ-001", "example": "20 % off 50 is 40"}
-        ],
-    }
-    return say("examine", artifacts={"examination": said}, signal="success", expects=BLIND)
-
-
 @pytest.mark.slow
 def test_an_example_that_the_work_does_not_meet_is_sent_back_and_held_to(play: Play) -> None:
     done = play.start(
         frame(),
         red(),
         green(edit(SOURCE, "return price\n", f"{WEAK}\n")),
-        examine(),
+        examine(expects=BLIND),
         green(edit(SOURCE, WEAK, RIGHT), expects=(r"net\(50, 20\) == 40", "20 % off 50 is 40")),
         review(expects=({"not": r"net\(50, 20\)"},)),
         words=HEAVY,
