@@ -1,6 +1,5 @@
 """Checks by somebody who saw neither tests nor change, run on real trees with pytest and without."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 from agentforge.core.examining import SEND_BACK, WRONG
 from agentforge.core.values import Escalation
+from agentforge.gates.documents import objects
 from agentforge.gates.examined import ExaminedCase, examined_lines, judge_examined
 from agentforge.gates.verdict import Verdict
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
@@ -25,8 +25,8 @@ BROKEN = "from shop import net\n\n\ndef test_ten():\n    assert nett(200, 10) ==
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    yield make_site(tmp_path_factory.mktemp("examined"), BASE, OneRunEach)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("examined"), BASE, OneRunEach)
 
 
 def checked(source: str, *names: str) -> dict[str, Any]:
@@ -40,16 +40,14 @@ def examine(
     site.runner.runs.clear()
     tree = site.tree({"shop.py": code})
     examination = checked(source, *(names or ("test_ten",)))
-    return judge_examined(
-        site.runner, ExaminedCase(site.base, tree, examination, SPEC, PATH, escalations)
-    )
+    return judge_examined(site.runner, ExaminedCase(site.base, tree, examination, SPEC, PATH, escalations))
 
 
 def test_work_that_meets_its_promise_passes_and_the_outcomes_are_on_record(site: Site) -> None:
     verdict = examine(site, RIGHT)
     assert verdict.status == "passed", verdict.reasons
-    (row,) = verdict.record["checks"]  # type: ignore[union-attr, misc]
-    assert (row["before"], row["with_runner"], row["without_runner"]) == ("failed", "passed", "passed")  # type: ignore[index, call-overload]
+    (row,) = objects(verdict.record, "checks")
+    assert (row["before"], row["with_runner"], row["without_runner"]) == ("failed", "passed", "passed")
     assert examined_lines(verdict.record) == [
         "examined: 1 held-out checks, all pass, with the test runner and without it"
     ]

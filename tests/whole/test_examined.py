@@ -19,11 +19,10 @@ from tests.whole.plays import (
     green,
     red,
     review,
-    say,
 )
 
 HEAVY = ("--mode", "heavy")
-WEAK = "return price - 10"
+WEAK = "return price - percent"
 BLIND: tuple[Expected, ...] = (
     r"net\(price, percent\)",
     "net must take the discount off",
@@ -31,7 +30,7 @@ BLIND: tuple[Expected, ...] = (
     {"not": re.escape(WEAK)},
     {"not": "test_ten_percent_off"},
     {"not": re.escape(NEW_TEST)},
-    {"not": "read_file"},
+    {"not": "- read_file:"},
 )
 """What the context of an examiner holds, and what it never does."""
 
@@ -52,7 +51,9 @@ def test_an_example_that_the_work_does_not_meet_is_sent_back_and_held_to(play: P
     assert "assert net(50, 20) == 40" in question
     data = finished(play.answer(done, "send it back"))
     evidence = json.loads(play.file("evidence.json"))
-    assert evidence["examined"] == ["examined: 1 held-out checks, all pass, with the test runner and without it"]
+    assert evidence["examined"] == [
+        "examined: 1 held-out checks, all pass, with the test runner and without it"
+    ]
     (row,) = [row for row in evidence["rows"] if row["gate"] == "examined"]
     assert row["checks"][0]["before"] == "failed"
     assert "examined: 1 held-out checks" in play.person.run("report", data["task_id"]).out

@@ -107,7 +107,13 @@ def _view(world: World, state: RunView) -> StepView:
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
     if is_blind(stage):
         own = StepView(
-            state.task_id, state.request, stage.name, fence_of(state), system=system, notes=run.notes, owed=guide
+            state.task_id,
+            state.request,
+            stage.name,
+            fence_of(state),
+            system=system,
+            notes=run.notes,
+            owed=guide,
         )
         own = replace(own, tried=run.tried, refused=_refused(world, state), feedback=run.feedback)
         return blind(world, state, own)

@@ -17,7 +17,15 @@ from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
 from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
 from agentforge.catalog.faults import placed
-from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, roles_named, with_added, with_panel
+from agentforge.catalog.line import (
+    Line,
+    climb,
+    entries_of,
+    read_only_problem,
+    roles_named,
+    with_added,
+    with_panel,
+)
 from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems

@@ -2,8 +2,8 @@
 
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
-from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.events import BudgetRaised, Resolved, Resumed, TaskAborted
+from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red

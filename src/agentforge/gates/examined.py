@@ -111,7 +111,7 @@ def judge_examined(runner: PristineRunner, case: ExaminedCase, *, owed: bool = T
     if gone := [item.name for item in outcomes if item.with_runner.outcome in ("missing", "skipped")]:
         return _unusable(case, [f"`{name}` is not run by {tests.RUNNER}" for name in gone], record)
     old = runner.run(before, [path])
-    told = {**record, **_told(case, outcomes, old), "runs": [*runner.runs]}
+    told: dict[str, Json] = {**record, **_told(case, outcomes, old), "runs": [*runner.runs]}
     return _weighed(runner, case, outcomes, told)
 
 
@@ -133,8 +133,8 @@ def examined_lines(record: object) -> list[str]:
     return [
         f"examined: {len(rows)} held-out checks, {all_pass}, with the test runner and without it",
         *(
-            f"held-out check {row.get('name')} fails; {row.get('by') or 'a person'} says that the check is wrong: "
-            f"{row.get('example')}"
+            f"held-out check {row.get('name')} fails; {row.get('by') or 'a person'} says that the check is "
+            f"wrong: {row.get('example')}"
             for row in aside
         ),
     ]
@@ -156,7 +156,9 @@ def _faults(runner: PristineRunner, case: ExaminedCase) -> list[str]:
         wrong.append(f"there are {len(checks)} checks; write at most {MAX_CHECKS}")
     if (own := language.tests.RUNNER) in language.imports.imported_names(text):
         wrong.append(f"source imports {own}; the checks are called without it too, so use plain assertions")
-    wrong += [f"`{name}` is in source and not under checks; add it there" for name in found if name not in checks]
+    wrong += [
+        f"`{name}` is in source and not under checks; add it there" for name in found if name not in checks
+    ]
     for name, said in checks.items():
         if name not in found:
             wrong.append(f"`{name}` is under checks, and no test function of source")
@@ -176,7 +178,9 @@ def _unusable(
     about = f"{UNUSABLE}{digest(case.source)[:12]}"
     said = [item for item in case.escalations if about in item.question.about and item.answer is not None]
     if any(agrees(item.answer or "") for item in said):
-        return Verdict("passed", (), {**record, "checks": [], "why": f"and a person went on without: {wrong[0]}"})
+        return Verdict(
+            "passed", (), {**record, "checks": [], "why": f"and a person went on without: {wrong[0]}"}
+        )
     text = (
         "The examiner's checks of this work cannot be run, so nobody but its authors has tested it: "
         f"{'; '.join(wrong[:MAX_SHOWN])}. Go on without them?"
@@ -188,7 +192,9 @@ def _unusable(
 
 
 def _first(run: TestRun) -> str:
-    lines = [line.strip() for text in run.collect_errors.values() for line in text.splitlines() if line.strip()]
+    lines = [
+        line.strip() for text in run.collect_errors.values() for line in text.splitlines() if line.strip()
+    ]
     errors = [line for line in lines if "rror" in line]
     return (errors or lines or ["no reason is known"])[-1][:300]
 
@@ -238,7 +244,9 @@ def _weighed(
     miscalled = all(item.raised.exception in runner.language.tests.MISCALLED for item in open_ones)
     reasons = [f"`{item.name}` {item.failure(runner.language.tests.RUNNER)}" for item in open_ones]
     if miscalled:
-        reasons.append("if a check calls something wrongly, mend it; if the work is wrong, hand it in unchanged")
+        reasons.append(
+            "if a check calls something wrongly, mend it; if the work is wrong, hand it in unchanged"
+        )
     asks = _question(runner, case, open_ones)
     return Verdict("failed", tuple(reasons[:10]), record, asks, ask_after=1 if miscalled else 0)
 
@@ -247,8 +255,9 @@ def _question(runner: PristineRunner, case: ExaminedCase, failing: Sequence[Outc
     shown = "\n\n".join(_shown(runner, case, item) for item in failing[:MAX_SHOWN])
     more = f"\n\nand {len(failing) - MAX_SHOWN} more" if len(failing) > MAX_SHOWN else ""
     text = (
-        f"Somebody who saw neither tests nor change wrote {len(case.checks())} checks from the specification; "
-        f"the work fails {len(failing)} of them.\n\n{shown}{more}\n\nIs the check wrong, or does the work go back?"
+        f"Somebody who saw neither tests nor change wrote {len(case.checks())} checks from the "
+        f"specification; the work fails {len(failing)} of them.\n\n{shown}{more}\n\n"
+        "Is the check wrong, or does the work go back?"
     )
     about = tuple(_about(case, item.name) for item in failing)
     return Question(text, (SEND_BACK, WRONG, "abort"), "", about=about, if_no=f"{EXAMPLE}\n{shown}{more}")

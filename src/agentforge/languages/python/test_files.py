@@ -37,9 +37,7 @@ __all__ = [
 
 RUNNER = "pytest"
 FIXTURES = frozenset({"conftest.py"})
-MISCALLED = words(
-    "AttributeError ImportError ModuleNotFoundError NameError TypeError UnboundLocalError"
-)
+MISCALLED = words("AttributeError ImportError ModuleNotFoundError NameError TypeError UnboundLocalError")
 HELD_OUT = "test_held_out_by_agentforge.py"
 SETTINGS = FIXTURES | words(
     "pytest.ini .pytest.ini pytest.toml .pytest.toml sitecustomize.py usercustomize.py"
