@@ -50,6 +50,7 @@ from tests.whole.plays import (
     asked,
     create,
     edit,
+    examine,
     finished,
     green,
     red,
@@ -461,6 +462,7 @@ def finishing() -> Iterator[Entry]:
     yield from tries(refactor(), "senior_developer", *locked, *writing(OLD_TEST, OLD_IS_CLOSED))
     yield from tries(approves("refactor", SECURITY), "security_architect")
     yield from tries(approves("refactor", READER), "reviewer")
+    yield examine()
     yield from tries(
         deliver(),
         "devops_engineer",
