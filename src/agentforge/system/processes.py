@@ -60,6 +60,7 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     timeout_s: float | None,
     input: bytes = b"",  # noqa: A002 - the name that subprocess taught everybody
     pass_fds: Sequence[int] = (),
+    marks: Sequence[int] = (),
     output_limit: int = 4_000_000,
     tee: Tee | None = None,
     die_with_parent: bool = True,
@@ -67,12 +68,15 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
     `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
-    `tee` sees all of it. A child that dies with its parent costs a full fork; a short one that holds the
+    `tee` sees all of it. `marks` are descriptors that somebody else holds for it. A child that dies with its parent costs a full fork; a short one that holds the
     parent's lock may be let finish instead.
     """
     started = time.monotonic()
     before_exec = _die_with(os.getpid()) if die_with_parent else None
     child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
+    if marks:
+        with _lock:
+            _running[child.pid] = (*pass_fds, *marks)
     out, err = _Bounded(output_limit, 1, tee), _Bounded(output_limit, 2, tee)
     try:
         timed_out = _converse(child, input, out, err, None if timeout_s is None else started + timeout_s)
