@@ -26,6 +26,7 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import way_out
 from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.bounds import watch_of
 from agentforge.sandbox.walls.limits import (
     Limits,
     counts_per_namespace,
@@ -101,6 +102,7 @@ class Bubblewrap:
                 marks=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
+                watch=watch_of(confinement.limits, confinement.write),
             )
             _await_end(ended, alive)
         if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):

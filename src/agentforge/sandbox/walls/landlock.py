@@ -27,6 +27,7 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import Way, way_out
 from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.bounds import watch_of
 from agentforge.sandbox.walls.limits import (
     FIRST_WITH_OWN_PID_MAX,
     counts_per_namespace,
@@ -93,6 +94,7 @@ class Landlock:
                 pass_fds=(*way.fds, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
+                watch=watch_of(confinement.limits, confinement.write),
             )
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
             raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("confine: "))
