@@ -18,6 +18,7 @@ from agentforge.sandbox.base import (
     ETC_NETWORK,
     SHARED_MEMORY,
     SYSTEM_ROOTS,
+    WEAK,
     Confinement,
     check_inside,
     links_to,
@@ -185,7 +186,7 @@ class Landlock:
         return {
             "files": files
             + "names of other files can still be seen; new files cannot be made next to a read-only path",
-            "network": network,
+            "network": f"{WEAK}{network}",
             "processes": f"{seen}; {limits_in_words(counted=self._counts())}; "
             "all of them end with the run, and with the driver",
             "capabilities": calls,
