@@ -1,9 +1,10 @@
 """What effects touch, put together for one task."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from agentforge.activities.task_permissions import permissions_of, rules_of
+from agentforge.activities.task_permissions import permissions_of, rules_of, weak_allowed
 from agentforge.activities.world import World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
@@ -58,4 +59,5 @@ def make_world(
         roots=settings.own.roots,
         network=settings.own.network,
         index_passwords=settings.own.index_passwords,
+        weak_allowed=partial(weak_allowed, site, state, own=settings.own.weak),
     )

@@ -225,6 +225,8 @@ class _PytestRun:
         where = f", in {report.last_started}" if report.last_started else ""
         if done.timed_out:
             return f"the tests did not end within {int(timeout_s)} s{where}"
+        if done.beyond:
+            return f"the run was out of bounds{where}: {done.beyond}"
         if not report.collected and not report.ended and not report.tampered:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:

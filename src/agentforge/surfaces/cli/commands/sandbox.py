@@ -104,6 +104,8 @@ def run(
         click.echo(f"sandbox: {name} was removed: it would run later, outside the sandbox", err=True)
     if found.done.timed_out:
         click.echo(f"sandbox: ended after {timeout_s:g} s", err=True)
+    if found.done.beyond:
+        click.echo(f"sandbox: ended, out of bounds: {found.done.beyond}", err=True)
     return found.code
 
 
@@ -114,6 +116,7 @@ def _fields(found: "ConfinedRun") -> dict[str, object]:
         "timed_out": done.timed_out,
         "seconds_ms": done.seconds_ms,
         "truncated": done.truncated,
+        "beyond": done.beyond,
         "out": done.out.decode("utf-8", "replace"),
         "err": done.err.decode("utf-8", "replace"),
         "code": found.code,
