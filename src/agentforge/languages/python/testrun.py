@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +20,10 @@ from agentforge.languages.outcomes import (
     rerun_flaky,
 )
 from agentforge.languages.python.environment import run_env
-from agentforge.languages.python.testreport import Report, last_line, read_report
+from agentforge.languages.python.testreport import Report, last_line, read_report_file
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.bounded import remove_tree
 from agentforge.system.canon import digest
 from agentforge.system.processes import Completed
 
@@ -92,7 +92,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
             )
             run = once.go(base_command, timeout_s, writable=writable)
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
         if once.stuck is None or once.stuck[0] in hung or len(hung) == MOST_HUNG:
             return run
         hung |= [once.stuck]
@@ -133,9 +133,7 @@ class _PytestRun:
             (str(self._env.program), *start.options, str(self._plugin / SCRIPT), *words),
             self._confinement(start, timeout_s, writable=writable),
         )
-        # The tests could write here: what is no plain file any more is not opened.
-        data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
-        report = read_report(data, self._key, self._token, str(self._tree))
+        report = read_report_file(self._report, self._key, self._token, str(self._tree))
         self.stuck = report.stuck(done.seconds_ms / 1000, self._limit_s)
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)

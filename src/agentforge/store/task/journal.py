@@ -31,6 +31,7 @@ from agentforge.store.task.lines import (
 )
 from agentforge.store.task.times import Clock, Times, stamp
 from agentforge.store.task.upcast import VERSION
+from agentforge.system.bounded import LARGEST, read_open
 from agentforge.system.canon import digest
 from agentforge.system.files import append_durable, create_exclusive, disk_errors
 from agentforge.system.unlinked import open_unlinked, read_unlinked
@@ -130,8 +131,8 @@ class Journal:
         with disk_errors():
             fd = open_unlinked(self.files.journal, os.O_RDONLY)
             with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor is no path
-                file.seek(self.size)
-                data = complete(file.read())
+                os.lseek(fd, self.size, os.SEEK_SET)
+                data = complete(read_open(file.fileno(), LARGEST, str(self.files.journal)))
         for line in parse_more(data, self.files.journal, self.head, self.length):
             state, _ = _fold(self.state, line.events)
             self._take(line.body["hash"], line.key, line.timestamp, line.events, state)

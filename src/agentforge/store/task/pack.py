@@ -6,6 +6,7 @@ writer.
 """
 
 import contextlib
+import errno
 import json
 import os
 import struct
@@ -18,6 +19,7 @@ from typing import NamedTuple, Self
 
 from agentforge.core.errors import Unusable
 from agentforge.core.reply import Json
+from agentforge.system.bounded import LARGEST
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import disk_errors
 from agentforge.system.unlinked import make_unlinked, open_unlinked
@@ -25,6 +27,7 @@ from agentforge.system.unlinked import make_unlinked, open_unlinked
 _MAGIC = b"AFb1"
 _HEADER = struct.Struct(">4s32sQL")
 _LEVEL = 6
+_WINDOW = 1 << 20
 
 
 class _Block(NamedTuple):
@@ -48,6 +51,8 @@ class Pack:
     def put(self, content: str | bytes) -> str:
         """The content's hash; the block is on disk after `sync`."""
         data = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+        if len(data) > LARGEST:
+            raise Unusable(f"{self.path}: a block of {len(data)} bytes is larger than a pack holds.")
         name = digest(data)
         with self._lock, disk_errors():
             self._open_for_writing()
@@ -143,12 +148,15 @@ class Pack:
 
     def _content(self, name: str, block: _Block) -> bytes | None:
         assert self._fd is not None
+        if block.length > LARGEST:
+            return None
         packed = os.pread(self._fd, block.length, block.offset + _HEADER.size)
+        unpacking = zlib.decompressobj()
         try:
-            data = zlib.decompress(packed)
+            data = unpacking.decompress(packed, LARGEST)  # a few bytes can stand for very many
         except zlib.error:
             return None
-        return data if digest(data) == name else None
+        return data if unpacking.eof and not unpacking.unused_data and digest(data) == name else None
 
     def _append(self, name: str, packed: bytes) -> None:
         assert self._fd is not None
@@ -207,13 +215,25 @@ class Pack:
 
     def _next_header(self, start: int, size: int) -> int | None:
         assert self._fd is not None
-        rest = os.pread(self._fd, size - start, start)
-        at = rest.find(_MAGIC)
-        while at >= 0:
-            if _parse(rest[at : at + _HEADER.size]) is not None:
-                return start + at
-            at = rest.find(_MAGIC, at + 1)
+        while (start := self._data_from(start)) < size:
+            rest = os.pread(self._fd, _WINDOW, start)
+            at = rest.find(_MAGIC)
+            while at >= 0:
+                if _parse(rest[at : at + _HEADER.size]) is not None:
+                    return start + at
+                at = rest.find(_MAGIC, at + 1)
+            if len(rest) < _WINDOW:
+                return None
+            start += _WINDOW - _HEADER.size  # one may begin in this window and end in the next
         return None
+
+    def _data_from(self, start: int) -> int:
+        """Where bytes are next: a file can have great holes."""
+        assert self._fd is not None
+        try:
+            return os.lseek(self._fd, start, os.SEEK_DATA)
+        except OSError as error:
+            return os.fstat(self._fd).st_size if error.errno == errno.ENXIO else start
 
     def _drop_torn_last(self) -> None:
         """After a power loss the length of the last block may be on the disk and its bytes not."""
