@@ -26,6 +26,7 @@ from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 SETUP_TIMEOUT_S = 1800
 TAIL_LINES = 15
@@ -46,7 +47,7 @@ class SetupFailed(Unusable):
     ) -> None:
         self.command = command
         self.refused = tuple(refused)
-        self.log = _text(done)
+        self.log = redact(_text(done))[0]
         tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
         mend = f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again."

@@ -20,12 +20,14 @@ from agentforge.languages.outcomes import (
     covering,
     rerun_flaky,
 )
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.canon import digest
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign", "rerun_flaky", "run_tests"]
 
@@ -33,6 +35,8 @@ PYTEST = ("python", "-m", "pytest")
 SCRIPT = "agentforge_judge.py"
 WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
+LOOKED_AT = 4 * OUTPUT_LIMIT
+"""Redaction comes before the cut: half of a key has no shape."""
 RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
 """Programs that start pytest in an environment, or measure it. A run has its environment without them."""
 
@@ -108,6 +112,8 @@ class _PytestRun:
         # The tests could write here: what is no plain file any more is not opened.
         data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
         report = read_report(data, self._key, self._token, str(self._tree))
+        names = safe_names(report.results)
+        report.results = with_names(report.results, names) if names else report.results
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
@@ -122,11 +128,11 @@ class _PytestRun:
             modules=report.modules,
             patched=report.patched,
             plugins=report.plugins,
-            output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
+            output=redact(printed.decode("utf-8", "replace")[-LOOKED_AT:])[0][-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
-            reached=report.reached,
+            reached=reached_with_names(report.reached, names),
         )
 
     def _prepare(self) -> None:
@@ -146,7 +152,7 @@ class _PytestRun:
             "root": str(self._tree),
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
-            "ids": list(self._ids),
+            "ids": list(dict.fromkeys(map(to_run, self._ids))),
             "watch": self._watch_settings(),
             **joining(start, variables),
         }
@@ -191,7 +197,7 @@ class _PytestRun:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
-            said = telling_line(printed)
+            said = telling_line(redact(printed[:LOOKED_AT])[0])
             stopped = f"pytest stopped before it collected (exit code {done.code})"
             return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()
