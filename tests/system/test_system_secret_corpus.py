@@ -41,8 +41,15 @@ def test_a_shape_is_found_in_the_depth_of_a_value_and_in_its_names(name: str, se
 
 
 def test_a_value_is_secret_by_its_name_alone_and_one_without_secrets_is_the_same() -> None:
-    assert clean({"db": {"password": "hunter2x"}, "n": 3}) == {"db": {"password": "[REDACTED:password]"}, "n": 3}
-    plain: Json = {"status": "passed", "tree": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "rows": ["a::b[c-1]"]}
+    assert clean({"db": {"password": "hunter2x"}, "n": 3}) == {
+        "db": {"password": "[REDACTED:password]"},
+        "n": 3,
+    }
+    plain: Json = {
+        "status": "passed",
+        "tree": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+        "rows": ["a::b[c-1]"],
+    }
     assert clean(plain) is plain
 
 
@@ -76,7 +83,7 @@ EVERYDAY = [
     "public_key = 'ed25519-public-key-of-the-release-2024'",
     "sort_key: created_at_desc_then_id_asc_2",
     "curl -u $USER:$PASSWORD https://example.com",
-    "curl --user \"${API_USER}:${API_PASSWORD}\" https://example.com",
+    'curl --user "${API_USER}:${API_PASSWORD}" https://example.com',
     "docker run -p 8080:80 nginx:1.27.3-alpine3.20",
     "mkdir -p build/release2024/x86_64",
     "az group create -l westeurope2 -n shop",

@@ -1,5 +1,5 @@
-"""Ids of tests that hold a secret, as those of a scanner's own tests do: what is on record, and compared with it
-later, is the id without the secret.
+"""Ids of tests that hold a secret, as those of a scanner's own tests do: what is on record, and compared with
+it later, is the id without the secret.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,9 @@ def safe_names(ids: Iterable[str]) -> dict[str, str]:
         if count:
             taken = set(names.values())
             names[identity] = next(
-                name for name in (safe, *(f"{safe}#{number}" for number in range(2, len(known) + 2))) if name not in taken
+                name
+                for name in (safe, *(f"{safe}#{number}" for number in range(2, len(known) + 2)))
+                if name not in taken
             )
     return names
 

@@ -24,7 +24,6 @@ _TICK_S = 0.1
 _LAST_WORDS_S = 1.0
 """How long output is still read after the child ended, if somebody who left its group keeps the pipe open."""
 _CHUNK = 65536
-_LINE = 4096
 
 Tee: TypeAlias = Callable[[int, bytes], None]
 """Is handed each piece of output as it comes, with the number of its stream: 1 or 2. It must not take long:
@@ -132,9 +131,10 @@ class _Bounded:
         self._trim()
         if not self.cut:
             return bytes(self.head + self.tail)
-        # At whole lines, if they are no longer than usual: half of a word may be half of a key, which nobody knows.
+        # At whole lines, if there are any: half of a word may be half of a key, which has no
+        # shape.
         head, tail = bytes(self.head), bytes(self.tail)
-        keep, skip = head.rfind(b"\n", max(0, len(head) - _LINE)) + 1, tail.find(b"\n", 0, _LINE) + 1
+        keep, skip = head.rfind(b"\n", len(head) // 2) + 1, tail.find(b"\n", 0, len(tail) // 2) + 1
         cut = self.cut + (len(head) - keep if keep else 0) + skip
         return (head[:keep] if keep else head) + b"\n[... %d bytes cut ...]\n" % cut + tail[skip:]
 

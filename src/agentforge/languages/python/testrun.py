@@ -20,9 +20,9 @@ from agentforge.languages.outcomes import (
     covering,
     rerun_flaky,
 )
-from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.canon import digest
@@ -113,7 +113,11 @@ class _PytestRun:
         data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
         report = read_report(data, self._key, self._token, str(self._tree))
         names = safe_names(report.results)
-        report.results = with_names(report.results, names) if names else report.results
+        if names:
+            report.results = with_names(report.results, names)
+            report.groups = {
+                names.get(identity, identity): group for identity, group in report.groups.items()
+            }
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err

@@ -1,5 +1,5 @@
-"""Long words that only chance can have written: a secret whose form nobody knows, or one of the many forms that
-are tried on such words alone. Redaction takes them out last.
+"""Long words that only chance can have written: a secret whose form nobody knows, or one of the many forms
+that are tried on such words alone. Redaction takes them out last.
 
 Hashes, ids, versions, names and encoded text are long, too. They are told apart by their alphabet, by how
 often it changes between capitals, small letters and digits, and by what they decode to.
@@ -129,14 +129,17 @@ def _inner(text: str, start: int, end: int) -> int:
     if start and text[start - 1] == "\\":
         start += 5 if text[start] == "u" else 1
     sign = text.rfind("=", start, end - 2)
-    return start if sign < 0 or text[end - 1] == "=" and text[sign + 1] == "=" else sign + 1
+    return start if sign < 0 or (text[end - 1] == "=" and text[sign + 1] == "=") else sign + 1
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether it is marked as data or a hash, or is one line of a block of them."""
     if text.startswith(_PUBLIC_KEYS, start):
         return True
-    if text[max(0, start - 8) : start].endswith(_BEFORE_DATA) or text[start : start + 3].lower() == "sha":
+    if (
+        text[max(0, start - 8) : start].lower().endswith(_BEFORE_DATA)
+        or text[start : start + 3].lower() == "sha"
+    ):
         return True
     above, below = (
         text[max(0, start - 120) : start].rstrip("\"' \t"),

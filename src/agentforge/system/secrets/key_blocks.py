@@ -37,7 +37,11 @@ _SPELLED = (
     *("MIIEvgIBADAN", "MIIEvQIBADAN", "MIIEvwIBADAN", "MIIJQgIBADAN", "MIIJQwIBADAN", "MIIJRAIBADAN"),
     *("MHcCAQEEI", "MIGkAgEBBD", "MIGHAgEAMBMG", "MIGTAgEAMBMG", "MC4CAQAwBQYDK2Vw", "MIIFHDBOBgkqhkiG9w0BBQ0"),
 )  # fmt: skip
-_HEADLESS = re.compile(rf"(?=(?:{'|'.join(_SPELLED)}))[A-Za-z0-9+/]{{40,}}+={{0,2}}" + rf"(?:{_JOIN}{_BODY})*" + rf"(?:{_JOIN}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?(?:{_JOIN}{_END})?")
+_HEADLESS = re.compile(
+    rf"(?=(?:{'|'.join(_SPELLED)}))[A-Za-z0-9+/]{{40,}}+={{0,2}}"
+    rf"(?:{_JOIN}{_BODY})*"
+    rf"(?:{_JOIN}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?={_JOIN}-----END))?(?:{_JOIN}{_END})?"
+)
 _TAIL = re.compile(_END)
 _LINE_END = re.compile(_BREAK)
 _LAST_BODY = re.compile(r"(?P<body>=?[A-Za-z0-9+/]{1,100}={0,2})[\"'\\+,|); \t]{0,12}$")

@@ -95,7 +95,9 @@ _NETRC = (
     r"(?P<keep>login(?:[\s+-]|\\{1,4}[nt]){1,8}\S{1,100}?(?:[\s+-]|\\{1,4}[nt]){1,8}password(?:\s|\\{1,4}[nt]){1,8})"
     rf"(?P<value>[^\s\\\"']{{4,200}}){_AFTER}"
 )
-_MACHINE = _NETRC.replace("(?P<keep>", r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+-]|\\{1,4}[nt]){1,8}|default )")
+_MACHINE = _NETRC.replace(
+    "(?P<keep>", r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+-]|\\{1,4}[nt]){1,8}|default )"
+)
 _PGPASS = (
     r"(?P<keep>:(?:5432|5433|6432|\*):[^:\s\\]{1,64}:[^:\s\\]{1,64}:)(?P<value>[^\s:\\\"'/]{4,100})"
     r"(?=\s|$|\\|[\"'])"
@@ -104,9 +106,7 @@ _AUTH = (
     rf"(?P<keep>(?:_auth|{_QUOTE}auth{_QUOTE})\s{{0,4}}[:=]\s{{0,4}}{_QUOTE}?)(?P<value>[A-Za-z0-9+/_-]{{8,}}+={{0,2}})"
     rf"{_AFTER}"
 )
-_NPM = (
-    rf"(?P<keep>:_(?:authToken|password)\s{{0,4}}=\s{{0,4}}{_QUOTE}?)(?P<value>[A-Za-z0-9+/_=.-]{{8,400}}+){_AFTER}"
-)
+_NPM = rf"(?P<keep>:_(?:authToken|password)\s{{0,4}}=\s{{0,4}}{_QUOTE}?)(?P<value>[A-Za-z0-9+/_=.-]{{8,400}}+){_AFTER}"
 _CURL = (
     rf"(?<=[\s\"',])(?P<keep>(?:-u|--user|-U|--proxy-user)(?:[ =\"',]{{1,4}}|(?=[a-z])){_QUOTE}?[^\s:\"'$]{{0,100}}:)"
     rf"(?P<value>[^\s\"'`\\$]{{4,200}}){_AFTER}"
@@ -130,8 +130,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _HARMLESS = re.compile(r"(?:sha[0-9]{1,3}[:-]|[./~]|https?:|\$|%(?![0-9A-Fa-f]{2}))")
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 _PLACEHOLDERS = frozenset(
-    "pass password passwd pw pwd secret token changeme example user root admin test xxx username".split()
-    + ["your_password", "your-password", "yourpassword", "mypassword", "redacted"]
+    ["pass", "password", "passwd", "pw", "pwd", "secret", "token", "changeme", "example", "user", "root", "admin", "test", "xxx", "username", "redacted", "your_password", "your-password", "yourpassword", "mypassword"]
 )
 _HEX_BITS = 2.8
 # How random a named value has to look: from this length on, kinds of characters, digits, and bits per
@@ -164,7 +163,11 @@ def _phrase(match: re.Match[str]) -> bool:
 def _given_value(match: re.Match[str]) -> bool:
     """What somebody typed or kept as a password; no placeholder, no variable."""
     value = match["value"].strip("'\"").lower()
-    return value not in _PLACEHOLDERS and not value.startswith(("$", "{", "<", "[redacted", "%(")) and len(set(value)) > 2
+    return (
+        value not in _PLACEHOLDERS
+        and not value.startswith(("$", "{", "<", "[redacted", "%("))
+        and len(set(value)) > 2
+    )
 
 
 def _odd_value(match: re.Match[str]) -> bool:
@@ -183,7 +186,9 @@ def _many_digits(match: re.Match[str]) -> bool:
 def _basic(match: re.Match[str]) -> bool:
     """A name and a password, in base64."""
     try:
-        plain = base64.b64decode(match["value"] + "=" * (-len(match["value"]) % 4), altchars=b"-_", validate=True)
+        plain = base64.b64decode(
+            match["value"] + "=" * (-len(match["value"]) % 4), altchars=b"-_", validate=True
+        )
     except (binascii.Error, ValueError):
         return False
     return b":" in plain and all(32 <= byte < 127 for byte in plain)
@@ -262,7 +267,10 @@ def _rule(kind: str, hints: str, pattern: str, look: Look, fits: Fits | None = N
     return Rule(kind, tuple(hints.split("|")), re.compile(pattern), look, fits, any_case=True)
 
 
-_WORD_HINTS, _PASSWORD_HINTS = "password|passwd|passphrase|pwd|secret|token|credential", "password|passwd|passphrase|pwd"
+_WORD_HINTS, _PASSWORD_HINTS = (
+    "password|passwd|passphrase|pwd|secret|token|credential",
+    "password|passwd|passphrase|pwd",
+)
 
 NAMED = (
     _rule("authorization", "authorization", _HEADER, _header_value),
@@ -286,5 +294,10 @@ NAMED = (
     _rule("secret", "key", _KEY, _named_value, _names_a_key),
     _rule("password", _PASSWORD_HINTS, _SHORT, _short_value),
     _rule("password", _PASSWORD_HINTS, _PHRASE, _phrase),
-    _rule("password", "--password |--passwd |--passphrase |--token |--api-key |--secret |--auth-token ", _SPACED, _odd_value),
+    _rule(
+        "password",
+        "--password |--passwd |--passphrase |--token |--api-key |--secret |--auth-token ",
+        _SPACED,
+        _odd_value,
+    ),
 )

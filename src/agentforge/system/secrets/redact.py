@@ -2,8 +2,8 @@
 looks, or by sheer chance, goes.
 
 Every pattern begins with one of a few literal texts. Those are searched, which is quick; the pattern is tried
-only where one was found. Shapes that are many are tried only on long words with digits in them. Every pattern
-is bounded or possessive, so time grows with the length of the text and nothing else. What a replacement leaves
+only where one was found. Most shapes are tried only on long words with digits in them. Every pattern is
+bounded or possessive, so time grows with the length of the text and nothing else. What a replacement leaves
 matches no pattern, so a second pass changes nothing.
 """
 
@@ -15,7 +15,6 @@ from agentforge.system.secrets import chance, key_blocks
 from agentforge.system.secrets import known as known_secrets
 from agentforge.system.secrets.named import NAMED, Rule
 from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS
-
 
 _PASSES = 8
 """Two secrets without a gap hide each other's edges: when one is taken out, the next look finds the other."""

@@ -1,7 +1,7 @@
 """What keys, tokens and passwords look like: the table that redaction reads. A service more is a row more.
 
-`BEGINNINGS` are searched by the text that they begin with. `LONG_WORDS` are tried on long words with digits in
-them, so that their number costs ordinary text nothing. In both, chance is bounded or possessive.
+`BEGINNINGS` are searched by the text that they begin with. `LONG_WORDS` are tried on long words with digits
+in them, so that their number costs ordinary text nothing. In both, chance is bounded or possessive.
 """
 
 EDGE = (
@@ -16,8 +16,10 @@ BEGINNINGS = {
     "github_token": (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,}+"),
     "github_pat": (("github_pat_",), r"github_pat_[A-Za-z0-9_]{50,}+"),
     "gitlab_token": (
-        ("glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-")
-        + ("gloas-", "glffct-", "glwt-", "GR1348941"),
+        (
+            *("glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-"),
+            *("gloas-", "glffct-", "glwt-", "GR1348941"),
+        ),
         r"(?:gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|oas|ffct|wt)-|GR1348941)[A-Za-z0-9_.-]{20,}+",
     ),
     "slack_token": (
@@ -50,10 +52,15 @@ BEGINNINGS = {
     "age_key": (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Z]{40,}+"),
     "jwt": (
         ("eyJ",),
-        r"eyJ[A-Za-z0-9_-]{8,}+\.(?:eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"
-        r"|[A-Za-z0-9_-]{0,2000}\.[A-Za-z0-9_-]{8,40}\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{16,}+)",
+        (
+            r"eyJ[A-Za-z0-9_-]{8,}+\.(?:eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"
+            r"|[A-Za-z0-9_-]{0,2000}\.[A-Za-z0-9_-]{8,40}\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{16,}+)"
+        ),
     ),
-    "onepassword_token": (("ops_eyJ", "A3-"), r"(?:ops_eyJ[A-Za-z0-9_=-]{60,}+|A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,6})"),
+    "onepassword_token": (
+        ("ops_eyJ", "A3-"),
+        r"(?:ops_eyJ[A-Za-z0-9_=-]{60,}+|A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,6})",
+    ),
     "twitter_bearer": (("A" * 21,), r"A{21,40}+(?:[A-Za-z0-9]|%(?:25)?[0-9A-F]{2}){40,}+"),
     "paypal_token": (
         ("access_token$", "access_token%24"),
@@ -100,7 +107,7 @@ LONG_WORDS = {
     "vercel_token": rf"vc[pkiar]_{_A}{{24,60}}",
     "render_key": rf"rnd_{_A}{{28,40}}",
     "railway_token": rf"rw_(?:Fe26\.2\*\*)?{_A}{{40,}}+",
-    "planetscale_token": rf"pscale_(?:tkn|pw|oauth|otkn)_[A-Za-z0-9_.=-]{{32,64}}",
+    "planetscale_token": r"pscale_(?:tkn|pw|oauth|otkn)_[A-Za-z0-9_.=-]{32,64}",
     "supabase_key": rf"sb_secret_{_W}{{24,50}}",
     "neon_key": rf"napi_{_A}{{48,70}}",
     "terraform_token": rf"{_A}{{14}}\.atlasv1\.{_W}{{60,70}}",
@@ -133,7 +140,7 @@ LONG_WORDS = {
     "harness_token": rf"(?:pat|sat)\.{_W}{{22}}\.{_H}{{24}}\.{_A}{{20}}",
     "ngrok_token": rf"[12]{_A}{{26}}_[0-9]{_A}{{20}}",
     # Watching.
-    "grafana_token": rf"(?:glc_[A-Za-z0-9+/=]{{32,400}}|eyJrIjoi[A-Za-z0-9+/=]{{50,400}})",
+    "grafana_token": r"(?:glc_[A-Za-z0-9+/=]{32,400}|eyJrIjoi[A-Za-z0-9+/=]{50,400})",
     "newrelic_key": rf"(?:NR(?:II|JS|SP|RA)-{_A}{{18,40}}|{_H}{{36}}NRAL)",
     "dynatrace_token": r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
     "honeycomb_key": rf"hc[abx]ik_[0-9a-z]{{26}}{_A}{{32}}",
@@ -161,7 +168,7 @@ LONG_WORDS = {
     "shippo_token": rf"shippo_(?:live|test)_{_H}{{40}}",
     "duffel_token": rf"duffel_(?:live|test)_{_W}{{43}}",
     "plaid_token": rf"access-(?:sandbox|development|production)-{_UUID}",
-    "adyen_key": rf"AQE[a-z]hm[A-Za-z0-9+/=_-]{{60,}}+",
+    "adyen_key": r"AQE[a-z]hm[A-Za-z0-9+/=_-]{60,}+",
     "gocardless_token": rf"live_(?=[A-Za-z_-]{{0,39}}[0-9]){_W}{{40}}",
     "polar_token": rf"polar_(?:oat|pat)_{_W}{{32,60}}",
     "coinbase_key": r"organizations/[0-9a-f-]{36}/apiKeys/[0-9a-f-]{36}",
