@@ -16,6 +16,7 @@ from bench.report import Row, table, write_json
 from bench.scene import long_task
 from bench.steps import POINTS, Window, measure_steps
 from bench.temporal import measure_temporal
+from bench.verdicts import WHOLE_RUNS, measure_verdicts
 from bench.wires import measure_imports
 from bench.wrappers import measure_wrappers
 
@@ -33,6 +34,7 @@ it depends least on what else the machine does. Between the points steps are rec
 Goals: ours at most {STEP_MS:.0f} ms; flat and bytes within {FLAT} of step {POINTS[0]}; a context of at most {CONTEXT_CAP:,} tokens.
 Walls are measured around a program that does nothing, by turns; the goal is at most {WALL_MS:.0f} ms added. Searches and the patch stand
 beside the bare programs, on the same files, as far as those are installed{{}}.
+A verdict is red and green of one small honest change, without walls, on a base whose suite is kept: at most {WHOLE_RUNS} whole runs.
 Speed is only shown: a FAIL in this table fails nothing."""
 
 
@@ -47,6 +49,7 @@ def main() -> None:
         commands = measure_commands(place, place / "repository", place / "home")
         walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
         temporal = measure_temporal(place / "temporal")
+        verdicts = list(measure_verdicts(place / "verdicts"))
     tables = {
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
@@ -57,6 +60,7 @@ def main() -> None:
         "search in 20,000 files": list(_searches(searches)),
         "patch": list(_beside(patch)),
         "on a Temporal server": temporal,
+        "a verdict": verdicts,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.store.layout import ProjectFiles
+from agentforge.store.task import archive
 from agentforge.store.task.lines import spell_line
 from agentforge.store.task.pack import Pack
 from agentforge.system import strict_yaml
 from agentforge.system.canon import canonical, digest
+from agentforge.system.git.repository import Git
+from agentforge.system.signatures import Envelope, armour, unarmour
 
 JOURNAL, PACK, EVIDENCE = "actions.yaml", "steps.pack", "evidence.json"
 
@@ -105,3 +108,37 @@ class Forger:
         value: Any = strict_yaml.load(path.read_text(), name)
         change(value)
         path.write_text(strict_yaml.dump(value))
+
+    def rewrite_everything(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Journal, evidence, seal, branch and the copy in git, made anew so that nothing contradicts anything."""
+        self.rewrite(change)
+        lines = [
+            json.loads(line[2:])
+            for line in (self.root / JOURNAL).read_bytes().splitlines()
+            if line[:2] == b"- "
+        ]
+        at = next(place for place, line in enumerate(lines) if _delivers(line))
+        evidence = self.evidence()
+        evidence["journal"]["head"] = lines[at - 1]["hash"]
+        self.write_evidence(evidence)
+        branch = f"refs/heads/agentforge/{self.task_id}"
+        data = unarmour(self.git("log", "-1", "--format=%B", branch))
+        assert data is not None
+        statement = Envelope.parse(data).statement()
+        statement["predicate"] |= {
+            "journal": {"head": lines[at - 1]["hash"]},
+            "evidence": digest(canonical(evidence)),
+        }
+        message = f"Seal: forged\n\n{armour(Envelope.seal(statement, None).spell())}"
+        seal = self.git("commit-tree", f"{branch}^{{tree}}", "-p", f"{branch}^", "-m", message)
+        self.git("update-ref", branch, seal)
+        self.events("task_delivered", lambda event: event.update(seal=seal))
+        for view in ("state.yaml", "working_memory.yaml"):
+            (self.root / view).unlink()
+        archive.save(
+            Git.open(self.repo), self.task_id, ProjectFiles(self.repo).task(self.task_id), {"seal": seal}
+        )
+
+
+def _delivers(line: dict[str, Any]) -> bool:
+    return any(event["type"] == "task_delivered" for event in line["events"])

@@ -55,12 +55,12 @@ class Remembering(Git):
         return self.known.once(key, lambda: (Git.run(self, *args, **more), 1))
 
 
-def wrong(scene: Scene, git: Git | None = None) -> list[Finding]:
+def wrong(scene: Scene, git: Git | None = None, *, signed: bool = False) -> list[Finding]:
     """The rows that do not hold; a record that cannot even be opened is one row."""
     opened = git or Git.open(scene.repo)
     try:
         task = agentforge.OpenTask.open(Site(opened, ProjectFiles(opened.top), scene.home), scene.files)
-        return [finding for finding in agentforge.verify(task) if not finding.ok]
+        return [finding for finding in agentforge.verify(task, require_signature=signed) if not finding.ok]
     except UserError as error:
         return [Finding("opening", ok=False, text=error.sentence)]
 
@@ -308,5 +308,14 @@ def test_each_forgery_is_named_where_it_is(scene: Scene, forgery: Callable[[Forg
     forgery(Forger(scene.repo, scene.task_id))
     found = wrong(scene)
     assert FORGERIES[forgery] <= rows(found), found
-    views = {"state.yaml", "working_memory.yaml"}  # they hold the head of the journal that was
-    assert rows(found) <= FORGERIES[forgery] | views | {"anchor", "statement"}, found
+    # These hold the head of the journal that was.
+    others = {"state.yaml", "working_memory.yaml", EVIDENCE, "anchor", "statement"}
+    assert rows(found) <= FORGERIES[forgery] | others, found
+
+
+def test_who_rewrites_everything_is_betrayed_by_the_missing_signature_alone(scene: Scene) -> None:
+    """What cannot be seen without a signature, said as a test: a whole other story, all fitting together."""
+    forger = Forger(scene.repo, scene.task_id)
+    forger.rewrite_everything(lambda body: body.update(why="all is well") if body["seq"] == 7 else None)
+    assert wrong(scene) == []
+    assert rows(wrong(scene, signed=True)) == {"signature"}

@@ -174,7 +174,7 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
         },
         "requirements[0].id: 'R1' does not fit; it is text matching ^REQ-[0-9]{3}$",
     ),
-    ("test_suite", {"test_files": []}, "at least 1 entries"),
+    ("test_suite", {"test_files": [{"path": "tests/test_a.py", "tests": []}]}, "at least 1 entries"),
     (
         "test_suite",
         {
@@ -302,7 +302,7 @@ def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:
     stage = CATALOG.resolve("implement", "hotfix")
     guide = output_guide(stage.contracts_of(stage.pipeline().stages[0]))
     assert len(guide) / 4 <= 800
-    assert guide.count("\n  test_files*:") == 1
+    assert guide.count("\n  test_files:") == 1
 
 
 def test_a_fault_that_several_entries_have_is_told_once_with_their_ids() -> None:

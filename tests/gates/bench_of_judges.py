@@ -23,9 +23,12 @@ class OneRunEach(PristineRunner):
     """A runner that really runs each tree, once: for verdicts that differ in what stands beside the suite."""
 
     known: dict[tuple[str, tuple[str, ...], Watch | None], TestRun] = field(default_factory=dict)
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """Every run that was asked for, in order."""
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
         asked = (tree, tuple(ids), watch)
+        self.asked.append(asked[:2])
         if asked not in self.known:
             self.known[asked] = PristineRunner.run(self, tree, ids, watch)
         return self.known[asked]

@@ -220,7 +220,7 @@ def _reported(known: Bench) -> None:
         "passed",
         True,
         True,
-        2,
+        2,  # the suite, and the new test once more
     )
     assert record["reused"], "the very tree that was judged is not run again"
     (ref,) = judged.finals
@@ -254,7 +254,7 @@ def _takes_words_and_no_code(known: Bench) -> None:
     assert (report["changelog_entry"], report["release_notes"], report["summary"]) == (
         "- It adds.",
         "Call add.",
-        "It adds.",
+        "Proved as: new behaviour, by tests that fail without the change and pass with it. It adds.",
     )
     said = {item["role"]: item["verdict"] for item in report["reviews"]}
     assert said == {"security_architect": "block", "reviewer": "approve", "arbiter": "approve"}

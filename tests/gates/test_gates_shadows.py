@@ -86,7 +86,7 @@ def test_both_gates_refuse_it(site: Site) -> None:
     case = GreenCase(
         site.base,
         tree,
-        {"red_tree": site.base, "locked": {}},
+        {"red_tree": site.base, "locked": {}, "tests": {}},
         {},
         TestRun((), "ran"),
         frozenset(),

@@ -9,6 +9,7 @@ from agentforge.catalog.load import Catalog
 from agentforge.catalog.rules import CATALOG_RULES
 from agentforge.core.pipeline import PREDICATES, Predicate, part_of
 from agentforge.gates.predicates import ARTIFACT_RULES, JUDGED, Subject, unanswered
+from tests.rows import every
 
 SPECIFICATION: dict[str, Any] = {
     "requirements": [
@@ -599,3 +600,30 @@ def test_words_of_a_delivery_are_words_or_left_out() -> None:
     )
     assert judge("changelog_generated", {"changelog_entry": "- Reads fractions"}, "delivery_report") == []
     assert len(judge("changelog_generated", {"changelog_entry": " - "}, "delivery_report")) == 1
+
+
+@every(
+    ("request_", "asked", "fine"),
+    [
+        ("Make it better", False, False),
+        ("Make it better", True, True),
+        ("Improve everything", False, False),
+        ("Improve the till", False, True),
+        ("Improve Counter", False, True),
+        ("It must be quick", False, True),
+    ],
+)
+def test_a_request_that_names_no_place_and_no_result_carries_a_question(
+    request_: str,
+    asked: bool,
+    fine: bool,
+) -> None:
+    questions = [{"area": "all", "question": "What should be better?", "impact": "blocking"}]
+    subject = Subject(
+        {"identified_ambiguities": questions if asked else []},
+        "request",
+        request=request_,
+        files=frozenset({"shop/till.py"}),
+        read=lambda _: "class Counter:\n    pass\n",
+    )
+    assert (ARTIFACT_RULES["vague_request_questioned"](subject) == []) is fine

@@ -46,7 +46,7 @@ def change(*edits: tuple[str, str]) -> ChangedCode:
         ("size = 1", "size = 2", (), {13}, [("`Shop.size`", False)]),
         ("class Shop:", "class Shop(dict):", (), set(), [("the class Shop", False)]),
         ("def price", "def prices", ("prices",), {7, 8, 9, 10}, [("`price`, which is gone", False)]),
-        ('    """Words."""\n', "    # Words\n", (), set(), []),
+        ('    """Words."""\n', "    # Words\n", (), set(), [("the words of price", False)]),
         ("return count", "return (\n        count\n    )", (), set(), []),
         (
             "if count > LIMIT:",

@@ -369,10 +369,10 @@ def test_a_crash_names_the_test_it_happened_in(tree: Path, go: Run) -> None:
     assert run.results["test_a.py::test_a"].outcome == "passed"
 
 
-def test_a_run_that_hangs_is_ended_and_named(tree: Path, go: Run) -> None:
-    write(tree, test_a="import time\ndef test_a(): time.sleep(60)\n")
+def test_a_run_that_hangs_before_its_tests_is_ended(tree: Path, go: Run) -> None:
+    write(tree, test_a="import time\ntime.sleep(60)\ndef test_a(): pass\n")
     run = go(timeout_s=3)
-    assert (run.status, run.reason) == ("not_run", "the tests did not end within 3 s, in test_a.py::test_a")
+    assert (run.status, run.reason) == ("not_run", "the tests did not end within 3 s")
 
 
 def test_pytest_that_cannot_start_is_not_run_and_says_why(tree: Path, go: Run) -> None:

@@ -278,7 +278,7 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(
     assert said.returncode == 0
     said = lonely.run("worker")
     assert said.returncode == 2
-    assert "temporal: is a mapping of address" in said.stderr
+    assert "temporal.adress: unknown key; did you mean `address`?" in said.stderr
 
 
 def test_without_the_extra_its_name_is_said(

@@ -212,7 +212,7 @@ def forgeries_in_the_source() -> tuple[Entry, ...]:
     return (
         green(edit(SOURCE, head, f"{rewrite}\n\n{head}"), expects=(f"delete_file .*{LOCKED}",)),
         green(edit(SOURCE, rewrite, judge), expects=("Read-only file system|Permission denied",)),
-        green(edit(SOURCE, judge, leave), expects=("the canary test_must_fail came out as passed",)),
+        green(edit(SOURCE, judge, leave), expects=("the canary .*must_fail came out as passed",)),
         green(
             edit(SOURCE, leave, forge),
             expects=(r"could not be run: pytest stopped before it collected \(exit code 0\)",),
@@ -234,7 +234,7 @@ def planted() -> tuple[Entry, ...]:
         green(
             edit(SOURCE, "return price - 1\n", f"{RIGHT}\n"),
             create("conftest.py", "collect_ignore = []\n"),
-            expects=("could not be run: the canary test_must_fail came out as passed",),
+            expects=("could not be run: the canary .*must_fail came out as passed",),
         ),
         green(
             {"name": "delete_file", "args": {"path": "conftest.py"}},

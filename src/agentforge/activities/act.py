@@ -8,6 +8,7 @@ from typing import Any
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
+from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
 from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
 from agentforge.activities.reopening import reopening
@@ -220,7 +221,8 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     read, names = partial(_plain_text, world), world.part_names(state)
     reviews = part in ("review", "security")
     to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
-    return Subject(document, part, inputs, state.request, frozenset(files), read, asked, names, to_rule_on)
+    known, owes = frozenset(files), owes_failing_test(state)
+    return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes)
 
 
 def _plain_text(world: World, path: str) -> str | None:
@@ -282,7 +284,8 @@ def _derive(world: World, state: RunView, doing: _Doing) -> None:
         name = product.contract
         # A role that is asked for nothing but its judgement is not done without it.
         alone = len(state.stage.products) == 1 and product.part in DERIVED
-        if name in have or alone or problems(world.catalogue.contract(name), {}, final=False):
+        owed = product.part == "tests" and owes_failing_test(state)
+        if name in have or alone or owed or problems(world.catalogue.contract(name), {}, final=False):
             continue
         doing.artifacts[name] = world.keep_version(
             name, product.phase, state.next_version(name), {"derived": True}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
+from agentforge.activities.kinds import allowed_now, owes_failing_test
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
@@ -25,6 +26,7 @@ from agentforge.core.state import RunView
 from agentforge.gates.amendments import amended
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import flags_text, shown_flags
+from agentforge.gates.kinds import failed_before, owed_line
 from agentforge.languages.reach import Reach, render
 from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
@@ -46,9 +48,8 @@ SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 def bridge_of(world: World, state: RunView) -> Bridge:
     """The role's way to the tools in this stage."""
-    return world.once(
-        "bridge", state.run.label, record_refs(state).get("red", ""), make=lambda: _bridge(world, state)
-    )
+    red, kind = record_refs(state).get("red", ""), allowed_now(state).kind
+    return world.once("bridge", state.run.label, red, kind, make=lambda: _bridge(world, state))
 
 
 def _bridge(world: World, state: RunView) -> Bridge:
@@ -56,7 +57,7 @@ def _bridge(world: World, state: RunView) -> Bridge:
     assert role_name is not None
     role = world.catalogue.role(role_name)
     limits = PathLimits.compile(
-        role.path_constraints,
+        role.path_constraints if _tests_are_closed(world, state) else _with_tests(role.path_constraints),
         world.test_globs(state),
         tuple(world.settings.get("docs", ())) or ("docs/**", "*.md"),
     )
@@ -70,6 +71,22 @@ def _bridge(world: World, state: RunView) -> Bridge:
         read_only=not state.pipeline.writes,
         declared=declared_tools(world.catalogue.tools()),
     )
+
+
+def _tests_are_closed(world: World, state: RunView) -> bool:
+    """Whether the one who makes the change may not touch tests: they prove it. Where no test failed before,
+    none does, and old tests are judged as the base has them.
+    """
+    return owes_failing_test(state) or failed_before(world.records(state).get("red", {}))
+
+
+def _with_tests(limits: Mapping[str, str]) -> dict[str, str]:
+    """Path limits that close no tests."""
+    kept = {
+        tool: [item for item in text.split(",") if item.strip() != "!{tests}"]
+        for tool, text in limits.items()
+    }
+    return {tool: ",".join(items) for tool, items in kept.items() if items}
 
 
 def assemble_step(world: World, state: RunView) -> Assembled:
@@ -104,6 +121,7 @@ def _view(world: World, state: RunView) -> StepView:
             for item in objects(specification, "requirements")
             for line in texts(item, "acceptance_criteria")
         ),
+        proof=owed_line(allowed_now(state)) if state.pipeline.contract_for("change") else "",
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
             (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
@@ -269,6 +287,8 @@ def _measured(world: World, state: RunView) -> list[str]:
             for identity, entry in red["tests"].items()
         ]
     if (green := records.get("green")) is not None:
+        if "proved_as" in green:
+            lines.append(f"Proved as: {green['proved_as']}. The request asks for: {green['asked']['why']}.")
         lines.append(
             f"After it: {green['passed']} tests pass, no regression; not configured: "
             f"{', '.join(green['not_configured']) or 'nothing'}."

@@ -3,8 +3,10 @@ written.
 """
 
 from agentforge.activities.evidence import build_evidence
+from agentforge.activities.kinds import kind_facts
 from agentforge.activities.seal import seal_commit
 from agentforge.activities.world import World
+from agentforge.catalog.kinds import what_kind_of_file
 from agentforge.core.conditions import Fact
 from agentforge.core.inputs import CommitMade, DeliveryMade
 from agentforge.core.pipeline import Part
@@ -50,10 +52,12 @@ def _hold(world: World, state: State, commit: str) -> Pointed:
 
 
 def _size(world: World, state: State) -> tuple[int, int]:
-    """How far the change reaches: files and lines, tests aside."""
+    """How far the change reaches: files and lines, tests and documents aside."""
     is_test = world.is_test(state)
     touched = [
-        count for count in world.workspace.git.numstat(state.base_tree, state.tree) if not is_test(count.path)
+        count
+        for count in world.workspace.git.numstat(state.base_tree, state.tree)
+        if not is_test(count.path) and what_kind_of_file(count.path) != "document"
     ]
     return len(touched), sum(count.added + count.removed for count in touched)
 
@@ -61,7 +65,7 @@ def _size(world: World, state: State) -> tuple[int, int]:
 def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
     documents = world.parts(state)
-    found: list[Fact] = []
+    found: list[Fact] = [*kind_facts(state, world.records(state).get("red", {}))]
     if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}

@@ -57,6 +57,8 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "branches_kept": [*dict.fromkeys((*state.branches_kept, *held.kept))],
         "journal": {"head": world.head()},
         "same_author": bool(records.get("red", {}).get("same_author", False)),
+        "proved_as": _proved_as(records),
+        "assumptions": list(texts(documents.get("questions", {}), "assumptions")),
         "requirements": _requirements(documents, records),
         "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
         "mutants": [*mutation_lines(records.get("green", {}).get("mutants"))],
@@ -118,6 +120,7 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
             "about",
             "mutants",
             "not_run",
+            "kind",
             "not_checked",
         )
         row |= {name: value[name] for name in names if name in value}
@@ -153,6 +156,14 @@ def _requirements(documents: dict[Part, dict[str, Json]], records: dict[str, dic
         }
         rows.append({**row, "hash": digest_value(row)})
     return rows
+
+
+def _proved_as(records: dict[str, dict[str, Json]]) -> Json:
+    """The kind of proof: what the diff shows, what the request asks for, and in words. Tasks of older
+    releases have none.
+    """
+    green = records.get("green", {})
+    return {name: green[name] for name in ("kind", "asked", "proved_as", "renames") if name in green} or None
 
 
 def _panels(world: World, state: State) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
 from agentforge.activities.reviewing import flags_to_rule_on, judge_reviews
@@ -15,6 +16,7 @@ from agentforge.core.pipeline import ARBITER, GATE_NAMES, GateName, complete
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.core.values import ArtifactRef
+from agentforge.gates.change_kind import claimed, red_for_kind
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.finals import Facts, artifact_problems, computed, delivery_report, filled
 from agentforge.gates.green import GreenCase, judge_green
@@ -58,6 +60,7 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         verdict.record.get("remedy_in") == "tests",
         verdict.question,
         parts if isinstance(parts, int) else 1,
+        verdict.ask_after,
     )
 
 
@@ -80,20 +83,25 @@ def run_red(world: World, state: RunView) -> Verdict:
     world.progress("proving that the new tests fail on the base")
     together = state.stage.makes("change")
     entry = state.base_tree if together else entry_of(world, state)
-    old = frozenset(world.baseline_record(state).tests.results)
+    baseline = world.baseline_record(state)
     case = RedCase(
         entry,
         state.tree,
-        documents["tests"],
+        documents.get("tests", {}),
         documents["requirements"],
         same_author=together,
         request=state.request,
         began_with="" if entry == run.entry_tree or together else run.entry_tree,
-        old=old,
+        old=frozenset(baseline.tests.results),
+        baseline=baseline.tests,
+        flaky=baseline.flaky,
     )
     if outside := outside_suite(case.suite, world.plan(state).suite_paths):
         return Verdict("failed", tuple(outside), {})
-    return weighed(world, state, case, prove_red(world.pristine_runner(state), case))
+    change = kind_of_change(world, state)
+    case = red_for_kind(case, change)
+    proved = claimed(case, change, prove_red(world.pristine_runner(state), case))
+    return weighed(world, state, case, proved)
 
 
 def _known_green(world: World, state: RunView) -> Verdict | None:
@@ -114,6 +122,9 @@ def _green(world: World, state: RunView) -> Ruling:
 
 def run_green(world: World, state: RunView) -> Verdict:
     """The green verdict on a run's tree; also for whoever verifies it later."""
+    change = kind_of_change(world, state, world.records(state)["red"])
+    if (refused := change.refusal()) is not None:
+        return refused
     world.progress("running the whole suite on a pristine checkout")
     baseline = world.baseline_record(state)
     documents = world.parts(state)
@@ -131,7 +142,7 @@ def run_green(world: World, state: RunView) -> Verdict:
         state.base_tree,
         state.tree,
         world.records(state)["red"],
-        documents["tests"],
+        documents.get("tests", {}),
         baseline.tests,
         baseline.flaky,
         baseline.lint,
@@ -142,7 +153,7 @@ def run_green(world: World, state: RunView) -> Verdict:
         mutants=mode_named(state.pipeline.mode).mutants,
         strict=_strict(world),
     )
-    verdict = judge_green(world.pristine_runner(state), case)
+    verdict = change.recorded(judge_green(world.pristine_runner(state), change.prepared(case)))
     gaps = suite_gaps(world.plan(state).not_run, baseline.tests, verdict.record)
     return replace(verdict, record={**verdict.record, **_compared_with(state), "not_checked": gaps})
 
@@ -371,6 +382,7 @@ def _subject(
         tuple(flag.about for flag in flags_to_rule_on(world, state))
         if part in ("review", "security")
         else (),
+        owes_failing_test(state),
     )
 
 

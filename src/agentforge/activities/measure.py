@@ -46,7 +46,8 @@ def compare_types(
 
     def check(tree: str) -> CheckRun:
         place = world.workspace.pristine(tree, state.base_commit)
-        return world.language(state).runs.typecheck(world.sandbox, world.environment(state), place, paths)
+        environment = world.environment_of(state, tree)
+        return world.language(state).runs.typecheck(world.sandbox, environment, place, paths)
 
     before = world.once("types", state.base_tree, *paths, make=lambda: check(state.base_tree))
     if incomplete(before) and left_out(state, "types"):

@@ -2,8 +2,7 @@
 first model calls.
 """
 
-import shlex
-
+from agentforge.activities.base_suite import NO_TESTS, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
@@ -14,11 +13,10 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
-from agentforge.languages.outcomes import GOOD, rerun_flaky
+from agentforge.languages.outcomes import GOOD
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun
 
-NO_TESTS = "no tests were collected"
 NO_FILE = "."
 
 
@@ -78,26 +76,16 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         environment = world.environment(state)
     except (Unusable, UsageError) as error:
         return BaselineFailed(error.sentence, error.next_step)
-    world.progress(f"running the tests on the base: {shlex.join(world.plan(state).test_command)}")
-    runner = world.pristine_runner(state)
-    run = runner.run(state.base_tree)
+    suite = run_base_suite(world, state)
+    run, bad, flaky = suite.tests, suite.bad, suite.flaky
     if run.status != "ran" and NO_TESTS not in run.reason:
         step = (
             "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, commit, and start "
             "again; or answer retry."
         )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
-    bad = [
-        identity
-        for identity, result in run.results.items()
-        if result.outcome in ("failed", "error") and "::" in identity
-    ]
-    flaky = rerun_flaky(lambda ids: runner.run(state.base_tree, ids), bad) if bad else frozenset()
-    again = runner.runs[-1]["outcomes"] if bad else {}
-    assert isinstance(again, dict)
-    flaky |= frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
-    runs, place = world.language(state).runs, world.workspace.verdict
+    runs, place = world.language(state).runs, world.workspace.pristine(state.base_tree, state.base_commit)
     style = runs.lint(world.sandbox, environment, place, paths)
     if incomplete(style):
         if not left_out(state, "lint"):
@@ -111,7 +99,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         "tests": run.to_json(),
         "flaky": [*sorted(flaky)],
         "lint": _lint_to_json(style),
-        "runs": list(runner.runs),
+        "runs": [*suite.runs],
+        "kept": suite.is_kept,
         "environment": environment.key,
     }
     ref = world.pack.put_json(record)

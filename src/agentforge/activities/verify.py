@@ -60,6 +60,8 @@ def verify(
         return [*found, Finding("delivery", ok=False, text=text)]
     evidence, problem = _read(world)
     whole = evidence is not None and digest(canonical(evidence)) == state.delivered.evidence
+    if evidence is not None and _head(evidence) not in {moment.line.hash for moment in moments}:
+        whole, problem = False, f"{world.files.evidence} is about another journal"
     text = problem or ("is what the journal recorded" if whole else "differs from what the journal recorded")
     found += [
         Finding("evidence.json", ok=whole, text=text),
@@ -70,6 +72,12 @@ def verify(
         *_seal(world, moments, trusted, signed=signed),
     ]
     return found + rerun_findings(world, moments) if rerun else found
+
+
+def _head(stated: dict[str, Any]) -> object:
+    """The end of the journal that a document names."""
+    journal = stated.get("journal")
+    return journal.get("head") if isinstance(journal, dict) else None
 
 
 def _read(world: World) -> tuple[dict[str, Any] | None, str]:
@@ -153,8 +161,7 @@ def _seal(world: World, moments: list[Moment], trusted: Sequence[Trusted], *, si
     if isinstance(seal, str):
         return found
     predicate = seal.stated.predicate
-    journal = predicate.get("journal")
-    head = journal.get("head") if isinstance(journal, dict) else None
+    head = _head(predicate)
     wrong = []
     if head not in {moment.line.hash for moment in moments[:-1] if moment.state.delivered is None}:
         wrong.append("the journal's head at that time")

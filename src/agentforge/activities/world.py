@@ -16,7 +16,7 @@ from agentforge.core.reply import Json
 from agentforge.core.runs import Run
 from agentforge.core.state import RunView, State
 from agentforge.core.values import ArtifactRef
-from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.pristine import PristineRunner, time_of_one
 from agentforge.languages.imports import ImportGraph
 from agentforge.languages.outcomes import TestRun
 from agentforge.languages.port import Language
@@ -117,29 +117,52 @@ class World:
     def plan(self, state: State) -> Plan:
         """How this project is set up and tested, read from the base commit."""
         if self._plan is None:
-            git, projects = self.workspace.git, self.language(state).projects
-            found = projects.detect(
-                lambda path: git.read_blob(state.base_tree, path), self._paths(state), self.settings
-            )
-            roots = self.settings.get("import_roots")
-            self._plan = replace(found, import_roots=tuple(roots)) if roots else found
+            self._plan = self._planned(state, state.base_tree, self._paths(state))
         return self._plan
+
+    def _planned(self, state: State, tree: str, paths: Sequence[str]) -> Plan:
+        git, projects = self.workspace.git, self.language(state).projects
+        found = projects.detect(lambda path: git.read_blob(tree, path), paths, self.settings)
+        roots = self.settings.get("import_roots")
+        return replace(found, import_roots=tuple(roots)) if roots else found
 
     def environment(self, state: State) -> Environment:
         """The task's environment: from the cache, or built now."""
         if self._environment is None:
-            git, plan, projects = self.workspace.git, self.plan(state), self.language(state).projects
-            self._environment = projects.build(
-                plan,
-                lambda place: self.workspace.check_out_base(place, state.base_tree, state.base_commit),
-                self.cache,
-                self.sandbox,
-                version=self.workspace.describe_version(state.base_commit),
-                lock_text_hash=projects.lock_hash(plan, lambda path: git.read_blob(state.base_tree, path)),
-                allow=self.network,
-                index_passwords=self.index_passwords,
-            )
+            self._environment = self._built(state, state.base_tree, self.plan(state))
         return self._environment
+
+    def environment_of(self, state: State, tree: str) -> Environment:
+        """The environment that a tree asks for: the base's, unless what that is built from differs."""
+        changes = self.workspace.git.diff_names(state.base_tree, tree)
+        before = self.plan(state)
+        if not any(change.status != "M" or change.path in before.lock_files for change in changes):
+            return self.environment(state)
+        return self.once("environment", tree, make=lambda: self._environment_of(state, tree, before))
+
+    def _environment_of(self, state: State, tree: str, before: Plan) -> Environment:
+        git, projects = self.workspace.git, self.language(state).projects
+        paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
+        after = self._planned(state, tree, paths)
+        then = projects.lock_hash(before, lambda path: git.read_blob(state.base_tree, path))
+        now = projects.lock_hash(after, lambda path: git.read_blob(tree, path))
+        if then == now:
+            return self.environment(state)
+        self.progress("building the environment that the change asks for")
+        return self._built(state, tree, after)
+
+    def _built(self, state: State, tree: str, plan: Plan) -> Environment:
+        git, projects = self.workspace.git, self.language(state).projects
+        return projects.build(
+            plan,
+            lambda place: self.workspace.check_out_base(place, tree, state.base_commit),
+            self.cache,
+            self.sandbox,
+            version=self.workspace.describe_version(state.base_commit),
+            lock_text_hash=projects.lock_hash(plan, lambda path: git.read_blob(tree, path)),
+            allow=self.network,
+            index_passwords=self.index_passwords,
+        )
 
     def pristine_runner(self, state: State) -> PristineRunner:
         """A new runner of tests; the runs that it records belong to the gate that asks for it."""
@@ -154,6 +177,8 @@ class World:
             self.timeout_s,
             self.is_test(state),
             self.language(state),
+            limit_s=time_of_one(self.baseline_record(state).tests, self.timeout_s) if state.baseline else 0,
+            env_for=lambda tree: self.environment_of(state, tree),
         )
 
     def test_globs(self, state: State) -> tuple[str, ...]:

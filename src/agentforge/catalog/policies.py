@@ -18,6 +18,7 @@ POLICIES = (
     "delicate",
     "doubts",
     "injections",
+    "kinds",
     "modes",
     "named",
     "places",

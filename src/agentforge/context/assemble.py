@@ -59,6 +59,8 @@ class StepView:
     """Who the role is, its rules and its tools. Never holds text from the repository."""
     stage_prompt: str = ""
     success_criteria: tuple[str, ...] = ()
+    proof: str = ""
+    """What the request asks to be proved, and so what is owed."""
     constraints: tuple[str, ...] = ()
     artifacts: tuple[tuple[str, str], ...] = ()
     """Contract and YAML text of each input."""
@@ -258,6 +260,8 @@ def _quoting(name: str, text: str, priority: int, title: str, limit: int) -> Sec
 def _frame(view: StepView) -> str:
     # The short fixed parts come first and last: a very long goal is cut in its own middle.
     lines = [f"id: {view.task_id}", f"phase: {view.phase}", f"goal: {view.goal.strip()}"]
+    if view.proof:
+        lines.append(f"proof: {view.proof}")
     for name, values in (("success criteria", view.success_criteria), ("constraints", view.constraints)):
         if values:
             lines += [f"{name}:", *(f"- {' '.join(value.split())}" for value in values)]

@@ -4,7 +4,15 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
-Fact = Literal["no_ambiguities", "trivial_change", "delicate_change", "spec_provided", "tests_provided"]
+Fact = Literal[
+    "no_ambiguities",
+    "trivial_change",
+    "delicate_change",
+    "spec_provided",
+    "tests_provided",
+    "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code
+    "only_tests",  # the request asks for tests, and they are there
+]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
 NOT_YET: frozenset[Fact] = frozenset({"spec_provided", "tests_provided"})

@@ -189,6 +189,8 @@ class Judged:
     """What a person must say before this gate can pass."""
     parts: int = 1
     """Of a review: how many parts the change has to be read in."""
+    ask_after: int = 0
+    """So many rounds of feedback come before the question: the role may mend it by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
 from agentforge.core.runs import WORKER
-from agentforge.core.values import RETRYABLE, Budget, Escalation, Reopening, is_yes
+from agentforge.core.values import RETRYABLE, Budget, Escalation, Reopening, agrees, is_yes
 from agentforge.core.verdicts import revises
 
 KEEP = "keep them"
@@ -92,7 +92,7 @@ def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> st
     state = decisions.state
     if (reason := wants_red(state, escalation, answer)) is not None:
         return reopen(decisions.of(WORKER), Reopening(reason, by="person"))
-    if escalation.question.about and is_yes(answer):
+    if escalation.question.about and agrees(answer):
         return "resumed: a person allowed it, and the gate judges again"
     review = escalation.kind == "review"
     asked = state.find(escalation.run)
@@ -116,6 +116,8 @@ def _go_on_all(decisions: Decisions) -> str:
 def _what_to_tell(escalation: Escalation, answer: str) -> tuple[str, ...]:
     """What the role hears of an answer."""
     call = escalation.question.call
+    if (no := escalation.question.if_no) and not agrees(answer):
+        return (no if answer.strip().lower() in ("no", "n") else f"{no} They said: {answer}",)
     if about := escalation.question.about:
         words = "" if answer.strip().lower() == KEEP else f" They said: {answer}"
         return (f"A person wants these old tests kept as they are: {', '.join(about)}.{words}",)

@@ -37,6 +37,7 @@ Predicate = Literal[
     "intent_extracted",
     "scope_defined",
     "ambiguities_listed",
+    "vague_request_questioned",
     "all_questions_addressed",
     "confidence_scores_provided",
     "evidence_is_in_the_files",

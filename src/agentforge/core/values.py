@@ -229,6 +229,8 @@ class Question:
     """The call that waits for the answer, where the question is whether it may be made."""
     about: tuple[str, ...] = ()
     """Old tests that a role gives up, where the question is whether it may."""
+    if_no: str = ""
+    """What the role is told where the answer is not yes; a yes lets the gate judge again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,11 @@ class Escalation:
 def is_yes(answer: str) -> bool:
     """Whether an answer to a question for permission allows the call."""
     return answer.strip().lower() in ("allow", "always")
+
+
+def agrees(answer: str) -> bool:
+    """Whether an answer to a gate's question is a yes."""
+    return is_yes(answer) or answer.strip().lower().rstrip(".!") in ("yes", "y")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,22 @@ weakened.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, weigh_change
+from agentforge.gates.documents import objects, texts
 from agentforge.gates.examples import lost_examples
+from agentforge.gates.frames import asked_for, set_up_otherwise
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
 from agentforge.gates.pristine import PristineRunner, result_of
 from agentforge.gates.ratchets import gaps, not_run, worse
-from agentforge.gates.shadows import shadowing
+from agentforge.gates.shadows import is_named, shadowing
+from agentforge.gates.stability import excuses, settle, wobbling
 from agentforge.gates.superseded import record_of, superseded_ids, unsettled, weakened_tests
 from agentforge.gates.verdict import Verdict
-from agentforge.languages.outcomes import GOOD, Regression, TestRun, compare, rerun_flaky
+from agentforge.languages.outcomes import GOOD, TestRun, compare
 from agentforge.languages.values import CheckRun
 
 MAX_REASONS = 10
@@ -37,6 +41,12 @@ class GreenCase:
     types_before: CheckRun = CheckRun("not_configured")
     types_after: CheckRun = CheckRun("not_configured")
     request: str = ""
+    base_tests: str = ""
+    """The tree that old tests are taken from: the base with the renames that the request asks for."""
+    may_change: Literal["nothing", "fixtures", "settings"] = "nothing"
+    """Of how tests run, after RED: fixtures where RED proved nothing, settings where the request is about
+    them. Old tests run as the base has them all the same.
+    """
     mutants: int = 0
     """How many mistakes are put into the change, to see whether the new tests notice."""
     strict: bool = False
@@ -45,14 +55,16 @@ class GreenCase:
 
 def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     """One full run on the pristine tree, one with the base's own tests on the new code, and more runs only of
-    what looks worse.
+    the new tests and of what looks worse.
     """
     git = runner.workspace.git
     red_tree = str(case.red["red_tree"])
     reasons = [
         *_broken_lock(runner, case),
         *shadowing(runner, case.base_tree, case.tree, case.request),
-        *weakened_tests(runner, case.base_tree, case.tree, case.suite, case.baseline.results),
+        *weakened_tests(
+            runner, case.base_tests or case.base_tree, case.tree, case.suite, case.baseline.results
+        ),
         *lost_examples(runner, case.base_tree, case.tree, case.suite, case.baseline),
         *_changed_settings(runner, case, red_tree),
     ]
@@ -73,43 +85,50 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         )
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
     changed = [change.path for change in git.diff_names(case.base_tree, case.tree) if change.status != "D"]
-    if elsewhere := runner.language.runs.foreign(run, runner.workspace.verdict, runner.env.source, changed):
+    if elsewhere := runner.language.runs.foreign(
+        run, runner.workspace.verdict, runner.env_of(case.tree).source, changed
+    ):
         reason = f"foreign tree: {', '.join(elsewhere[:3])} was loaded from elsewhere than the judged tree"
         return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
 
-    if joined := _joined(runner, case, run):
+    name = runner.language.tests.RUNNER
+    if joined := _joined(runner, case, run) or set_up_otherwise(case.baseline, run, case.request, name):
         return Verdict("failed", tuple(joined[:MAX_REASONS]), {"runs": list(runner.runs)})
     failing = [identity for identity, entry in tests.items() if not _holds(run, identity, entry)]
     reasons = [f"{identity}: {_words(run, identity)}" for identity in failing]
+    known_flaky = case.flaky | frozenset(texts(case.red, "flaky"))
     regressions = [
         item
-        for item in compare(case.baseline, run, case.flaky, superseded_ids(case.suite))
+        for item in compare(case.baseline, run, known_flaky, superseded_ids(case.suite))
         if item.id not in failing
     ]
     regressions += failing_newcomers(case.baseline, run, tests)
-    real, flaky = _settle(runner, case, regressions, case.tree)
+    settled = settle(runner.run, case.base_tree, case.tree, regressions)
     reasons += [
         f"{item.id} {'is new' if item.before == 'missing' else 'passed before'} and is {item.after} now: "
         f"{item.message}"
-        for item in real
+        for item in settled.real
     ]
     reasons += unsettled(run, case.suite)
-    old_tests = tree_with_old_tests(runner, case.base_tree, case.tree)
+    old_tests = tree_with_old_tests(runner, case.base_tests or case.base_tree, case.tree)
     if not reasons and old_tests != case.tree and has_passing_tests(case.baseline):
         again = runner.run(old_tests)
         if again.status != "ran":
             reason = f"the tests of the base did not run on the new code: {again.reason}"
             return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
-        broken, unstable = _broken_by_new_code(runner, case, again, flaky, old_tests)
-        real, flaky = [*real, *broken], flaky | unstable
+        reasons += set_up_otherwise(case.baseline, again, "", name)
+        worse_there = compare(case.baseline, again, known_flaky | settled.flaky, superseded_ids(case.suite))
+        broken = settle(runner.run, case.base_tree, old_tests, worse_there)
         reasons += [
             f"{item.id} passed before and is {item.after} now, as the base has it: {item.message}"
-            for item in broken
+            for item in broken.real
         ]
+        settled += broken
     no_proof, about = weigh_change(
         runner, change, case.tree, _new_tests(tests), mutants=case.mutants, measured=not reasons
     )
     reasons += no_proof
+    reasons += wobbling(runner, case.tree, run, () if reasons else tests)
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -119,14 +138,20 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     record: dict[str, Json] = {
         "tree": case.tree,
         "all_tests_pass": not failing,
-        "no_regressions": not real,
+        "no_regressions": not settled.real,
         "conformance_passing": None if _lint_left_out(case) else not conformance,
         "test_lock_held": True,
         "old_tests_tree": old_tests,
         **({"type_check_pass": not types} if case.types_after.status == "ran" else {}),
-        "flaky": [*sorted(case.flaky | flaky)],
+        "flaky": [*sorted(known_flaky | settled.flaky)],
+        "became_unstable": [*sorted(settled.became_unstable)],
         "superseded": record_of(run, case.baseline, case.suite),
         **about,
+        "flags": [
+            *objects(about, "flags"),
+            *(flag.to_json() for flag in asked_for(case.baseline, run, case.request)),
+            *(flag.to_json() for flag in excuses(known_flaky | settled.flaky)),
+        ],
         "not_configured": [*missing],
         "not_run": {**missing},
         "passed": sum(1 for result in run.results.values() if result.outcome in GOOD),
@@ -166,30 +191,6 @@ def _joined(runner: PristineRunner, case: GreenCase, run: TestRun) -> list[str]:
         for path in run.plugins
         if path in changed and path not in case.baseline.plugins
     ]
-
-
-def _broken_by_new_code(
-    runner: PristineRunner, case: GreenCase, run: TestRun, flaky: frozenset[str], tree: str
-) -> tuple[list[Regression], frozenset[str]]:
-    """What the base's own tests say of the new code, but for those that were given up."""
-    return _settle(
-        runner, case, compare(case.baseline, run, case.flaky | flaky, superseded_ids(case.suite)), tree
-    )
-
-
-def _settle(
-    runner: PristineRunner, case: GreenCase, regressions: list[Regression], tree: str
-) -> tuple[list[Regression], frozenset[str]]:
-    """A failure that is not in the baseline is run three times on both trees; what differs counts for
-    nobody.
-    """
-    if not regressions:
-        return [], frozenset()
-    ids = [item.id for item in regressions]
-    now = rerun_flaky(lambda wanted: runner.run(tree, wanted), ids, times=3)
-    before = rerun_flaky(lambda wanted: runner.run(case.base_tree, wanted), ids, times=3)
-    flaky = now | before
-    return [item for item in regressions if item.id not in flaky], flaky
 
 
 def _unchecked(case: GreenCase) -> Verdict | None:
@@ -232,17 +233,28 @@ def _changed_settings(runner: PristineRunner, case: GreenCase, red_tree: str) ->
     """Whole files where they are about tests alone; of files that say more, only the part that the runner
     reads.
     """
+    if case.may_change == "settings":
+        return []
     git, tests = runner.workspace.git, runner.language.tests
+    closed = tests.SETTINGS - tests.FIXTURES if case.may_change == "fixtures" else tests.SETTINGS
+
+    def is_asked_for(path: str) -> bool:  # fixtures are code, and come with the tests
+        return path.rpartition("/")[2] not in tests.FIXTURES and is_named([path], case.request)
+
     reasons = [
         f"`{change.path}` decides how tests run and changed after RED; take that back"
         for change in git.diff_names(red_tree, case.tree)
-        if change.path.rpartition("/")[2] in tests.SETTINGS
+        if change.path.rpartition("/")[2] in closed and not is_asked_for(change.path)
     ]
 
     def part(tree: str, path: str) -> object:
         return tests.SECTIONS[path]((git.read_blob(tree, path) or b"").decode("utf-8", "replace"))
 
-    changed = [path for path in tests.SECTIONS if part(red_tree, path) != part(case.tree, path)]
+    changed = [
+        path
+        for path in tests.SECTIONS
+        if part(red_tree, path) != part(case.tree, path) and not is_asked_for(path)
+    ]
     return reasons + [
         f"the {tests.RUNNER} settings in {path} changed after RED; take that back" for path in changed
     ]

@@ -12,6 +12,7 @@ from agentforge.gates import predicates_frame as frame
 from agentforge.gates import predicates_paths as paths
 from agentforge.gates import predicates_review as review
 from agentforge.gates import predicates_spec as spec
+from agentforge.gates import predicates_vague as vague
 from agentforge.gates.predicates_frame import SURE, unanswered
 from agentforge.gates.subject import Rule, Subject
 
@@ -32,6 +33,7 @@ ARTIFACT_RULES: Mapping[Predicate, Rule] = {
     "intent_extracted": frame.intent_extracted,
     "scope_defined": frame.scope_defined,
     "ambiguities_listed": frame.ambiguities_listed,
+    "vague_request_questioned": vague.vague_request_questioned,
     "all_questions_addressed": frame.all_questions_addressed,
     "confidence_scores_provided": frame.confidence_scores_provided,
     "evidence_is_in_the_files": frame.evidence_is_in_the_files,

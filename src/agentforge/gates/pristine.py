@@ -2,10 +2,12 @@
 environment.
 """
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.core.errors import Unusable, UsageError
 from agentforge.core.reply import Json
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.outcomes import TestResult, TestRun, Watch, absent
@@ -14,6 +16,9 @@ from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.worktree import Workspace
+
+SHORTEST_S = 30.0
+TIMES_SLOWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +36,51 @@ class PristineRunner:
     """Whether a path belongs to the tests of this repository."""
     language: Language = DEFAULT
     """The language whose tests are run."""
+    limit_s: float = 0
+    """How long one test may take; 0: as long as fits the whole run."""
     runs: list[dict[str, Json]] = field(default_factory=list)
     """Every run so far, for the record."""
+    env_for: Callable[[str], Environment] | None = None
+    """The environment that a tree asks for, where that may be another than the base's."""
+
+    def env_of(self, tree: str) -> Environment:
+        """The environment in which a tree is run; `Unusable` or `UsageError` where it cannot be made."""
+        return self.env_for(tree) if self.env_for is not None else self.env
 
     def run(self, tree: str, ids: Sequence[str] = (), watch: Watch | None = None) -> TestRun:
         """One run on a fresh checkout; whatever an earlier run left there is gone."""
+        try:
+            env = self.env_of(tree)
+        except (Unusable, UsageError) as error:
+            run = TestRun(self.command, "not_run", f"its environment cannot be built: {error.sentence}")
+            self.runs.append(row(run, tree))
+            return run
         place = self.workspace.pristine(tree, self.base_commit)
-        lay_generated(self.env, place)
+        lay_generated(env, place)
         run = self.language.runs.run_tests(
             self.sandbox,
-            self.env,
+            env,
             place,
             ids=ids,
             base_command=self.command,
             scratch=self.scratch,
             timeout_s=self.timeout_s,
+            limit_s=self.limit_s,
             watch=watch,
         )
         self.runs.append(row(run, tree))
         return run
 
 
+def time_of_one(baseline: TestRun, timeout_s: float) -> float:
+    """How long one test may take, in seconds: far longer than the slowest one of the base took."""
+    return min(max(SHORTEST_S, TIMES_SLOWEST * baseline.slowest_ms / 1000), timeout_s / 3)
+
+
 def row(run: TestRun, tree: str) -> dict[str, Json]:
     """An evidence row: the command, outcomes by test id, tree and output hash."""
     return {
-        "command": " ".join(run.argv),
+        "command": shlex.join(run.argv),
         "ids": list(run.ids),
         "tree": tree,
         "status": run.status,

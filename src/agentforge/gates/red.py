@@ -1,17 +1,20 @@
-"""The red proof: each new test fails on the base, in its own body, three times alike; guards pass.
+"""The red proof: each new test fails on the base, in its own body, three times alike; guards pass. The first
+time it is the whole suite that runs, so that what the new files do to the old tests is seen.
 
 The tree it judges is the stage's entry with the changes to test paths only, so that the proof is the same
 whether one role wrote the tests alone or tests and code came in one reply.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from agentforge.core.reply import Json
+from agentforge.gates.beside import disturbance
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.live import lifeless
-from agentforge.gates.pristine import PristineRunner, result_of
+from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.shadows import shadowing
+from agentforge.gates.stability import unlike
 from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
 from agentforge.gates.unproved import KEY, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
@@ -19,6 +22,8 @@ from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
 
+NO_TEST = "There is no test: at least one must be there, and fail now"
+NOTHING_FAILS = "Every test is a guard: at least one test must fail now"
 RUNS = 3
 MAX_REASONS = 10
 
@@ -40,6 +45,13 @@ class RedCase:
     """
     old: frozenset[str] = frozenset()
     """Tests that the base has: what they do is the baseline's affair."""
+    baseline: TestRun | None = None
+    """The suite of the base: with nothing but tests added, old ones do what they did."""
+    flaky: frozenset[str] = frozenset()
+    owes_failing: bool = True
+    """Whether at least one test must fail now. Else one that passes is a guard, and none need be there."""
+    base_tests: str = ""
+    """The tree that old tests are compared with: the base with the renames that the request asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,53 +80,79 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         return _fail(wrong, runner)
     declared = declared_tests(case.suite)
     entries = {entry.path: entry for entry in git.ls_tree(red_tree)}
-    if missing := sorted({test.path for test in declared} - set(entries)):
-        return _fail([f"`{path}` is not there" for path in missing], runner)
-    if stray := sorted({test.path for test in declared if not runner.is_test(test.path)}):
-        return _fail([f"`{path}` is not among the tests of this repository" for path in stray], runner)
+    if misplaced := _misplaced(runner, {test.path for test in declared}, entries):
+        return _fail(misplaced, runner)
 
     files = sorted({test.path for test in declared})
-    runs = [runner.run(red_tree, files)]
+    if not files:
+        return _fail([NO_TEST], runner) if case.owes_failing else _passed(case, red_tree, {}, {}, runner)
+    runs = [runner.run(red_tree)]
     if runs[0].status != "ran":
         return Verdict("not_run", (runs[0].reason,), {"runs": list(runner.runs)})
     sources = {path: (git.read_blob(red_tree, path) or b"").decode("utf-8", "replace") for path in files}
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
-    proof, reasons = _judge(runs[0], declared, sources, promised, case.old)
+    proof, reasons = _judge(runs[0], declared, sources, promised, case)
     dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
     if reasons := [*reasons, *dead]:
         return _fail(reasons, runner)
-    runs += [runner.run(red_tree, files) for _ in range(RUNS - 1)]
-    reasons = [
-        f"{identity}: {result_of(runs[0], identity).outcome} in one run, "
-        f"{result_of(run, identity).outcome} in another"
-        for identity in proof
-        for run in runs[1:]
-        if result_of(run, identity).outcome != result_of(runs[0], identity).outcome
-    ]
-    if reasons:
+    disturbed = disturbance(runner, case, runs[0], red_tree)
+    if disturbed.reasons:
+        return _fail(list(disturbed.reasons), runner)
+    runs += [runner.run(red_tree, _alone(proof)) for _ in range(RUNS - 1)]
+    if reasons := unlike(runs, proof):
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     without = unproved(case.specification, proof)
     flags += unproved_flags(case.specification, without)
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
-    return Verdict(
-        "passed",
-        (),
+    locked: dict[str, Json] = {
+        path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))
+    }
+    passed = _passed(case, red_tree, proof, locked, runner)
+    told: dict[str, Json] = {
+        "flags": [flag.to_json() for flag in flags],
+        KEY: {**without},
+        "flaky": [*sorted(disturbed.flaky)],
+    }
+    return replace(passed, record={**passed.record, **told})
+
+
+def _passed(
+    case: RedCase, red_tree: str, proof: dict[str, Json], locked: dict[str, Json], runner: PristineRunner
+) -> Verdict:
+    record: dict[str, Json] = {
+        "red_tree": red_tree,
+        "same_author": case.same_author,
+        "tests": proof,
+        "locked": locked,
+        "runs": list(runner.runs),
+    }
+    return Verdict("passed", (), record)
+
+
+def _misplaced(runner: PristineRunner, declared: Collection[str], there: Collection[str]) -> list[str]:
+    """Files that a suite names and that are not there, or no tests of this repository."""
+    if missing := sorted(set(declared) - set(there)):
+        return [f"`{path}` is not there" for path in missing]
+    stray = sorted(path for path in declared if not runner.is_test(path))
+    return [f"`{path}` is not among the tests of this repository" for path in stray]
+
+
+def _alone(proof: Mapping[str, Json]) -> list[str]:
+    """What to run to see these tests again: each by its id, or by its file where that could not be loaded."""
+    return sorted(
         {
-            "red_tree": red_tree,
-            "same_author": case.same_author,
-            "tests": proof,
-            "flags": [flag.to_json() for flag in flags],
-            KEY: {**without},
-            "locked": {path: [entries[path].mode, entries[path].oid] for path in sorted(kept & set(entries))},
-            "runs": list(runner.runs),
-        },
+            identity.partition("::")[0]
+            if isinstance(entry, dict) and entry["phase"] == "collect"
+            else identity
+            for identity, entry in proof.items()
+        }
     )
 
 
 def _given_up(runner: PristineRunner, case: RedCase, red_tree: str) -> list[str]:
     """Old tests are given up by their exact ids, and changed with the new ones; the others lose nothing."""
-    base = runner.workspace.git.tree_of(runner.base_commit)
+    base = case.base_tests or runner.workspace.git.tree_of(runner.base_commit)
     return (
         unknown_ids(case.suite, case.old)
         or weakened_tests(runner, base, red_tree, case.suite, case.old)
@@ -160,7 +198,7 @@ def _judge(
     declared: list[Declared],
     sources: Mapping[str, str],
     promised: list[str],
-    old: frozenset[str],
+    case: RedCase,
 ) -> tuple[dict[str, Json], list[str]]:
     proof: dict[str, Json] = {}
     reasons: list[str] = []
@@ -187,11 +225,14 @@ def _judge(
         for identity in ids:
             result = run.results[identity]
             why = f"{result.exception}: {result.message}".strip(": ")
-            reasons += _not_red(test, result, why)
-            proof[identity] = _entry(test, result.outcome, result.phase, why)
-    reasons += _undeclared(run, declared, proof, old)
-    if all(_is_guard(entry) for entry in proof.values()) and not reasons:
-        reasons.append("Every test is a guard: at least one test must fail now")
+            found = test
+            if result.outcome in GOOD and not case.owes_failing:
+                found = replace(test, guard=True)
+            reasons += _not_red(found, result, why)
+            proof[identity] = _entry(found, result.outcome, result.phase, why)
+    reasons += _undeclared(run, declared, proof, case.old)
+    if case.owes_failing and all(_is_guard(entry) for entry in proof.values()) and not reasons:
+        reasons.append(NOTHING_FAILS)
     return proof, reasons[:MAX_REASONS]
 
 

@@ -19,9 +19,10 @@ def shadowing(runner: PristineRunner, before: str, after: str, request: str) -> 
         f"`{found.path}` would be imported in the place of {found.instead_of}; remove it, or give it another "
         "name (such a file is taken only if the request names it)"
         for found in runner.language.tests.shadows(written, old, new, runner.env)
-        if not _is_named(found.names, request)
+        if not is_named(found.names, request)
     ]
 
 
-def _is_named(names: Iterable[str], request: str) -> bool:
+def is_named(names: Iterable[str], request: str) -> bool:
+    """Whether the words of a request name one of these files or settings."""
     return any(re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w-])", request) for name in names)

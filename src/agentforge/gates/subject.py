@@ -36,6 +36,8 @@ class Subject:
     """The contract of each part, for messages."""
     to_rule_on: tuple[str, ...] = ()
     """What a review must rule on, by name, if it approves."""
+    owes_tests: bool = True
+    """Whether each criterion needs a test: not where the request asks for less than new behaviour."""
 
     def missing(self, part: Part) -> str:
         """What is said where there is nothing to compare with."""

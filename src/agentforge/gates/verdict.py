@@ -15,3 +15,5 @@ class Verdict:
     record: dict[str, Json]
     question: Question | None = None
     """What a person must say before it can pass."""
+    ask_after: int = 0
+    """So many rounds of feedback come before the question."""

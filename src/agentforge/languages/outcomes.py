@@ -93,6 +93,16 @@ class TestRun:
     """Parts of the runner that were replaced while the tests ran."""
     plugins: tuple[str, ...] = ()
     """Files of the judged tree that the runner loaded as parts of itself."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """What the runner said of itself: where it starts, its settings, options and plugins."""
+    deselected: tuple[str, ...] = ()
+    """Tests that were found and left out."""
+    unvouched: tuple[str, ...] = ()
+    """Our own tests that the project did not let begin, and why."""
+    rewired: tuple[str, ...] = ()
+    """Tests whose function was replaced after they were found."""
+    slowest_ms: int = 0
+    """How long the slowest test took."""
     output: str = ""
     """The end of what was printed."""
     output_hash: str = ""
@@ -120,6 +130,11 @@ class TestRun:
             "modules": {name: self.modules[name] for name in sorted(self.modules)},
             "patched": list(self.patched),
             "plugins": list(self.plugins),
+            "told": dict(sorted(self.told.items())),
+            "deselected": list(self.deselected),
+            "unvouched": list(self.unvouched),
+            "rewired": list(self.rewired),
+            "slowest_ms": self.slowest_ms,
             "output": self.output,
             "output_hash": self.output_hash,
             "duration_ms": self.duration_ms,
@@ -136,7 +151,7 @@ class TestRun:
             "argv": tuple(cast("list[str]", known["argv"])),
             "ids": tuple(cast("list[str]", known["ids"])),
         }
-        for name in ("patched", "plugins"):
+        for name in ("patched", "plugins", "deselected", "unvouched", "rewired"):
             known[name] = tuple(cast("list[str]", known.get(name, [])))
         known["results"] = {result.id: result for result in results}
         return cls(**known)  # type: ignore[arg-type]  # our own keys

@@ -110,6 +110,21 @@ class Imports(Protocol):
         """Whether a file speaks for the package that it is in."""
 
 
+class Names(Protocol):
+    """What others may use of a file, by name."""
+
+    def public_names(self, text: str, /) -> Mapping[str, str] | None:
+        """Every name that others may use, with how it is called; empty for what is not called, or is defined
+        elsewhere. None if the text does not parse.
+        """
+
+    def renamed(self, text: str, names: Mapping[str, str], modules: Mapping[str, str], /) -> str:
+        """The text with identifiers and parts of module paths renamed, each by its exact name."""
+
+    def module_of(self, path: str, /) -> str:
+        """How a file is imported, from the top: names with dots between them."""
+
+
 class Measures(Protocol):
     """What can be counted in a file."""
 
@@ -223,10 +238,15 @@ class SandboxRuns(Protocol):
         scratch: Path,
         timeout_s: float,
         watch: Watch | None = None,
+        limit_s: float = 0,
     ) -> TestRun:
         """What each test did: of those named by `ids` (ids, files or folders), else of all; with `watch`,
-        also which lines it ran.
+        also which lines it ran. One that takes longer than `limit_s` has failed; 0: as long as fits
+        `timeout_s`.
         """
+
+    def judge_hash(self) -> str:
+        """A digest of what of ours has a part in the outcomes of a run."""
 
     def foreign(
         self, run: TestRun, tree: Path, env_source: Path, changed_paths: Sequence[str], /
@@ -272,6 +292,7 @@ class Language:
     projects: Projects
     source: SourceReader
     imports: Imports
+    names: Names
     measures: Measures
     tests: Tests
     runs: SandboxRuns

@@ -15,6 +15,8 @@ Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 VERSION = re.compile(r"\d+(?:\.\d+){0,2}")
 """How a version of a language is asked for: `3`, `3.12` or `3.12.4`."""
+IMPORTED = "imported"
+"""How a name that a file takes from elsewhere is called: nobody knows there."""
 Words = tuple[tuple[bool, str], ...]
 """The words of a line of code: whether it is a free name, and what it says."""
 

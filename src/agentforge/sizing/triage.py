@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from agentforge.catalog.kinds import asked_for
 from agentforge.context.named import TreeFacts
 from agentforge.core.pipeline import Lane
+from agentforge.languages.table import is_code
 
 Complexity = Literal["trivial", "simple", "moderate", "complex", "epic"]
 Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
@@ -71,6 +73,8 @@ _SMALL_EDIT = re.compile(
     re.IGNORECASE,
 )
 HOTFIX_WORDS = 40
+NO_CODE_WORDS = 120
+"""A request for documents, data or settings may say what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +101,14 @@ def triage(request: str, facts: TreeFacts) -> Triage:
     lane, why_lane = _lane(request, said, facts, action)
     if lane == "hotfix":
         complexity = "trivial"
+    weakens = asked_for(request).weakens_tests
+    told = (f"it asks for fewer or weaker tests: “{weakens}”",) if weakens else ()
     return Triage(
         lane,
         complexity,
         action,
         goal_type,
-        (f"the request reads as {goal_type}: {action}", why_size, why_lane),
+        (f"the request reads as {goal_type}: {action}", why_size, why_lane, *told),
     )
 
 
@@ -144,8 +150,14 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
 
 
 def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tuple[Lane, str]:
-    """A hotfix is short, names one place that exists, and asks for a small edit of nothing delicate."""
+    """A hotfix asks for no code; or it is short, names one place that exists, and asks for a small edit of
+    nothing delicate.
+    """
     places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
+    code = [path for path in places if is_code(path)]
+    most = NO_CODE_WORDS if not code else HOTFIX_WORDS
+    if (asked := asked_for(request)).kind == "no_code" and len(code) <= 1 and len(said) <= most:
+        return "hotfix", f"hotfix: it asks for no code (“{asked.words}”)"
     if len(said) > HOTFIX_WORDS:
         return "small", f"small: more than {HOTFIX_WORDS} words"
     if len(places) != 1:

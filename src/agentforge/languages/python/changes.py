@@ -53,7 +53,7 @@ def same_code(before: str, after: str) -> bool:
 def _bare(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
+            node.body = node.body[1:] or ([] if isinstance(node, ast.Module) else [ast.Pass()])
     return ast.dump(tree)
 
 

@@ -2,7 +2,7 @@
 
 from agentforge.languages.described import words
 from agentforge.languages.port import Language
-from agentforge.languages.python import imports, measures, projects, runs, symbols, test_files
+from agentforge.languages.python import imports, measures, names, projects, runs, symbols, test_files
 
 PYTHON = Language(
     name="Python",
@@ -17,6 +17,7 @@ PYTHON = Language(
     projects=projects,
     source=symbols,
     imports=imports,
+    names=names,
     measures=measures,
     tests=test_files,
     runs=runs,

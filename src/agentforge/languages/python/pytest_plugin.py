@@ -1,15 +1,20 @@
 """The judge of a test run: it starts pytest and tells the orchestrator what happened, test by test.
 
-It runs in the project's own environment, as a script that is copied beside the run, so it imports nothing of
-ours, and works with Python from 3.8 and pytest 6 to 9. Nothing of the judged tree can be imported before
-`main` has loaded pytest and what pytest uses: the tree joins the path only then, at the place where `python
--m pytest` has it. Settings and key come by standard input, which is read to its end and replaced by nothing
-before that. It writes one line per fact to a report, each with a keyed hash: a test that writes into the
-report is noticed. The first line names the file of every module that is the judge's own.
+It runs in the project's own environment, as a script that is copied beside the run with its companions
+(`judge_canaries.py`, `judge_clock.py`, `judge_frame.py`), so it imports nothing else of ours, and works with
+Python from 3.8 and pytest 6 to 9. Nothing of the judged tree can be imported before `main` has loaded pytest
+and what pytest uses: the tree joins the path only then, at the place where `python -m pytest` has it.
+Settings and key come by standard input, which is read to its end and replaced by nothing before that. It
+writes one line per fact to a report, each with a keyed hash: a test that writes into the report is noticed.
+The first line names the file of every module that is the judge's own; a later one says what pytest says of
+itself.
 
-Canaries: beside the tests, below each distinct set of `conftest.py` files, four tests of our own run that
-must pass or must fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file
-is added to the judged tree, and neither naming patterns nor `-k` and `-m` reach them.
+Canaries: among the tests, below each distinct set of `conftest.py` files, tests of our own run that must pass
+or must fail. Where they do not, outcomes of that place prove nothing. They live in memory: no file is added
+to the judged tree, and neither naming patterns nor `-k` and `-m` reach them.
+
+A test has a time of its own. One that is not over by then fails; one that cannot even be interrupted ends the
+process, and the report has its name.
 
 Options of the project that would stop, spread, reorder or measure the run are undone in the parsed options,
 not on the command line, where an option of a plugin that is switched off would be a usage error.
@@ -32,10 +37,11 @@ import importlib.util
 import json
 import os
 import re
+import time
 import types
-import unittest
 from typing import TYPE_CHECKING, Any
 
+import _pytest._code
 import _pytest.config
 import _pytest.python
 import _pytest.reports
@@ -46,45 +52,18 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-CANARY_FILE = "agentforge_canary.py"
+    from agentforge.languages.python import judge_canaries as canaries
+    from agentforge.languages.python import judge_clock as clock
+    from agentforge.languages.python import judge_frame as frames
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - `main` takes it away
+    canaries = importlib.import_module("agentforge_judge_canaries")
+    clock = importlib.import_module("agentforge_judge_clock")
+    frames = importlib.import_module("agentforge_judge_frame")
+
 SHUFFLERS = ("randomly", "random_order", "reverse")
 MESSAGE_LIMIT = 400
 TEXT_LIMIT = 6000
-# What decides an outcome, and what tests say it with. A plugin may wrap it by hooks; code under test has no
-# business in it. What a version of pytest does not have is nothing before and after.
-MACHINERY = (
-    ("_pytest.python", "Function.runtest"),
-    ("_pytest.python", "Function.setup"),
-    ("_pytest.python", "pytest_pyfunc_call"),
-    ("_pytest.unittest", "TestCaseFunction.runtest"),
-    ("_pytest.runner", "CallInfo.from_call"),
-    ("_pytest.runner", "runtestprotocol"),
-    ("_pytest.runner", "pytest_runtest_protocol"),
-    ("_pytest.runner", "pytest_runtest_setup"),
-    ("_pytest.runner", "pytest_runtest_call"),
-    ("_pytest.runner", "pytest_runtest_makereport"),
-    ("_pytest.reports", "TestReport.__init__"),
-    ("_pytest.reports", "TestReport.from_item_and_call"),
-    ("_pytest.runner", "call_and_report"),
-    ("_pytest.runner", "call_runtest_hook"),
-    ("_pytest.assertion.rewrite", "rewrite_asserts"),
-    ("_pytest.assertion.rewrite", "AssertionRewriter.run"),
-    ("_pytest.assertion.rewrite", "AssertionRewriter.visit_Assert"),
-    ("_pytest.assertion.rewrite", "AssertionRewritingHook.exec_module"),
-    ("pluggy._hooks", "_HookCaller.__call__"),
-    ("pluggy._manager", "PluginManager._hookexec"),
-    ("pytest", "approx"),
-    ("pytest", "fail"),
-    ("pytest", "raises"),
-    ("pytest", "warns"),
-    ("_pytest.python_api", "ApproxBase.__eq__"),
-    ("_pytest.python_api", "RaisesContext.__exit__"),
-    ("_pytest.raises", "RaisesExc.__exit__"),
-    *(("unittest.case", f"TestCase.{name}") for name in vars(unittest.TestCase) if name.startswith("assert")),
-    ("unittest.case", "TestCase.fail"),
-    ("unittest.case", "TestCase.run"),
-    ("unittest.case", "_AssertRaisesContext.__exit__"),
-)
 # What pytest imports only when it needs it, or looks up among the loaded modules: kept for it, whatever the
 # tree has under these names.
 LATER = (
@@ -118,6 +97,7 @@ LATER = (
     "warnings",
 )
 KEPT = frozenset(name.partition(".")[0] for name in (*LATER, "pytest", "_pytest", "hashlib", "json"))
+BEGAN = time.monotonic()
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 
 
@@ -149,53 +129,6 @@ def report_to(path: str, key: bytes) -> Callable[..., None]:
     return add
 
 
-class CanaryModule(pytest.Module):
-    """A test module that exists in memory only."""
-
-    token = ""
-
-    def _getobj(self) -> types.ModuleType:
-        token = self.token
-
-        class AgentforgeCanary(unittest.TestCase):
-            def test_must_pass(self) -> None:
-                self.assertTrue(token)  # noqa: PT009 - as unittest does it
-
-            def test_must_fail(self) -> None:
-                self.fail(token)
-
-        module = types.ModuleType("agentforge_canary")
-        AgentforgeCanary.__module__ = module.__name__
-        setattr(module, "AgentforgeCanary", AgentforgeCanary)  # noqa: B010 - a module has no such attribute to the type checker
-        return module
-
-    def collect(self) -> Iterator[Any]:
-        """Both kinds of tests, whatever the project's naming patterns."""
-        token = self.token
-
-        def test_must_pass() -> None:
-            assert token
-
-        def test_must_fail() -> None:
-            raise AssertionError(token)
-
-        for function in (test_must_pass, test_must_fail):
-            yield pytest.Function.from_parent(self, name=function.__name__, callobj=function)
-        yield from (node for node in super().collect() if isinstance(node, pytest.Class))
-
-
-def machinery() -> dict[str, tuple[int, int]]:
-    """The functions that decide outcomes, each by its own identity and that of its code."""
-    found = {}
-    for module, name in MACHINERY:
-        place: Any = sys.modules.get(module)
-        for part in name.split("."):
-            place = vars(place).get(part) if place is not None else None
-        inner = getattr(place, "__func__", place)
-        found[f"{module}.{name}"] = (id(place), id(getattr(inner, "__code__", None)))
-    return found
-
-
 class Recorder:
     """The pytest hooks that record what one run collected and how each test ended."""
 
@@ -208,11 +141,22 @@ class Recorder:
         self._names = frozenset(settings["names"])
         self._wanted = frozenset(settings["ids"])
         self._ids: dict[str, str] = {}
+        self._limit: float = settings["limit_s"]
+        self._grace: float = settings["grace_s"]
+        self._hung: dict[str, str] = settings["hung"]
+        self._frame = frames.Frame(self._root, settings["hidden"])
         self._canaries: dict[str, int] = {}
+        self._functions: dict[str, Any] = {}
+        self._rewired: set[str] = set()
+        self._deselected: set[str] = set()
+        self._is_choosing = False
+        self._is_second_try = False
+        self._slowest = 0.0
         self._groups: dict[str, int] = {}
+        self._called: dict[str, dict[str, Any]] = {}
         self._raised: dict[tuple[str, str], dict[str, Any]] = {}
         self._collect_failures: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._machinery = machinery()
+        self._machinery = frames.machinery()
         self._patched: set[str] = set()
         self._plugins: set[str] = set()
         self.watch: Any = None
@@ -221,7 +165,7 @@ class Recorder:
     def begin(self) -> None:
         """Take note of what plugins replaced while they were loaded; from here on it is the tests' doing."""
         self._look_at_machinery(" (by a plugin)")
-        self._machinery = machinery()
+        self._machinery = frames.machinery()
 
     def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
         """Which files of the tree are plugins, however they became ones: by a name in the settings, an entry
@@ -296,49 +240,64 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> Iterator[None]:
-        """Keep the wanted tests; after everybody else is done with the list, put the canaries around it."""
+        """Keep the wanted tests, and put the canaries among them, so that whoever changes the list or what is
+        in it meets them, too. Those that somebody takes out come back.
+        """
+        if self._is_second_try:
+            yield
+            return
         self._ids = {item.nodeid: self._identity(item) for item in items}
         if self._wanted:
             chosen = [(item, not self._wanted.isdisjoint(covering(self._ids[item.nodeid]))) for item in items]
             items[:] = [item for item, wanted in chosen if wanted]
+            self._is_choosing = True
             config.hook.pytest_deselected(items=[item for item, wanted in chosen if not wanted])
-        yield
+            self._is_choosing = False
+        self._functions = {item.nodeid: frames.function_of(item) for item in items}
+        collected, groups = list(items), self._make_canaries(session, items)
+        items[:] = among(items, groups)
+        outcome: Any = yield
+        if outcome.excinfo is not None:  # some projects refuse tests that they do not know
+            items[:], self._is_second_try = collected, True
+            config.hook.pytest_collection_modifyitems(session=session, config=config, items=items)
+            outcome.force_result([])
         self._ids.update({item.nodeid: self._identity(item) for item in items})
-        before, after = self._make_canaries(session, items)
-        items[:] = [*before, *items, *after]
+        left = {id(item) for item in items}
+        gone = [(beside, [each for each in group if id(each) not in left]) for beside, group in groups]
+        items[:] = among(items, gone)
+
+    def pytest_deselected(self, items: list[Any]) -> None:
+        """What the project leaves out of the run; what nobody asked us for is no part of that."""
+        if not self._is_choosing:
+            self._deselected.update(
+                self._ids.get(item.nodeid, item.nodeid) for item in items if item.nodeid not in self._canaries
+            )
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
         """Records the tests that were collected: each of them must report an outcome."""
-        ids = [
-            self._ids.get(item.nodeid, item.nodeid)
-            for item in session.items
-            if item.nodeid not in self._canaries
-        ]
+        tests = [item for item in session.items if item.nodeid not in self._canaries]
+        ids = [self._ids.get(item.nodeid, item.nodeid) for item in tests]
         self._add("collected", ids=ids, groups=[self._groups.get(identity, 0) for identity in ids])
+        told = self._frame.of(session.config, tests)
+        self._add("told", told=told, deselected=sorted(self._deselected))
 
-    def _make_canaries(self, session: Any, items: list[Any]) -> tuple[list[Any], list[Any]]:
-        """One set per chain of conftest files: functions first, unittest methods last."""
+    def _make_canaries(self, session: Any, items: list[Any]) -> list[tuple[Any, list[Any]]]:
+        """One set per chain of conftest files, each with the file that it stands beside."""
         places: dict[tuple[str, ...], Any] = {}
         chains: dict[str, tuple[str, ...]] = {}
         for item in items:
             folder = os.path.dirname(path_of(item))  # noqa: PTH120 - as above
             if folder not in chains:
                 chains[folder] = conftests(folder)
-            places.setdefault(
-                chains[folder],
-                next((node for node in item.listchain() if isinstance(node, pytest.File)), session),
-            )
+            places.setdefault(chains[folder], file_node(item) or session)
             self._groups[self._ids[item.nodeid]] = list(places).index(chains[folder])
-        before: list[Any] = []
-        after: list[Any] = []
+        made = []
         for group, neighbour in enumerate(list(places.values()) or [session]):
-            module = canary_beside(neighbour)
-            module.token = self._token
-            for canary in session.genitems(module):
-                self._canaries[canary.nodeid] = group
-                (after if "::AgentforgeCanary::" in canary.nodeid else before).append(canary)
-        return before, after
+            birds = list(session.genitems(canaries.canary_beside(neighbour, self._token)))
+            self._canaries.update({canary.nodeid: group for canary in birds})
+            made.append((neighbour, birds))
+        return made
 
     # -- running
     # ----------------------------------------------------------------------------------------------------
@@ -347,7 +306,51 @@ class Recorder:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """So that a crash can name its test."""
         if nodeid not in self._canaries:
-            self._add("start", id=self._ids.get(nodeid, nodeid))
+            self._add("start", id=self._ids.get(nodeid, nodeid), at=time.monotonic() - BEGAN)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        """Be there when the test itself is called, within all hooks: what it raises is known from there."""
+        item.runtest = self._watched(item, item.runtest)
+        started = time.monotonic()
+        with clock.deadline(self._limit + self._grace):
+            yield
+        self._slowest = max(self._slowest, time.monotonic() - started)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> None:
+        """What hung before is not begun again."""
+        self._give_up_on(item, "setup")
+
+    def _give_up_on(self, item: Any, when: str) -> None:
+        if self._hung.get(self._ids.get(item.nodeid, item.nodeid)) == when:
+            raise clock.out_of_time(self._limit)
+
+    def _watched(self, item: Any, runtest: Callable[[], None]) -> Callable[[], None]:
+        def watched() -> None:
+            __tracebackhide__ = True
+            identity = self._ids.get(item.nodeid, item.nodeid)
+            known = self._functions.get(item.nodeid)
+            if known is not None and frames.function_of(item) is not known:
+                self._rewired.add(identity)
+            self._called.pop(item.nodeid, None)
+            if item.nodeid not in self._canaries:
+                self._add("call", id=identity)
+            try:
+                self._give_up_on(item, "call")
+                with clock.alarm(self._limit):
+                    runtest()
+            except BaseException as error:
+                self._called[item.nodeid] = self._facts_of(error, path_of(item))
+                raise
+            else:
+                caught = getattr(item, "_excinfo", None)  # how unittest keeps it, and shows it afterwards
+                if caught:
+                    self._called[item.nodeid] = self._facts(caught[-1], path_of(item))
+            finally:
+                self._look_at_machinery()
+
+        return watched
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
@@ -361,8 +364,11 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """One record per phase that says something."""
-        self._look_at_machinery()
+        if report.when == "teardown":
+            self._look_at_machinery()
         facts = self._raised.pop((report.nodeid, report.when), None)
+        if report.when == "call":
+            facts = facts or self._called.pop(report.nodeid, None)
         record = {
             "when": report.when,
             "outcome": report.outcome,
@@ -371,9 +377,8 @@ class Recorder:
             **(facts or {"exception": "", "message": longrepr_line(report), "file": "", "line": 0}),
         }
         if report.nodeid in self._canaries:
-            self._add(
-                "canary", group=self._canaries[report.nodeid], name=report.nodeid.split("::", 1)[1], **record
-            )
+            name = canaries.canary_name(report.nodeid)
+            self._add("canary", group=self._canaries[report.nodeid], name=name, **record)
         else:
             self._add("test", id=self._ids.get(report.nodeid, report.nodeid), **record)
 
@@ -405,13 +410,14 @@ class Recorder:
         if self.watch is not None:
             self._add("reached", **self._reached())
         self._add("patched", names=sorted(self._patched), plugins=sorted(self._plugins))
+        self._add("seen", rewired=sorted(self._rewired), slowest_ms=round(self._slowest * 1000))
         self._add("end", exit=int(exitstatus))
 
     def _look_at_machinery(self, when: str = "") -> None:
         """Note what of pytest is no longer what it was before any code of the project ran."""
-        for name, part in machinery().items():
-            if part != self._machinery[name]:
-                self._patched.add(name + when)
+        now = frames.machinery()
+        if now != self._machinery:
+            self._patched.update(name + when for name, part in now.items() if part != self._machinery[name])
 
     def _reached(self) -> Any:
         """What the watch found, by the ids that the report uses."""
@@ -437,6 +443,10 @@ class Recorder:
         file, separator, rest = str(item.nodeid).partition("::")
         path = path_of(item)
         return (self._relative(path) if path else file) + separator + rest
+
+    def _facts_of(self, error: BaseException, path: str) -> dict[str, Any]:
+        kind: Any = _pytest._code.ExceptionInfo  # noqa: SLF001 - in `pytest` since its version 7
+        return self._facts(kind.from_exc_info((type(error), error, error.__traceback__)), path)
 
     def _facts(self, excinfo: Any, path: str) -> dict[str, Any]:
         text = excinfo.exconly()
@@ -488,18 +498,33 @@ def covering(identity: str) -> Iterator[str]:
     yield from (identity, ".")
 
 
+def file_node(item: Any) -> Any:
+    """The file that a test is in, as pytest knows it."""
+    return next((node for node in item.listchain() if isinstance(node, pytest.File)), None)
+
+
+def among(items: list[Any], groups: list[tuple[Any, list[Any]]]) -> list[Any]:
+    """The tests with the canaries of each group around the file that they stand beside. Between two tests of
+    one file nobody comes: what they share would be torn down.
+    """
+    waiting = {id(beside): group for beside, group in groups}
+    found: list[Any] = []
+    rest: list[Any] = []
+    here = None
+    for item in items:
+        node = file_node(item)
+        if node is not here:
+            found += rest
+            here, group = node, waiting.pop(id(node), [])
+            half = len(group) // 2
+            found, rest = found + group[:half], group[half:]
+        found.append(item)
+    return [*found, *rest, *(canary for group in waiting.values() for canary in group)]
+
+
 def path_of(node: Any) -> str:
     """The file of a node: `path` since pytest 7, `fspath` before."""
     return str(getattr(node, "path", None) or getattr(node, "fspath", None) or "")
-
-
-def canary_beside(neighbour: Any) -> Any:
-    """A canary module with the path of a real test file, by which pytest finds the conftest files that
-    apply.
-    """
-    nodeid = "/".join([*neighbour.nodeid.split("/")[:-1], CANARY_FILE])
-    where = {"path": neighbour.path} if hasattr(neighbour, "path") else {"fspath": neighbour.fspath}
-    return CanaryModule.from_parent(neighbour.parent or neighbour, nodeid=nodeid, **where)
 
 
 def conftests(folder: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from agentforge.languages.python.coverage import measure
 from agentforge.languages.python.lint import lint
-from agentforge.languages.python.testrun import foreign, run_tests
+from agentforge.languages.python.testrun import foreign, judge_hash, run_tests
 from agentforge.languages.python.typecheck import typecheck
 
-__all__ = ["foreign", "lint", "measure", "run_tests", "typecheck"]
+__all__ = ["foreign", "judge_hash", "lint", "measure", "run_tests", "typecheck"]

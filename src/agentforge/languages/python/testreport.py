@@ -12,12 +12,11 @@ from typing import Any, Literal
 
 from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
 
-CANARIES = (
-    "test_must_pass",
-    "test_must_fail",
-    "AgentforgeCanary::test_must_pass",
-    "AgentforgeCanary::test_must_fail",
-)
+BARE = ("equal", "raises", "approx", "unittest_equal", "unittest_raises")
+"""What the canaries without fixtures say something with, as in `judge_canaries.py`."""
+
+CANARIES = tuple(f"{what}_must_{end}" for what in BARE for end in ("pass", "fail"))
+"""Those that every place needs which claims an outcome."""
 # Of several records for one test the worst stays; an error in teardown does not hide a failure in the call.
 SEVERITY: tuple[Outcome, ...] = ("passed", "xpassed", "xfailed", "skipped", "error", "failed")
 CALLED: frozenset[Outcome] = frozenset({"passed", "failed", "xfailed", "xpassed"})
@@ -37,9 +36,18 @@ class Report:
     groups: dict[str, int] = field(default_factory=dict)
     """Every collected id, with the place whose canaries vouch for it."""
     canaries: dict[tuple[int, str], str] = field(default_factory=dict)
-    """The canaries that did not behave, and how."""
+    """The canaries that came out wrong, and how."""
     behaved: set[tuple[int, str]] = field(default_factory=set)
+    held_up: dict[tuple[int, str], str] = field(default_factory=dict)
+    """The canaries that did not get to their call, and why."""
+    told: dict[str, str] = field(default_factory=dict)
+    deselected: tuple[str, ...] = ()
+    rewired: tuple[str, ...] = ()
+    slowest_ms: int = 0
     last_started: str = ""
+    last_phase: Literal["setup", "call"] = "setup"
+    started_at: float = 0.0
+    """When that was, in seconds after the judge began."""
     internal_error: str = ""
     collected: bool = False
     ended: bool = False
@@ -72,16 +80,38 @@ class Report:
         """An outcome counts only if the canaries beside it behaved; where no test got to its call, nothing is
         claimed.
         """
+        claiming = self._claiming()
+        for (group, name), how in sorted(self.canaries.items()):
+            if group in claiming:
+                replaced = f" (replaced: {', '.join(self.patched[:3])})" if self.patched else ""
+                return f"the canary {name} {how}{replaced}"
+        for group in sorted(claiming):
+            for name in CANARIES:
+                if (group, name) not in self.behaved and (group, name) not in self.held_up:
+                    return f"the canary {name} did not run"
+        return ""
+
+    def _claiming(self) -> set[int]:
         claiming = {
             self.groups[identity]
             for identity, result in self.results.items()
             if identity in self.groups and result.outcome in CALLED
         }
-        for group in sorted(claiming or ({0} if not self.groups and not self.collect_errors else set())):
-            for name in CANARIES:
-                if (group, name) not in self.behaved:
-                    return f"the canary {name} {self.canaries.get((group, name), 'did not run')}"
-        return ""
+        return claiming or ({0} if not self.groups and not self.collect_errors else set())
+
+    def unvouched(self) -> tuple[str, ...]:
+        """The canaries that are needed and that the project did not let begin."""
+        claiming = self._claiming()
+        return tuple(
+            f"the canary {name} got no further than {how}"
+            for (group, name), how in sorted(self.held_up.items())
+            if group in claiming and name in CANARIES
+        )
+
+    def stuck(self, took_s: float, limit_s: float) -> tuple[str, str] | None:
+        """The test that ended the process because its time was over, and the phase that it was in."""
+        is_over = not self.ended and not self.tampered and took_s > self.started_at + limit_s
+        return (self.last_started, self.last_phase) if is_over and self.last_started else None
 
 
 def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
@@ -121,15 +151,29 @@ def take(report: Report, record: dict[str, Any], token: str) -> None:
         case "collect_error" | "collect_skip":
             take_collection(report, record)
         case "start":
-            report.last_started = record["id"]
+            report.last_started, report.started_at = record["id"], record["at"]
+            report.last_phase = "setup"
+        case "call":
+            report.last_phase = "call"
         case "test":
             take_test(report, record)
         case "canary":
             take_canary(report, record, token)
+        case _:
+            take_facts(report, record)
+
+
+def take_facts(report: Report, record: Mapping[str, Any]) -> None:
+    """What is true of the run as a whole."""
+    match record["kind"]:
         case "modules":
             report.modules = record["modules"]
         case "patched":
             report.patched, report.plugins = tuple(record["names"]), tuple(record["plugins"])
+        case "told":
+            report.told, report.deselected = record["told"], tuple(record["deselected"])
+        case "seen":
+            report.rewired, report.slowest_ms = tuple(record["rewired"]), record["slowest_ms"]
         case "internal_error":
             report.internal_error = record["text"]
         case "end":
@@ -209,19 +253,20 @@ def take_canary(report: Report, record: Mapping[str, Any], token: str) -> None:
     place = (record["group"], record["name"])
     if record["when"] != "call":
         if record["outcome"] != "passed":
-            report.canaries.setdefault(
-                place, f"got no further than {record['when']}: {record['message'] or record['outcome']}"
-            )
+            why = f"{record['when']}: {record['message'] or record['outcome']}"
+            if record["when"] == "setup":
+                report.held_up.setdefault(place, why)
         return
     outcome = outcome_of(record)
-    if record["name"].endswith("test_must_pass"):
+    if record["name"].endswith("must_pass"):
         good = outcome == "passed"
     else:
         good = outcome == "failed" and record["outcome"] == "failed" and token in record["message"]
     if good:
         report.behaved.add(place)
     else:
-        report.canaries[place] = f"came out as {record['outcome']}"
+        said = "" if token in record["message"] else record["message"]
+        report.canaries[place] = f"came out as {record['outcome']}: {said}".removesuffix(": ")
 
 
 def last_line(text: str) -> str:

@@ -33,10 +33,21 @@ __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign"
 
 PYTEST = ("python", "-m", "pytest")
 SCRIPT = "agentforge_judge.py"
+PARTS = {
+    "pytest_plugin.py": SCRIPT,
+    "judge_canaries.py": "agentforge_judge_canaries.py",
+    "judge_clock.py": "agentforge_judge_clock.py",
+    "judge_frame.py": "agentforge_judge_frame.py",
+}
+"""What is copied beside a run, with the names that it has there."""
 WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
 LOOKED_AT = 4 * OUTPUT_LIMIT
 """Redaction comes before the cut: half of a key has no shape."""
+GRACE_S = 5
+"""How long a test may take to notice that its time is over, before the process is ended."""
+MOST_HUNG = 3
+"""How often a run is begun again because a test hangs that cannot be interrupted."""
 RUNNERS = frozenset({"coverage", "hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
 """Programs that start pytest in an environment, or measure it. A run has its environment without them."""
 
@@ -62,37 +73,54 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
     base_command: tuple[str, ...] = PYTEST,
     scratch: Path,
     timeout_s: float = 600,
+    limit_s: float = 0,
+    grace_s: float = GRACE_S,
     writable: bool = False,
     watch: Watch | None = None,
 ) -> TestRun:
     """Run the tests named by `ids` (node ids, files or folders relative to `tree`; none: all that the plain
     command runs).
 
-    `scratch` is a folder of ours outside the tree; what the run needs is made below it and removed.
+    `scratch` is a folder of ours outside the tree; what the run needs is made below it and removed. A test
+    that takes longer than `limit_s` (0: a third of the whole time) has failed. Where it takes the process
+    with it, the run is begun again without calling that test.
     """
     scratch.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
-    try:
-        return _PytestRun(sandbox, env, tree.resolve(), tuple(ids), place, watch).go(
-            base_command, timeout_s, writable=writable
-        )
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    limit_s = limit_s or timeout_s / 3
+    hung: dict[str, str] = {}
+    while True:
+        place = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
+        try:
+            once = _PytestRun(
+                sandbox, env, tree.resolve(), tuple(ids), place, (limit_s, grace_s), hung, watch
+            )
+            run = once.go(base_command, timeout_s, writable=writable)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        if once.stuck is None or once.stuck[0] in hung or len(hung) == MOST_HUNG:
+            return run
+        hung |= [once.stuck]
 
 
 class _PytestRun:
     """One run: the files it needs, the command, and what became of it."""
 
-    def __init__(
+    stuck: tuple[str, str] | None = None
+    """The test that could not be interrupted when its time was over, and where it was."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - as above
         self,
         sandbox: Sandbox,
         env: Environment,
         tree: Path,
         ids: tuple[str, ...],
         place: Path,
+        limits: tuple[float, float],
+        hung: dict[str, str],
         watch: Watch | None = None,
     ) -> None:
         self._sandbox, self._env, self._tree, self._ids = sandbox, env, tree, ids
+        (self._limit_s, self._grace_s), self._hung, self._place = limits, hung, place
         self._plugin, self._out = place / "plugin", place / "out"
         self._key, self._token = secrets.token_bytes(32), secrets.token_hex(16)
         self._report = self._out / "report"
@@ -112,6 +140,7 @@ class _PytestRun:
         # The tests could write here: what is no plain file any more is not opened.
         data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
         report = read_report(data, self._key, self._token, str(self._tree))
+        self.stuck = report.stuck(done.seconds_ms / 1000, self._limit_s)
         names = safe_names(report.results)
         if names:
             report.results = with_names(report.results, names)
@@ -132,6 +161,11 @@ class _PytestRun:
             modules=report.modules,
             patched=report.patched,
             plugins=report.plugins,
+            told=report.told,
+            deselected=report.deselected,
+            unvouched=report.unvouched(),
+            rewired=report.rewired,
+            slowest_ms=report.slowest_ms,
             output=redact(printed.decode("utf-8", "replace")[-LOOKED_AT:])[0][-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
@@ -156,7 +190,11 @@ class _PytestRun:
             "root": str(self._tree),
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
-            "ids": list(dict.fromkeys(map(to_run, self._ids))),
+            "ids": list(self._ids),
+            "limit_s": self._limit_s,
+            "grace_s": self._grace_s,
+            "hung": dict(self._hung),
+            "hidden": [str(self._place)],
             "watch": self._watch_settings(),
             **joining(start, variables),
         }
@@ -242,8 +280,17 @@ def unknown_command(command: Sequence[str]) -> str:
 
 def lay_judge(folder: Path) -> None:
     """Copy the judge to where the tree cannot name it."""
-    source = resources.files("agentforge.languages.python").joinpath("pytest_plugin.py").read_bytes()
-    (folder / SCRIPT).write_bytes(source)
+    for source, name in PARTS.items():
+        (folder / name).write_bytes(_source_of(source))
+
+
+def judge_hash() -> str:
+    """A digest of the judge, and of what reads its report."""
+    return digest(b"".join(map(_source_of, (*PARTS, "testreport.py"))))
+
+
+def _source_of(name: str) -> bytes:
+    return resources.files("agentforge.languages.python").joinpath(name).read_bytes()
 
 
 def lay_watch(folder: Path) -> None:

@@ -130,7 +130,28 @@ _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _HARMLESS = re.compile(r"(?:sha[0-9]{1,3}[:-]|[./~]|https?:|\$|%(?![0-9A-Fa-f]{2}))")
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 _PLACEHOLDERS = frozenset(
-    ["pass", "password", "passwd", "pw", "pwd", "secret", "token", "changeme", "example", "user", "root", "admin", "test", "xxx", "username", "redacted", "your_password", "your-password", "yourpassword", "mypassword"]
+    [
+        "pass",
+        "password",
+        "passwd",
+        "pw",
+        "pwd",
+        "secret",
+        "token",
+        "changeme",
+        "example",
+        "user",
+        "root",
+        "admin",
+        "test",
+        "xxx",
+        "username",
+        "redacted",
+        "your_password",
+        "your-password",
+        "yourpassword",
+        "mypassword",
+    ]
 )
 _HEX_BITS = 2.8
 # How random a named value has to look: from this length on, kinds of characters, digits, and bits per

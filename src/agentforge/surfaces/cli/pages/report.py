@@ -56,6 +56,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "signature": report.signature or None,
         "branches_kept": [*state.branches_kept],
         "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
+        "proved_as": report.evidence.get("proved_as"),
+        "assumptions": report.evidence.get("assumptions"),
         "requirements": report.evidence.get("requirements"),
         "superseded": report.evidence.get("superseded"),
         "review": report.evidence.get("review"),
@@ -230,7 +232,7 @@ def _proof(report: TaskReport) -> str:
     evidence = report.evidence
     if not evidence:
         return "  proof     the evidence cannot be read; `agentforge verify` says more"
-    lines = []
+    lines = _kind(evidence)
     for item in evidence.get("requirements", []):
         lines.append(f"{item['id']} {brief(str(item.get('description') or ''), 100)}")
         tests = item.get("tests", [])
@@ -253,12 +255,27 @@ def _proof(report: TaskReport) -> str:
     lines += _named(evidence)
     if evidence.get("same_author"):
         lines.append("one role wrote both the test and the change")
+    lines += [f"assumed: {brief(str(line), 200)}" for line in evidence.get("assumptions") or []]
     for item in evidence.get("not_checked") or []:
         said = (
             str(item) if ": " in str(item) else f"{item}: not run: not configured"
         )  # older evidence: a name
         lines.append(brief(f"not checked: {said}"))
     return "  proof     " + "\n            ".join(lines)
+
+
+def _kind(evidence: dict[str, Any]) -> list[str]:
+    """The kind of proof, first of all; and why less than new behaviour will do, if it is less."""
+    found = evidence.get("proved_as") or {}
+    if not found:
+        return []
+    asked = found.get("asked") or {}
+    why = (
+        f" (the request: {brief(str(asked.get('why') or ''), 120)})"
+        if found["kind"] != "new_behaviour"
+        else ""
+    )
+    return [f"proved as {brief(str(found['proved_as']), 300)}{why}"]
 
 
 def _named(evidence: dict[str, Any]) -> list[str]:

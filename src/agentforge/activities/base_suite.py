@@ -1,0 +1,104 @@
+"""The suite on the base: run once for a commit, an environment and a command, and kept for later tasks."""
+
+import shlex
+from dataclasses import dataclass
+
+from agentforge.activities.world import World
+from agentforge.core.reply import Json
+from agentforge.core.state import State
+from agentforge.gates.documents import texts
+from agentforge.gates.pristine import PristineRunner
+from agentforge.languages.outcomes import GOOD, TestRun, rerun_flaky
+from agentforge.store.baselines import keep, read_kept
+
+NO_TESTS = "no tests were collected"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSuite:
+    """What the tests of the base do, before any work."""
+
+    tests: TestRun
+    flaky: frozenset[str]
+    runs: tuple[Json, ...]
+    """Rows of evidence."""
+    is_kept: bool = False
+    """Whether an earlier task ran it."""
+
+    @property
+    def bad(self) -> list[str]:
+        """The tests that fail."""
+        return [
+            identity
+            for identity, result in self.tests.results.items()
+            if result.outcome in ("failed", "error") and "::" in identity
+        ]
+
+
+def run_base_suite(world: World, state: State) -> BaseSuite:
+    """What was kept, else the whole suite, and what failed again."""
+    runner = world.pristine_runner(state)
+    folder = world.cache / runner.env.key / "baselines"
+    about = _about(runner, state.base_tree)
+    kept = _read(read_kept(folder, about))
+    if kept is not None and _still_fails(runner, state.base_tree, kept):
+        world.progress("the tests of the base were run for an earlier task; their outcomes are used")
+        return kept
+    world.progress(f"running the tests on the base: {shlex.join(runner.command)}")
+    run = runner.run(state.base_tree)
+    suite = BaseSuite(run, _flaky(runner, state.base_tree, run), tuple(runner.runs))
+    if run.status == "ran":
+        body: dict[str, Json] = {
+            "tests": run.to_json(),
+            "flaky": [*sorted(suite.flaky)],
+            "runs": [*suite.runs],
+        }
+        keep(folder, about, body)
+    return suite
+
+
+def _about(runner: PristineRunner, tree: str) -> Json:
+    """All that decides what a run says."""
+    return {
+        "commit": runner.base_commit,
+        "tree": tree,
+        "environment": runner.env.key,
+        "command": [*runner.command],
+        "sandbox": runner.sandbox.name,
+        "time": round(runner.timeout_s),
+        "judge": runner.language.runs.judge_hash(),
+    }
+
+
+def _still_fails(runner: PristineRunner, tree: str, kept: BaseSuite) -> bool:
+    """Whether what failed then fails now: a machine may have got what it lacked, and a test that passes again
+    is one that can be broken.
+    """
+    wanted = [identity for identity in kept.bad if identity not in kept.flaky]
+    return not wanted or not any(
+        result.outcome in GOOD for result in runner.run(tree, wanted).results.values()
+    )
+
+
+def _read(kept: dict[str, Json] | None) -> BaseSuite | None:
+    if kept is None:
+        return None
+    tests, runs = kept.get("tests"), kept.get("runs")
+    if not isinstance(tests, dict) or not isinstance(runs, list):
+        return None
+    try:
+        run = TestRun.from_json(tests)
+    except (KeyError, TypeError):  # of another shape
+        return None
+    return BaseSuite(run, frozenset(texts(kept, "flaky")), tuple(runs), is_kept=True)
+
+
+def _flaky(runner: PristineRunner, tree: str, run: TestRun) -> frozenset[str]:
+    """Of the tests that fail, those that do not always."""
+    bad = BaseSuite(run, frozenset(), ()).bad if run.status == "ran" else []
+    if not bad:
+        return frozenset()
+    found = rerun_flaky(lambda ids: runner.run(tree, ids), bad)
+    again = runner.runs[-1]["outcomes"]
+    assert isinstance(again, dict)
+    return found | frozenset(identity for identity in bad if again.get(identity, "failed") in GOOD)

@@ -1,0 +1,225 @@
+"""What a request asks for: which kind of proof its words allow, and which files are no code. Pure, and data.
+
+A role's own framing has no say here: only the words of the person who asked.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from agentforge.catalog.policies import check_keys, one_of, read_policy, words, words_by_name
+from agentforge.core.kinds import PROOF_KINDS, ProofKind
+from agentforge.system.globs import Glob, glob, matches_any
+
+NoCode = Literal["document", "ci", "settings", "data"]
+"""Files that are no code, by what they are for."""
+
+_ENDS_PHRASE = (
+    r"(?=$|[\s]*[.,;:!?)\]]|\s+(?:in|on|of|for|to|at|about|that|which|from|with|above|below|by|under|near|so|"
+    r"and|or|where|when|as|is|are|was|were|has|have|until|between|into|than|used|everywhere|again|too|"
+    r"accordingly|there|here)\b)"
+)
+_SENTENCE = re.compile(r"(?<=[.;:!?])\s+|\n+|\s+-\s+")
+_PREPOSITION = re.compile(r"^(.*)\b(?:in|to|of|from|into|for|on)\s+(?:the\s+|our\s+)?$")
+_BREAKS = frozenset(
+    {"to", "that", "which", "for", "of", "in", "when", "if", "with", "from", "and", "or", "not"}
+)
+"""Words after which something else is spoken of."""
+_PRONOUNS = frozenset({"it", "them", "this", "that", "these", "those", "accordingly", "everywhere"})
+_WORD = re.compile(r"[\w'`./-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What a request asks to be proved, and by which of its words."""
+
+    kind: ProofKind
+    words: str = ""
+    """The words that say so; empty where nothing says otherwise than new behaviour."""
+    weakens_tests: str = ""
+    """The words that ask for fewer or weaker tests."""
+    dead_code: bool = False
+    """It is about code that nothing uses."""
+    settings: bool = False
+    """It is about how tests run: markers, options, settings of the runner."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindsPolicy:
+    """`policies/kinds.yaml`, ready to be matched."""
+
+    polite: frozenset[str]
+    verbs: Mapping[str, ProofKind]
+    neutral: frozenset[str]
+    edits: frozenset[str]
+    """Neutral verbs whose place may say what they are about."""
+    articles: frozenset[str]
+    things: Mapping[ProofKind, re.Pattern[str]]
+    places: Mapping[ProofKind, re.Pattern[str]]
+    behaviour: re.Pattern[str]
+    context: re.Pattern[str]
+    weakens_tests: re.Pattern[str]
+    dead_code: re.Pattern[str]
+    test_settings: re.Pattern[str]
+    observable: frozenset[str]
+    paths: Mapping[NoCode, tuple[Glob, ...]]
+
+
+def asked_for(request: str) -> AskedFor:
+    """The strongest kind that one of the clauses of a request asks for."""
+    policy = kinds_policy()
+    found = [answer for clause in _clauses(request) if (answer := _of_clause(clause, policy)) is not None]
+    said = request.lower()
+    weakens = policy.weakens_tests.search(said)
+    kind, by = max(found, key=lambda answer: PROOF_KINDS.index(answer[0]), default=("new_behaviour", ""))
+    return AskedFor(
+        kind,
+        by,
+        weakens[0] if weakens else "",
+        dead_code=policy.dead_code.search(said) is not None,
+        settings=policy.test_settings.search(said) is not None,
+    )
+
+
+def what_kind_of_file(path: str) -> NoCode | None:
+    """What a file that is no code is for; None for one that may be code, and for everything unknown."""
+    return next((name for name, globs in kinds_policy().paths.items() if matches_any(globs, path)), None)
+
+
+def shows_result(request: str) -> bool:
+    """Whether a request says something that can be seen afterwards: a result, a value, a word for one."""
+    said = {word.strip("`'./-") for word in _WORD.findall(request.lower())}
+    return bool(said & kinds_policy().observable) or bool(re.search(r"[`\"“'(]\S|\d|\w_\w|\w\.\w", request))
+
+
+@cache
+def kinds_policy() -> KindsPolicy:
+    """The policy, read when first asked for."""
+    return kinds_from(read_policy("kinds"))
+
+
+def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any YAML
+    """The policy of a document: no key without a meaning, no verb with two."""
+    where = "kinds.yaml"
+    check_keys(where, document, KindsPolicy.__dataclass_fields__)
+    by_kind = words_by_name(f"{where}: verbs", document["verbs"])
+    check_keys(f"{where}: verbs", by_kind, PROOF_KINDS)
+    all_verbs = words(where, " ".join([*document["verbs"].values(), document["neutral"]]))
+    verbs = {verb: kind for kind in PROOF_KINDS for verb in by_kind.get(kind, ()) if verb in all_verbs}
+    return KindsPolicy(
+        polite=words(f"{where}: polite", document["polite"]),
+        verbs=verbs,
+        neutral=words(f"{where}: neutral", document["neutral"]),
+        edits=words(f"{where}: edits", document["edits"]),
+        articles=words(f"{where}: articles", document["articles"]),
+        things=_by_kind(document["things"], _ENDS_PHRASE),
+        places=_by_kind(document["places"], r"(?![\w/-])"),
+        behaviour=_whole_words(document["behaviour"]),
+        context=one_of(document["context"]),
+        dead_code=_whole_words(document["dead_code"]),
+        test_settings=_whole_words(document["test_settings"]),
+        weakens_tests=_whole_words(document["weakens_tests"]),
+        observable=words(f"{where}: observable", document["observable"]),
+        paths={name: tuple(map(glob, globs)) for name, globs in document["paths"].items()},
+    )
+
+
+def _by_kind(rows: Mapping[ProofKind, Iterable[str]], end: str) -> dict[ProofKind, re.Pattern[str]]:
+    return {
+        kind: re.compile(rf"(?<![\w./-])(?:{one_of(patterns).pattern}){end}")
+        for kind, patterns in rows.items()
+    }
+
+
+def _whole_words(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{one_of(patterns).pattern})(?![\w-])")
+
+
+# ------------------------------------------------------------------ clauses
+
+
+def _clauses(request: str) -> Iterator[str]:
+    """Sentences, and parts of one that begin with a verb of their own."""
+    policy = kinds_policy()
+    verbs = "|".join(sorted(map(re.escape, (*policy.verbs, *policy.neutral)), key=len, reverse=True))
+    polite = "|".join(map(re.escape, policy.polite))
+    joint = re.compile(rf"(?:,|\band\b|\bthen\b|\bbut\b)\s+(?=(?:(?:{polite})\s+)*(?:{verbs})\b(?!\s*[=(/]))")
+    for sentence in _SENTENCE.split(request.lower().replace("`", "")):
+        yield from (part.strip(" ,-*\t") for part in joint.split(sentence) if part.strip(" ,-*.\t"))
+
+
+def _of_clause(clause: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause asks for, with the words that say so; None for one that asks for nothing."""
+    said = [word.strip(".,:;'") for word in _WORD.findall(clause)]
+    rest = [word for word in said if word not in policy.polite]
+    verb = rest[0] if rest else ""
+    if verb in policy.neutral and rest[1:] and set(rest[1:]) <= _PRONOUNS:
+        return None  # "correct it": what was said before says what
+    found = _weaker_kind(clause, verb, policy)
+    if found is None:
+        asks_nothing = verb not in policy.verbs and verb not in policy.neutral
+        if asks_nothing and policy.context.fullmatch(clause.rstrip(".!")) is not None:
+            return None
+        return "new_behaviour", clause
+    kind, words_found = found
+    if kind != "tests_only" and (wanted := policy.behaviour.search(clause)) is not None:
+        return "new_behaviour", wanted[0]
+    return kind, words_found
+
+
+def _weaker_kind(clause: str, verb: str, policy: KindsPolicy) -> tuple[ProofKind, str] | None:
+    """What a clause asks for if it is no new behaviour: by its verb, by what that acts upon, by the place."""
+    rest = clause.partition(verb)[2] if verb in policy.verbs or verb in policy.neutral else f" {clause}"
+    own = policy.verbs.get(verb)
+    if own is not None:
+        # "Refactor the tests" is about tests, whatever the verb says.
+        about = _object(policy.things, rest, policy) or _at_place(policy.places, rest, policy)
+        if own == "same_behaviour" and about is not None and about[0] != own:
+            return about[0], f"{verb} {about[1]}"
+        return own, verb
+    thing = _object(policy.things, rest, policy) or _object(policy.places, rest, policy)
+    if thing is not None:
+        return thing
+    return _at_place(policy.places, rest, policy) if verb in policy.edits else None
+
+
+def _object(
+    patterns: Mapping[ProofKind, re.Pattern[str]], rest: str, policy: KindsPolicy
+) -> tuple[ProofKind, str] | None:
+    """What stands where the object of a verb stands: after articles, and after a few words that only tell
+    which one.
+    """
+    return _best(
+        (kind, match[0])
+        for kind, pattern in patterns.items()
+        for match in pattern.finditer(rest)
+        if _only_tells_which(rest[: match.start()], policy, 1)
+    )
+
+
+def _at_place(
+    patterns: Mapping[ProofKind, re.Pattern[str]], rest: str, policy: KindsPolicy
+) -> tuple[ProofKind, str] | None:
+    """The place that is named with a preposition after the object: `in README.md`, `to the docs`."""
+    return _best(
+        (kind, match[0])
+        for kind, pattern in patterns.items()
+        for match in pattern.finditer(rest)
+        if (before := _PREPOSITION.search(rest[: match.start()])) is not None
+        and _only_tells_which(before[1].partition(" on ")[0], policy, 4, _BREAKS - {"of"})
+    )
+
+
+def _only_tells_which(text: str, policy: KindsPolicy, most: int, breaks: frozenset[str] = _BREAKS) -> bool:
+    """Whether the words between a verb and its object are articles and at most a few others, none of which
+    could begin something else.
+    """
+    others = [word for word in _WORD.findall(text) if word not in policy.articles]
+    return len(others) <= most and not any(word in breaks or word.endswith("ing") for word in others)
+
+
+def _best(found: Iterable[tuple[ProofKind, str]]) -> tuple[ProofKind, str] | None:
+    """The longest words; of two as long, the stronger kind."""
+    return max(found, key=lambda answer: (len(answer[1]), PROOF_KINDS.index(answer[0])), default=None)

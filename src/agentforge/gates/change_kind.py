@@ -1,0 +1,185 @@
+"""A change before the gates, by its kind: what it is shown to be, whether that will do, and what each kind
+owes beside the suite.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from agentforge.core.kinds import IN_WORDS, ProofKind
+from agentforge.core.reply import Json
+from agentforge.core.values import Escalation, Question, agrees
+from agentforge.gates.flags import Flag
+from agentforge.gates.green import GreenCase
+from agentforge.gates.kinds import (
+    Allowed,
+    ChangedFile,
+    allowed_kind,
+    changed_files,
+    failed_before,
+    kind_flags,
+    kind_of,
+    kind_question,
+    not_asked_yet,
+    proved_as,
+    too_weak,
+)
+from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.red import NO_TEST, NOTHING_FAILS, RedCase
+from agentforge.gates.same_behaviour import NameChanges, lost_about, lost_question, lost_reasons, not_tested
+from agentforge.gates.tests_only import prove_new_tests
+from agentforge.gates.verdict import Verdict
+
+FED_BACK = 1
+"""How often a role hears that its change shows too little, before a person is asked."""
+
+
+@dataclass(frozen=True)
+class KindOfChange:
+    """A change, what it is shown to be, and what the request asks for."""
+
+    runner: PristineRunner
+    base: str
+    tree: str
+    request: str
+    red: Mapping[str, Json] = field(default_factory=dict)
+    """The record of RED."""
+    escalations: tuple[Escalation, ...] = ()
+    """What persons were asked, and answered."""
+
+    @cached_property
+    def allowed(self) -> Allowed:
+        """What will do."""
+        return allowed_kind(self.request, self.escalations)
+
+    @cached_property
+    def files(self) -> Sequence[ChangedFile]:
+        """What differs from the base."""
+        return changed_files(self.runner, self.base, self.tree)
+
+    @cached_property
+    def kind(self) -> ProofKind:
+        """What the diff says that it is."""
+        return kind_of(self.files, red=failed_before(self.red))
+
+    @cached_property
+    def names(self) -> NameChanges:
+        """What becomes of public names."""
+        asked = self.allowed.asked
+        return NameChanges(self.runner, self.base, self.tree, self.files, self.request, asked.dead_code)
+
+    @cached_property
+    def base_tests(self) -> str:
+        """The tree that old tests are taken from."""
+        return self.names.base_with_renames() if self.renames_count else self.base
+
+    @property
+    def renames_count(self) -> bool:
+        """Whether the request may be one for a rename, which new behaviour alone is not."""
+        return self.allowed.kind != "new_behaviour"
+
+    def refusal(self) -> Verdict | None:
+        """Why this change does not do, before anything is run; a person may be asked."""
+        if not self.files:
+            return Verdict("failed", ("nothing has changed; make the change that the request asks for",), {})
+        if reasons := too_weak(self.kind, self.allowed):
+            return self._refused(reasons, kind_question(self.kind, self.allowed.kind))
+        lost = self.names.lost if self.kind == "same_behaviour" else []
+        if lost and not self._agreed(lost_about(lost)):
+            return self._refused(lost_reasons(lost), lost_question(lost))
+        return None
+
+    def prepared(self, case: GreenCase) -> GreenCase:
+        """The case of GREEN, with what this kind lets change."""
+        if failed_before(self.red) and not self.allowed.asked.settings:
+            return replace(case, base_tests=self.base_tests)
+        settings = self.allowed.asked.settings
+        return replace(case, base_tests=self.base_tests, may_change="settings" if settings else "fixtures")
+
+    def recorded(self, verdict: Verdict) -> Verdict:
+        """The verdict with the kind in its record, and what a reader should know of it."""
+        flags = kind_flags(self.kind, self.allowed, self.files)
+        if self.kind == "same_behaviour" and verdict.status == "passed":
+            old_tests = str(verdict.record["old_tests_tree"])
+            flags += self.names.flags()
+            flags += not_tested(self.runner, self.base, self.tree, old_tests)
+        return replace(verdict, record={**verdict.record, **self._record(flags, verdict.record)})
+
+    def _record(self, flags: list[Flag], record: dict[str, Json]) -> dict[str, Json]:
+        old = record.get("flags")
+        names, modules = self.names.renames if self.renames_count else ({}, {})
+        more: dict[str, Json] = {"renames": {**names, **modules}} if names or modules else {}
+        return {
+            "kind": self.kind,
+            "asked": {"kind": self.allowed.asked.kind, "allowed": self.allowed.kind, "why": self.allowed.why},
+            "proved_as": proved_as(self.kind, self._by()),
+            "base_tests_tree": self.base_tests,
+            "flags": [*(old if isinstance(old, list) else []), *(flag.to_json() for flag in flags)],
+            **more,
+        }
+
+    def _by(self) -> str:
+        names, modules = self.names.renames if self.renames_count else ({}, {})
+        if self.kind == "same_behaviour" and (names or modules):
+            told = ", ".join(f"{old} → {new}" for old, new in {**modules, **names}.items())
+            return f"the base's own tests with the same rename ({told}), which say the same of the new code"
+        return ""
+
+    def _refused(self, reasons: list[str], question: Question) -> Verdict:
+        asks = question if not_asked_yet(question, self.escalations) else None
+        record: dict[str, Json] = {"kind": self.kind, "runs": []}
+        return Verdict("failed", tuple(reasons[:10]), record, asks, ask_after=FED_BACK)
+
+    def _agreed(self, about: tuple[str, ...]) -> bool:
+        return any(
+            set(about) <= set(item.question.about) and agrees(item.answer or "") for item in self.escalations
+        )
+
+
+def red_for_kind(case: RedCase, change: KindOfChange) -> RedCase:
+    """The case of RED, with what the request asks for."""
+    if change.allowed.kind == "new_behaviour":
+        return case
+    return replace(case, owes_failing=False, base_tests=change.base_tests)
+
+
+def claimed(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:
+    """The verdict of RED with the kind that it leaves open; where a failing test is owed and there is none,
+    with the question whether less will do.
+    """
+    allowed = change.allowed
+    if verdict.status == "failed" and verdict.reasons[:1] in ((NO_TEST,), (NOTHING_FAILS,)):
+        return _nothing_fails(case, change, verdict)
+    if verdict.status != "passed":
+        return verdict
+    kind = "new_behaviour" if failed_before(verdict.record) else allowed.kind
+    added: dict[str, Json] = {"kind": kind, "asked": {"kind": allowed.asked.kind, "why": allowed.why}}
+    if kind == "tests_only":
+        return _with_new_tests(case, change, replace(verdict, record={**verdict.record, **added}))
+    return replace(verdict, record={**verdict.record, **added})
+
+
+def _nothing_fails(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:
+    allowed = change.allowed
+    # Where RED comes before the change, nobody knows more than that it will change no behaviour.
+    kind = change.kind if case.same_author else "same_behaviour"
+    why = f"the request asks for {IN_WORDS[allowed.kind]} ({allowed.why})"
+    question = kind_question(kind, allowed.kind)
+    asks = question if not_asked_yet(question, change.escalations) else None
+    return replace(verdict, reasons=(*verdict.reasons, why), question=asks, ask_after=FED_BACK)
+
+
+def _with_new_tests(case: RedCase, change: KindOfChange, verdict: Verdict) -> Verdict:
+    """The verdict on tests of code that is there: each must be worth having."""
+    runner = change.runner
+    already = len(runner.runs)
+    found = prove_new_tests(runner, change.base, str(verdict.record["red_tree"]), case.old, case.suite)
+    runs = verdict.record.get("runs")
+    record: dict[str, Json] = {
+        **verdict.record,
+        **found.to_json(),
+        "runs": [*(runs if isinstance(runs, list) else []), *runner.runs[already:]],
+    }
+    if found.not_run:
+        return Verdict("not_run", (found.not_run,), record)
+    return Verdict("failed" if found.reasons else "passed", found.reasons[:10], record)

@@ -1,0 +1,200 @@
+"""What shows that a change behaves as before: the public names are there, and the base's own tests say the
+same of the new code; after a rename, the base's tests with that very rename applied by us.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from agentforge.core.values import Question
+from agentforge.gates.about import change_between
+from agentforge.gates.flags import Flag
+from agentforge.gates.kinds import ChangedFile
+from agentforge.gates.pristine import PristineRunner
+from agentforge.gates.tests_only import reached_lines
+from agentforge.languages.names import IMPORTED, is_package, module_of, public_names, renamed
+from agentforge.languages.symbols import decode
+from agentforge.languages.table import is_source
+
+ABOUT = "gone: "
+"""How the question whether public names may go is marked."""
+MAX_NAMED = 5
+
+_ASKED_RENAME = re.compile(
+    r"`?(?P<old>[A-Za-z_][\w./-]*)`?(?:\(\))?(?:\s+(?:of|in)\s+`?[\w./-]+`?)?\s+(?:to|into|as|->|→|by|with)\s+(?:the\s+)?`?(?P<new>[A-Za-z_][\w./-]*)`?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LostName:
+    """A public name that is gone, or is called in another way now."""
+
+    path: str
+    name: str
+    now: str | None
+    """How it is called now; None if it is gone."""
+
+    @property
+    def label(self) -> str:
+        """How it is named to people."""
+        return f"{self.path}::{self.name}"
+
+
+@dataclass(frozen=True)
+class NameChanges:
+    """What a change does to names: those that are lost, and those that the request renames."""
+
+    runner: PristineRunner
+    base: str
+    tree: str
+    files: Sequence[ChangedFile]
+    request: str
+    dead_code: bool = False
+    """The request is about code that nothing uses."""
+    _texts: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @cached_property
+    def lost(self) -> list[LostName]:
+        """Public names of the changed source that are gone or called differently, unless the request names
+        them, or wants what nothing uses to go.
+        """
+        return [item for item in self._all_lost() if not self._is_named(item)]
+
+    @cached_property
+    def renames(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Identifiers, and parts of module paths, that the request renames and the change did rename."""
+        names: dict[str, str] = {}
+        modules: dict[str, str] = {}
+        for match in _ASKED_RENAME.finditer(self.request):
+            old, new = match["old"].rstrip("."), match["new"].rstrip(".")
+            if is_source(old) and is_source(new):
+                if self._moved(old, new):
+                    modules |= _differing(module_of(old), module_of(new))
+                continue
+            old, new = old.rpartition(".")[2], new.rpartition(".")[2]
+            if old.isidentifier() and new.isidentifier() and self._took_over(old, new):
+                names[old] = new
+        return names, modules
+
+    def base_with_renames(self) -> str:
+        """The base with the renames in its tests; the base itself where nothing is renamed."""
+        names, modules = self.renames
+        if not names and not modules:
+            return self.base
+        git = self.runner.workspace.git
+        changed: dict[str, tuple[str, str] | None] = {}
+        for entry in git.ls_tree(self.base):
+            if self.runner.is_test(entry.path) and is_source(entry.path):
+                before = self._text(self.base, entry.path)
+                after = renamed(before, entry.path, names, modules)
+                if after != before:
+                    changed[entry.path] = (entry.mode, git.hash_blob(after.encode()))
+        return git.overlay_tree(self.base, changed) if changed else self.base
+
+    def flags(self) -> list[Flag]:
+        """Names that the request lets go, for a reader to see."""
+        lost = [item for item in self._all_lost() if self._is_named(item)]
+        return [
+            Flag(item.label, f"`{item.label}` {_what_became(item)}, as the request asks") for item in lost
+        ]
+
+    def _all_lost(self) -> Iterator[LostName]:
+        for file in self.files:
+            if file.kind != "source" or not is_source(file.path):
+                continue
+            then = public_names(self._text(self.base, file.path), file.path)
+            now = public_names(self._text(self.tree, file.path), file.path)
+            for name, how in then.items():
+                if how == IMPORTED and not is_package(file.path):
+                    continue  # what a file imports for itself is nobody else's
+                if name not in now:
+                    yield LostName(file.path, name, None)
+                elif how != now[name] and IMPORTED not in (how, now[name]):
+                    yield LostName(file.path, name, now[name])
+
+    def _is_named(self, item: LostName) -> bool:
+        parts = {*item.name.split("."), item.path}
+        if any(_mentions(self.request, part) for part in parts if not part.startswith("__")):
+            return True
+        return self.dead_code and item.now is None and not self._is_used(item.name.rpartition(".")[2])
+
+    def _is_used(self, name: str) -> bool:
+        """Whether any code of the new tree still speaks of a name."""
+        entries = self.runner.workspace.git.ls_tree(self.tree)
+        return any(
+            _mentions(self._text(self.tree, entry.path), name) for entry in entries if is_source(entry.path)
+        )
+
+    def _moved(self, old: str, new: str) -> bool:
+        changed = {file.path for file in self.files}
+        return any(path.endswith(old) for path in changed) and any(path.endswith(new) for path in changed)
+
+    def _took_over(self, old: str, new: str) -> bool:
+        """Whether a name went from the changed source, and another came."""
+        went = self._count(old, self.base) - self._count(old, self.tree)
+        came = self._count(new, self.tree) - self._count(new, self.base)
+        return went > 0 and came > 0
+
+    def _count(self, name: str, tree: str) -> int:
+        sources = [file.path for file in self.files if file.kind == "source"]
+        return sum(len(re.findall(rf"\b{name}\b", self._text(tree, path))) for path in sources)
+
+    def _text(self, tree: str, path: str) -> str:
+        key = (tree, path)
+        if key not in self._texts:
+            self._texts[key] = decode(self.runner.workspace.git.read_blob(tree, path) or b"", path)
+        return self._texts[key]
+
+
+def lost_reasons(lost: Iterable[LostName]) -> list[str]:
+    """Why public names that nobody asked about may not go."""
+    return [
+        f"`{item.label}` {_what_became(item)}, others may use it, and the request does not name it; put it "
+        "back"
+        for item in lost
+    ]
+
+
+def lost_question(lost: Sequence[LostName]) -> Question:
+    """What a person is asked before public names go."""
+    named = "; ".join(f"{item.label} {_what_became(item)}" for item in lost[:MAX_NAMED])
+    more = f" and {len(lost) - MAX_NAMED} more" if len(lost) > MAX_NAMED else ""
+    text = f"Public names that the request does not name would change: {named}{more}. Is that what you want?"
+    told = f"A person wants these names kept as they are: {', '.join(item.label for item in lost)}."
+    return Question(text, ("yes", "no", "abort"), "", about=lost_about(lost), if_no=told)
+
+
+def lost_about(lost: Sequence[LostName]) -> tuple[str, ...]:
+    """What that question is about, so that its answer is found again."""
+    return tuple(f"{ABOUT}{item.label} {item.now}" for item in lost)
+
+
+def not_tested(runner: PristineRunner, base: str, tree: str, old_tests: str) -> list[Flag]:
+    """Changed source that no test of the base runs: equal outcomes say nothing of it."""
+    change = change_between(runner, base, tree)
+    # What a file does while it is loaded, every test that loads it has run.
+    lines = {path: code.lines for path, code in change.code.items() if code.lines and code.functions}
+    reached = reached_lines(runner, old_tests, lines) if lines else {}
+    if reached is None:
+        text = "not measured: whether a test of the base runs the changed lines could not be seen"
+        return [Flag(path, f"`{path}`: {text}", ruling=True) for path in lines]
+    text = "not proved by a test: no test of the base runs a line that changed"
+    found = [path for path in lines if not reached.get(path)]
+    return [Flag(path, f"`{path}`: {text}", ruling=True) for path in (*found, *change.unread)]
+
+
+def _what_became(item: LostName) -> str:
+    return "is gone" if item.now is None else f"is called with ({item.now}) now"
+
+
+def _mentions(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
+
+
+def _differing(old: str, new: str) -> dict[str, str]:
+    """The parts in which two module paths differ, if they are as long."""
+    before, after = old.split("."), new.split(".")
+    if len(before) != len(after):
+        return {}
+    return {one: other for one, other in zip(before, after, strict=True) if one != other}

@@ -1,0 +1,395 @@
+"""Honest changes of every kind, as data: a request, what was done, and what it is shown to be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentforge.core.kinds import ProofKind
+
+PRICE = '''\
+"""Prices of the shop."""
+
+import json
+import os
+from pathlib import Path
+
+RATES = json.loads(Path(__file__).with_name("rates.json").read_text())
+
+
+def net(price, percent):
+    """The price without the discount."""
+    # percent is a whole number
+    return price - price * percent // 100
+
+
+def label(price, currency="EUR"):
+    """A prise tag."""
+    return f"{price} {currency}"
+
+
+def total(prices):
+    """All of them together."""
+    result = 0
+    for price in prices:
+        result = result + price
+    return result
+
+
+def in_currency(price, name):
+    """The price in another currency."""
+    return price * RATES[name]
+
+
+def legacy_net(price):
+    """Nobody calls this."""
+    return price
+
+
+def rounded(price, step):
+    """To the next step below."""
+    if step <= 0:
+        raise ValueError("step must be positive")
+    return price // step * step
+'''
+TEST_PRICE = """\
+import pytest
+
+from shop import price as module
+from shop.price import in_currency, label, net, total
+
+
+def test_net():
+    assert net(100, 10) == 90
+
+
+def test_net_by_name(monkeypatch):
+    monkeypatch.setattr("shop.price.net", lambda price, percent: 1)
+    assert module.net(price=5, percent=1) == 1
+
+
+def test_label():
+    assert label(3) == "3 EUR"
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+
+
+def test_currency():
+    assert in_currency(2, "USD") == 4
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_total_of_equal(size):
+    assert total([size, size]) == 2 * size
+"""
+TEST_OLD = """\
+import itertools
+
+from shop.price import label
+
+NEXT = itertools.count()
+
+
+def test_legacy_label():
+    assert label(0) == "0 EUR"
+
+
+def test_clock(tmp_path):
+    count = int((tmp_path / "n").read_text()) if (tmp_path / "n").exists() else next(NEXT)
+    assert count == 0 or label(1) == "1 EUR"
+"""
+SETTINGS = '[project]\nname = "shop"\nversion = "1"\ndependencies = []\n\n[tool.pytest.ini_options]\nmarkers = ["slow"]\n'
+FILES = {
+    "shop/__init__.py": "",
+    "shop/price.py": PRICE,
+    "shop/rates.json": '{"USD": 2}\n',
+    "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n",
+    "tests/test_price.py": TEST_PRICE,
+    "tests/test_old.py": TEST_OLD,
+    "README.md": "# Shop\n\nA smal shop.\n",
+    "CHANGELOG.md": "# Changelog\n",
+    "pyproject.toml": SETTINGS,
+    ".github/workflows/ci.yml": "on: push\n",
+}
+OLD = "tests/test_old.py"
+TEST_NET_OFF = "from shop.price import net\n\n\ndef test_never_below_zero():\n    assert net(10, 200) == 0\n"
+NEW_TESTS = """\
+import pytest
+
+from shop.price import rounded
+
+
+def test_rounded():
+    assert rounded(17, 5) == 15
+
+
+def test_rounded_wants_a_step():
+    with pytest.raises(ValueError):
+        rounded(1, 0)
+"""
+
+
+def price(old: str, new: str, text: str = PRICE) -> str:
+    """The source with one passage changed."""
+    assert old in text, old
+    return text.replace(old, new)
+
+
+def suite(path: str, *names: str, gives_up: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A suite that names tests of a file, and old tests that it gives up."""
+    files = [{"path": path, "tests": [{"name": name, "requirement_ref": "REQ-001"} for name in names]}]
+    given = [{"id": name, "reason": "asked for", "requirement_ref": "REQ-001"} for name in gives_up]
+    return {"test_files": files if names else [], "supersedes": given}
+
+
+@dataclass(frozen=True)
+class Honest:
+    """A change as an honest maintainer would make it."""
+
+    name: str
+    request: str
+    kind: ProofKind
+    files: Mapping[str, str | None]
+    suite: Mapping[str, Any] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    """Words of what a reader is told beside it."""
+
+
+CHANGES = [
+    Honest("a typo", "Fix the typo in README.md", "no_code", {"README.md": "# Shop\n\nA small shop.\n"}),
+    Honest(
+        "a docstring",
+        "Correct the docstring of label in shop/price.py",
+        "no_code",
+        {"shop/price.py": price("A prise tag.", "A price tag.")},
+    ),
+    Honest(
+        "a new docstring",
+        "Document the module shop",
+        "no_code",
+        {"shop/__init__.py": '"""A small shop."""\n', "docs/shop.md": "# The shop\n"},
+    ),
+    Honest(
+        "a comment",
+        "Remove the misleading comment in net",
+        "no_code",
+        {"shop/price.py": price("    # percent is a whole number\n", "")},
+    ),
+    Honest(
+        "a section of the docs",
+        "Add a section on discounts to README.md and update the changelog",
+        "no_code",
+        {"README.md": FILES["README.md"] + "\n## Discounts\n", "CHANGELOG.md": "# Changelog\n\n- Docs.\n"},
+    ),
+    Honest("the changelog", "Update the changelog", "no_code", {"CHANGELOG.md": "# Changelog\n\n## 1.0\n"}),
+    Honest(
+        "CI",
+        "Add a CI workflow that lints",
+        "no_code",
+        {".github/workflows/lint.yml": "on: push\n"},
+    ),
+    Honest(
+        "data",
+        "Correct the rate of USD in rates.json",
+        "no_code",
+        {"shop/rates.json": '{"USD": 2, "GBP": 3}\n'},
+        flags=("data that code may read",),
+    ),
+    Honest(
+        "a dependency",
+        "Bump packaging to 24.1",
+        "no_code",
+        {"pyproject.toml": SETTINGS.replace("dependencies = []", 'dependencies = ["packaging>=24.1"]')},
+    ),
+    Honest(
+        "a marker",
+        "Add the pytest marker fast to pyproject.toml",
+        "no_code",
+        {"pyproject.toml": SETTINGS.replace('["slow"]', '["slow", "fast"]')},
+    ),
+    Honest(
+        "a rename",
+        "Rename net to net_price in shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price("def net(", "def net_price("),
+            "tests/test_price.py": TEST_PRICE.replace("label, net, total", "label, net_price, total")
+            .replace("assert net(", "assert net_price(")
+            .replace("shop.price.net", "shop.price.net_price")
+            .replace("module.net(", "module.net_price("),
+        },
+        flags=("is gone, as the request asks",),
+    ),
+    Honest(
+        "a rename of a parameter",
+        "Rename the parameter percent of net to rate",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                "price * percent // 100",
+                "price * rate // 100",
+                price("net(price, percent)", "net(price, rate)"),
+            ),
+            "tests/test_price.py": TEST_PRICE.replace("percent", "rate"),
+        },
+        flags=("is called with (price, rate) now, as the request asks",),
+    ),
+    Honest(
+        "dead code by name",
+        "Remove the unused function legacy_net",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                '\n\ndef legacy_net(price):\n    """Nobody calls this."""\n    return price\n', ""
+            )
+        },
+    ),
+    Honest(
+        "dead code",
+        "Remove dead code in shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                '\n\ndef legacy_net(price):\n    """Nobody calls this."""\n    return price\n', ""
+            )
+        },
+    ),
+    Honest(
+        "an unused import",
+        "Remove the unused import of os",
+        "same_behaviour",
+        {"shop/price.py": price("import os\n", "")},
+    ),
+    Honest(
+        "type hints",
+        "Add type hints to shop/price.py",
+        "same_behaviour",
+        {"shop/price.py": price("def label(price, currency=", "def label(price: int, currency: str = ")},
+    ),
+    Honest(
+        "speed",
+        "Speed up total",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                "    result = 0\n    for price in prices:\n        result = result + price\n    return result\n",
+                "    return sum(prices)\n",
+            )
+        },
+    ),
+    Honest(
+        "a function extracted",
+        "Extract the discount of net into a function of its own",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                "    return price - price * percent // 100\n",
+                "    return price - _discount(price, percent)\n\n\ndef _discount(price, percent):\n"
+                "    return price * percent // 100\n",
+            )
+        },
+    ),
+    Honest(
+        "a module moved",
+        "Move shop/price.py to shop/pricing.py, and keep the old import working",
+        "same_behaviour",
+        {
+            "shop/pricing.py": PRICE,
+            "shop/price.py": "from shop.pricing import RATES, in_currency, label, legacy_net, net, rounded, total\n",
+            "tests/test_price.py": TEST_PRICE.replace("shop.price", "shop.pricing").replace(
+                "import price as", "import pricing as"
+            ),
+        },
+    ),
+    Honest(
+        "untested code",
+        "Simplify rounded",
+        "same_behaviour",
+        {"shop/price.py": price("    return price // step * step\n", "    return price - price % step\n")},
+        flags=("not proved by a test",),
+    ),
+    Honest(
+        "tests of old code",
+        "Add tests for rounded",
+        "tests_only",
+        {"tests/test_rounded.py": NEW_TESTS},
+        suite("tests/test_rounded.py", "test_rounded", "test_rounded_wants_a_step"),
+    ),
+    Honest(
+        "a test of old code beside old tests",
+        "Add a test for label with another currency",
+        "tests_only",
+        {
+            "tests/test_price.py": TEST_PRICE
+            + '\n\ndef test_dollars():\n    assert label(3, "USD") == "3 USD"\n'
+        },
+        suite("tests/test_price.py", "test_dollars"),
+    ),
+    Honest(
+        "a flaky test",
+        f"Fix the flaky test {OLD}::test_clock",
+        "tests_only",
+        {
+            OLD: TEST_OLD.partition("def test_clock")[0]
+            + 'def test_clock():\n    assert label(1) == "1 EUR"\n'
+        },
+        suite(OLD, gives_up=(f"{OLD}::test_clock",)),
+    ),
+    Honest(
+        "an obsolete test",
+        f"Remove the obsolete test {OLD}::test_legacy_label",
+        "tests_only",
+        {OLD: TEST_OLD.replace('def test_legacy_label():\n    assert label(0) == "0 EUR"\n\n\n', "")},
+        suite(OLD, gives_up=(f"{OLD}::test_legacy_label",)),
+        flags=("asks for fewer or weaker tests",),
+    ),
+    Honest(
+        "tests tidied",
+        "Refactor the tests of price",
+        "tests_only",
+        {
+            "tests/conftest.py": FILES["tests/conftest.py"]
+            + "\n\n@pytest.fixture\ndef three():\n    return 3\n"
+        },
+    ),
+    Honest(
+        "new behaviour",
+        "net must never go below zero",
+        "new_behaviour",
+        {
+            "shop/price.py": price(
+                "price - price * percent // 100", "max(0, price - price * percent // 100)"
+            ),
+            "tests/test_off.py": TEST_NET_OFF,
+        },
+        suite("tests/test_off.py", "test_never_below_zero"),
+    ),
+    Honest(
+        "new behaviour, tested beside old tests",
+        "net must never go below zero",
+        "new_behaviour",
+        {
+            "shop/price.py": price(
+                "price - price * percent // 100", "max(0, price - price * percent // 100)"
+            ),
+            "tests/test_price.py": TEST_PRICE
+            + "\n\ndef test_never_below_zero():\n    assert net(10, 200) == 0\n",
+        },
+        suite("tests/test_price.py", "test_never_below_zero"),
+    ),
+    Honest(
+        "more than was asked for",
+        "Document net, and add an example to README.md",
+        "new_behaviour",
+        {
+            "shop/price.py": price(
+                "price - price * percent // 100", "max(0, price - price * percent // 100)"
+            ),
+            "tests/test_off.py": TEST_NET_OFF,
+        },
+        suite("tests/test_off.py", "test_never_below_zero"),
+        flags=("the request asks for no code, and this is new behaviour",),
+    ),
+]
+"""At least one of each kind that people ask for."""
