@@ -56,7 +56,7 @@ def test_an_example_that_the_work_does_not_meet_is_sent_back_and_held_to(play: P
     ]
     (row,) = [row for row in evidence["rows"] if row["gate"] == "examined"]
     assert row["checks"][0]["before"] == "failed"
-    assert "examined: 1 held-out checks" in play.person.run("report", data["task_id"]).out
+    assert "examined: 1 held" in play.person.run("report", data["task_id"]).out
     branch = play.person.git("ls-tree", "-r", "--name-only", data["branch"])
     assert "held_out" not in branch
     assert play.person.run("verify", data["task_id"]).code == 0
