@@ -235,7 +235,9 @@ class _Attack:
         reached_sockets = told["knock"] if told["knock"] is not None else ["unknown"]
         yield _probe(
             "sockets",
-            f"sockets of other programs were reached: {', '.join(reached_sockets)}" if reached_sockets else "",
+            f"sockets of other programs were reached: {', '.join(reached_sockets)}"
+            if reached_sockets
+            else "",
             "sockets of other programs (displays, buses, agents for keys) cannot be reached",
         )
         given = {*variables(self.confinement(), ""), *_OF_SHELLS}

@@ -302,9 +302,7 @@ def _lending_calls(known: Architecture) -> Iterator[bytes]:
         yield from _for_call(number, *opened, _argument(place), *lends, _pass())
     for number, place in known.make:
         devices = _except((_CHARACTERS, _BLOCKS), _fail(_EPERM))
-        yield from _for_call(
-            number, _argument(place), *lends, _step(_AND, _FILE_KIND), *devices, _pass()
-        )
+        yield from _for_call(number, _argument(place), *lends, _step(_AND, _FILE_KIND), *devices, _pass())
     yield from _for_call(
         known.renameat2,
         _argument(_RENAMEAT2_FLAGS),
