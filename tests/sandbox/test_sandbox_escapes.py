@@ -6,10 +6,12 @@ import ctypes
 import json
 import os
 import secrets
+import shutil
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+import agentforge
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.walls import seccomp
 from agentforge.sandbox.walls.landlock import FIRST_ABI_WITH_SCOPES, kernel_abi
@@ -203,6 +206,78 @@ def test_no_way_leads_out(sandbox: Sandbox, scene: Scene) -> None:
     weak = {"x11", "ssh-agent", "docker"} if "sockets_that_are_files" in allowed(walls) else set()
     assert set(scene.ears.heard) <= weak or "servers_of_the_machine" in allowed(walls)
     assert [path for path in (scene.top / "room").rglob("*") if _lends(path.lstat().st_mode)] == []
+
+
+# What does not need the scene: it is the same machine, seen by a user without any rights of root's.
+ANYBODY = (
+    *("straight", "devices", "files_of_the_kernel", "mounts", "namespaces", "wide_doors", "more_rights"),
+    *("set_id_by_chmod", "set_id_by_open", "set_id_by_mknod", "set_id_of_others", "set_id_from_an_archive"),
+    *("rights_in_attributes", "device_left_by_rename", "descriptors", "lock_of_the_task", "keys"),
+    *("memory_of_other_processes", "signals", "other_families", "links", "root_of_other_processes"),
+)
+AS_SOMEBODY = """
+import json, os, sys
+from pathlib import Path
+from agentforge.sandbox.base import Confinement
+from agentforge.sandbox.walls import ladder
+from agentforge.sandbox.walls.bubblewrap import Bubblewrap
+from agentforge.sandbox.walls.landlock import Landlock, kernel_abi
+top, inside, facts = Path(sys.argv[1]), sys.argv[2], json.load(sys.stdin)
+told = {}
+for name, walls in (("bubblewrap", Bubblewrap()), ("landlock", Landlock(kernel_abi())),
+                    ("landlock-alone", Landlock(kernel_abi(), namespaces=False))):
+    if not ladder.works(walls):
+        continue
+    (top / name).mkdir()
+    with (top / "task-lock").open("w") as lock:
+        confinement = Confinement(
+            cwd=top / name, write=(top / name,), read=(Path(inside),), pass_fds=(lock.fileno(),)
+        )
+        words = (sys.executable, "-I", inside, json.dumps({**facts, "victim": os.getpid()}))
+        done = walls.run(words, confinement)
+    told[name] = json.loads(done.out or done.err)
+print(json.dumps(told))
+"""
+
+
+def test_no_way_leads_out_for_an_ordinary_user(scene: Scene) -> None:
+    drop, python = shutil.which("setpriv"), shutil.which("python3", path="/usr/bin:/bin")
+    if os.getuid() != 0 or drop is None or python is None:
+        pytest.skip("only root can become somebody else; as an ordinary user the other tests say it")
+    if subprocess.run(
+        (python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"), check=False
+    ).returncode:
+        pytest.skip("the interpreter that everybody can start is too old")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as made:  # a user's own place, where they may go
+        top = Path(made)
+        for name in ("core", "sandbox", "system"):
+            shutil.copytree(Path(agentforge.__file__).parent / name, top / "code/agentforge" / name)
+        (top / "code/agentforge/__init__.py").touch()
+        shutil.copy(INSIDE, top / "inside.py")
+        (top / "secret").write_text(scene.secret)
+        (top / "own").mkdir()
+        os.chown(top / "own", 65534, 65534)
+        top.chmod(0o755)
+        facts = {**scene.facts, "file": str(top / "secret"), "only": ANYBODY}
+        done = subprocess.run(
+            (
+                *(drop, "--reuid=65534", "--regid=65534", "--clear-groups"),
+                *(python, "-c", AS_SOMEBODY, str(top / "own"), str(top / "inside.py")),
+            ),
+            input=json.dumps(facts).encode(),
+            env={"PYTHONPATH": str(top / "code"), "PATH": os.environ["PATH"], "HOME": str(top / "own")},
+            cwd="/",
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert told
+        for name, attempts in told.items():
+            assert set(attempts) == set(ANYBODY)
+            assert {each: reached for each, reached in attempts.items() if reached} == {}, name
+        assert [path for path in (top / "own").rglob("*") if _lends(path.lstat().st_mode)] == []
 
 
 def _lends(mode: int) -> bool:

@@ -231,27 +231,35 @@ def test_the_version_of_the_kernel_is_two_numbers() -> None:
 
 
 # Each stays within what one process may have; together they do not.
+HUNGRY_WORKERS = """
+import os, time
+for _ in range(4):
+    if not os.fork():
+        os.setsid(); kept = b"x" * (40 << 20); time.sleep(30)
+time.sleep(30)
+"""
+MANY_FILES = "import time\nfor n in range(24): open(f'f{n}', 'wb').write(b'x' * (4 << 20))\ntime.sleep(30)"
+MANY_PROCESSES = """
+import os, time
+for _ in range(40):
+    if not os.fork():
+        os.setsid(); time.sleep(30)
+time.sleep(30)
+"""
 HUNGRY = {
-    "of memory together": (
-        "import os, time\nfor _ in range(4):\n    if not os.fork():\n        os.setsid(); kept = b'x' * (40 << 20)\n"
-        "        time.sleep(30)\ntime.sleep(30)",
-        Limits(total_memory=100 << 20),
-    ),
-    "of files": (
-        "import time\nfor n in range(24): open(f'f{n}', 'wb').write(b'x' * (4 << 20))\ntime.sleep(30)",
-        Limits(total_disk=64 << 20),
-    ),
-    "at one time": (
-        "import os, time\nfor _ in range(40):\n    if not os.fork():\n        os.setsid(); time.sleep(30)\n"
-        "time.sleep(30)",
-        Limits(total_processes=30),
-    ),
+    "of memory together": (HUNGRY_WORKERS, Limits(total_memory=100 << 20)),
+    "of files": (MANY_FILES, Limits(total_disk=64 << 20)),
+    "at one time": (MANY_PROCESSES, Limits(total_processes=30)),
 }
-CONTENT = (  # workers that share what they were forked with, files that are there before
-    "import os, time\nkept = b'x' * (60 << 20)\nfor _ in range(4):\n    if not os.fork():\n        time.sleep(0.6); "
-    "os._exit(0)\ntime.sleep(0.6); print('content')",
-    Limits(total_memory=120 << 20, total_disk=4 << 20, total_processes=30),
-)
+# Workers that share what they were forked with.
+CONTENT = """
+import os, time
+kept = b"x" * (60 << 20)
+for _ in range(4):
+    if not os.fork():
+        time.sleep(0.6); os._exit(0)
+time.sleep(0.6); print("content")
+"""
 
 
 def test_a_run_ends_at_what_its_processes_use_together_and_says_so(walls: Sandbox, room: Path) -> None:
@@ -263,7 +271,9 @@ def test_a_run_ends_at_what_its_processes_use_together_and_says_so(walls: Sandbo
 
     with ThreadPoolExecutor(2) as pool:
         over = {name: pool.submit(tried, *row, name.replace(" ", "-")) for name, row in HUNGRY.items()}
-        within = pool.submit(tried, *CONTENT, "content").result()
+        within = pool.submit(
+            tried, CONTENT, Limits(total_memory=120 << 20, total_disk=4 << 20, total_processes=30), "content"
+        ).result()
     for name, done in over.items():
         assert done.result().beyond.endswith(name), name
         assert not done.result().timed_out

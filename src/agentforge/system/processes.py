@@ -72,9 +72,9 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
     `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
-    `tee` sees all of it. `marks` are descriptors that somebody else holds for it;
-    `watch` is asked now and then, and ends it by saying why. A child that dies with its parent costs a full fork; a short one that holds the
-    parent's lock may be let finish instead.
+    `tee` sees all of it. `marks` are descriptors that somebody else holds for it. `watch` is asked now and
+    then, and ends it by saying why. A child that dies with its parent costs a full fork; a short one that
+    holds the parent's lock may be let finish instead.
     """
     started = time.monotonic()
     before_exec = _die_with(os.getpid()) if die_with_parent else None

@@ -171,8 +171,8 @@ def private_mounts(
 
 def own_places(places: list[str], read: list[str], write: list[str]) -> list[str]:
     """Empty ones in the places of the machine's, but for what the run may see of them: somebody may well work
-    there. Landlock opens all of it, so what is only read is mounted so. A place that was given to the run as a
-    whole stays as it is.
+    there. Landlock opens all of it, so what is only read is mounted so. A place that was given to the run as
+    a whole stays as it is.
     """
     given = [*read, *write]
     open_to_all = [place for place in places if place in given or below(place, given)]
@@ -311,8 +311,8 @@ def become_first_process(most: int | None) -> None:
 
 def stay_outside() -> None:
     """Where there are no namespaces: a caretaker in a session of its own, who adopts what the program leaves
-    behind, and ends it with the run, with this launcher, and so with the driver. Returns only in the program's
-    own process.
+    behind, and ends it with the run, with this launcher, and so with the driver. Returns only in the
+    program's own process.
     """
     alive, held = os.pipe()
     caretaker = os.fork()
