@@ -159,3 +159,10 @@ def test_a_key_that_only_a_project_can_say_is_refused_in_the_users_file_with_the
     )
     path.write_text("model: openai:gpt\nlimits: {calls: 3}\n", encoding="utf-8")
     assert read_own_settings(path)[0] == {"model": "openai:gpt", "limits": {"calls": 3}}
+
+
+def test_the_users_own_file_can_allow_weak_walls_and_a_project_cannot(tmp_path: Path) -> None:
+    assert read(tmp_path, "sandbox: {use: landlock, weak: allow}\n") == Own("landlock", weak=True)
+    assert read(tmp_path, "sandbox: {weak: ask}\n") == Own()
+    with pytest.raises(UsageError):
+        read(tmp_path, "sandbox: {weak: perhaps}\n")

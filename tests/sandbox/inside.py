@@ -14,6 +14,7 @@ import ctypes
 import errno
 import fcntl
 import glob
+import io
 import json
 import mmap
 import os
@@ -21,9 +22,11 @@ import resource
 import signal
 import site
 import socket
+import stat
 import struct
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -285,19 +288,141 @@ def planted_code() -> Iterator[str]:
                 yield f"planted {name} in {place}"
 
 
+LENDING = (0o4755, 0o2755, 0o6755)
+
+
+def lends(path: str) -> Iterator[str]:
+    """Whether this lends the rights of its owner or group, or is a device."""
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        if found.st_mode & 0o6000 or stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+            yield f"{path} has the mode {found.st_mode:o}"
+
+
 @attempt
-def files_that_lend_rights() -> Iterator[str]:
-    with open("/bin/sh", "rb") as shell, open("own", "wb") as own:
-        own.write(shell.read(4096))
-    fd = os.open("own", os.O_RDONLY)
-    for place, mode in (("own", 0o4755), (fd, 0o4755), ("own", 0o6755)):
+def set_id_by_chmod() -> Iterator[str]:
+    with open("own", "wb") as own:
+        own.write(b"#!/bin/sh\n")
+    fd, here = os.open("own", os.O_RDONLY), os.open(".", os.O_DIRECTORY)
+    for mode in LENDING:
+        for way in (
+            lambda mode=mode: os.chmod("own", mode),
+            lambda mode=mode: os.chmod(fd, mode),
+            lambda mode=mode: os.chmod("own", mode, dir_fd=here),
+            lambda mode=mode: os.chmod(f"/proc/self/fd/{fd}", mode),
+            lambda mode=mode: call(452, here, b"own", mode, 0),
+            lambda mode=mode: call(90 if X86 else None, b"own", 0xFFFFFFFF << 32 | mode),
+        ):
+            with contextlib.suppress(OSError):
+                way()
+            yield from lends("own")
+            os.chmod("own", 0o755)
+
+
+@attempt
+def set_id_by_open() -> Iterator[str]:
+    """Nothing is written: the kernel would take the bit away again."""
+    os.umask(0)
+    for number, mode in enumerate(LENDING):
+        name, how = f"made-{number}".encode(), struct.pack("=QQQ", os.O_CREAT | os.O_RDWR, mode, 0)
+        for words in (
+            (2 if X86 else None, name + b"-a", os.O_CREAT | os.O_RDWR, mode),
+            (257 if X86 else 56, -100, name + b"-b", os.O_CREAT | os.O_RDWR, mode),
+            (85 if X86 else None, name + b"-c", mode),
+            (437, -100, name + b"-d", how, 24),
+        ):
+            call(*words)
+        made = call(257 if X86 else 56, -100, b".", os.O_TMPFILE | os.O_RDWR, mode)
+        if made >= 0:
+            with contextlib.suppress(OSError):
+                os.link(f"/proc/self/fd/{made}", name + b"-e", follow_symlinks=True)
+    for name in os.listdir("."):
+        yield from lends(name)
+
+
+@attempt
+def set_id_by_mknod() -> Iterator[str]:
+    os.umask(0)
+    for number, mode in enumerate(LENDING):
+        for kind in (stat.S_IFREG, 0, stat.S_IFIFO, stat.S_IFSOCK):
+            with contextlib.suppress(OSError):
+                os.mknod(f"made-{number}-{kind}", kind | mode)
+    for name in os.listdir("."):
+        yield from lends(name)
+
+
+@attempt
+def set_id_of_others() -> Iterator[str]:
+    """A file that has the bit already, brought here by another name."""
+    for path in ("/usr/bin/su", "/usr/bin/passwd", "/usr/bin/mount", "/bin/su"):
+        for way in (os.link, os.rename):
+            with contextlib.suppress(OSError):
+                way(path, "borrowed")
+            yield from lends("borrowed")
+            with contextlib.suppress(OSError):
+                os.unlink("borrowed")
+        subprocess.run(("cp", "-p", path, "copied"), capture_output=True, check=False)
+        yield from lends("copied")
+
+
+@attempt
+def set_id_from_an_archive() -> Iterator[str]:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, kind, mode in (("suid", tarfile.REGTYPE, 0o4755), ("sgid", tarfile.REGTYPE, 0o2755)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode = kind, mode
+            archive.addfile(entry)
+        device = tarfile.TarInfo("device")
+        device.type, device.devmajor, device.devminor = tarfile.CHRTYPE, 1, 3
+        archive.addfile(device)
+    with open("archive.tar", "wb") as file:
+        file.write(content.getvalue())
+    subprocess.run(("tar", "-xpf", "archive.tar"), capture_output=True, check=False)
+    for name in ("suid", "sgid", "device"):
+        yield from lends(name)
+
+
+@attempt
+def rights_in_attributes() -> Iterator[str]:
+    with open("own", "wb") as own:
+        own.write(b"#!/bin/sh\n")
+    for value in (
+        struct.pack("<IIIII", 0x02000001, 0xFFFFFFFF, 0, 0, 0),
+        struct.pack("<IIIIII", 0x03000001, 0xFFFFFFFF, 0, 0, 0, 1000),
+    ):
         with contextlib.suppress(OSError):
-            os.chmod(place, mode)
-            yield "set the bit"
-    made = os.open("made", os.O_CREAT | os.O_RDWR, 0o4755)
-    os.write(made, b"#!/bin/sh\n")
-    if os.fstat(made).st_mode & 0o4000:
-        yield "made one"
+            os.setxattr("own", "security.capability", value)
+            yield "gave a file capabilities"
+
+
+@attempt
+def device_left_by_rename() -> Iterator[str]:
+    open("old", "w").close()
+    call(316 if X86 else 276, -100, b"old", -100, b"new", 4)
+    yield from lends("old")
+
+
+# What other programs keep in the usual places.
+
+
+@attempt
+def sockets_that_are_files() -> Iterator[str]:
+    """Of a display, a bus, an agent for keys, a service of containers."""
+    for path in OUTSIDE["files that are sockets"]:
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, kind) as one:
+                one.settimeout(0.5)
+                one.connect(path)
+                yield f"connected to {path}"
+
+
+@attempt
+def names_in_usual_places() -> Iterator[str]:
+    for path in OUTSIDE["names"]:
+        with contextlib.suppress(OSError):
+            os.lstat(path)
+            yield f"saw {path}"
 
 
 # Mounts and namespaces.
@@ -408,12 +533,22 @@ def limits_of_other_processes() -> Iterator[str]:
 
 @attempt
 def descriptors() -> Iterator[str]:
-    """None of the driver's is here."""
+    """None of the driver's is here: neither its lock, nor its journal, nor a socket."""
     for fd in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             place = os.readlink(f"/proc/self/fd/{fd}")
-            if place.startswith("/") and not place.startswith(("/dev/null", "/proc/", os.getcwd())):
+            if not place.startswith(("/dev/null", "/proc/", "pipe:")):
                 yield f"inherited {place}"
+
+
+@attempt
+def lock_of_the_task() -> Iterator[str]:
+    """By way of who holds it."""
+    for pid in processes():
+        for fd in glob.glob(f"/proc/{pid}/fd/*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(fd).endswith("/task-lock"):
+                    yield f"saw {fd}"
 
 
 @attempt

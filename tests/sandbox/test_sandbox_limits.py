@@ -7,6 +7,7 @@ import resource
 import secrets
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.sandbox.walls.limits import GIB, Limits, kernel_version, under_limits
 from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.system.processes import Completed
 from tests.depth import SOAK
 from tests.sandbox.rungs import RUNGS, label, py, sh, usable
 
@@ -226,3 +228,43 @@ def test_a_shell_that_may_not_set_a_limit_does_not_start_the_program(room: Path)
 
 def test_the_version_of_the_kernel_is_two_numbers() -> None:
     assert kernel_version() >= (2, 6)
+
+
+# Each stays within what one process may have; together they do not.
+HUNGRY = {
+    "of memory together": (
+        "import os, time\nfor _ in range(4):\n    if not os.fork():\n        os.setsid(); kept = b'x' * (40 << 20)\n"
+        "        time.sleep(30)\ntime.sleep(30)",
+        Limits(total_memory=100 << 20),
+    ),
+    "of files": (
+        "import time\nfor n in range(24): open(f'f{n}', 'wb').write(b'x' * (4 << 20))\ntime.sleep(30)",
+        Limits(total_disk=64 << 20),
+    ),
+    "at one time": (
+        "import os, time\nfor _ in range(40):\n    if not os.fork():\n        os.setsid(); time.sleep(30)\n"
+        "time.sleep(30)",
+        Limits(total_processes=30),
+    ),
+}
+CONTENT = (  # workers that share what they were forked with, files that are there before
+    "import os, time\nkept = b'x' * (60 << 20)\nfor _ in range(4):\n    if not os.fork():\n        time.sleep(0.6); "
+    "os._exit(0)\ntime.sleep(0.6); print('content')",
+    Limits(total_memory=120 << 20, total_disk=4 << 20, total_processes=30),
+)
+
+
+def test_a_run_ends_at_what_its_processes_use_together_and_says_so(walls: Sandbox, room: Path) -> None:
+    (room / "old").write_bytes(bytes(8 << 20))
+
+    def tried(script: str, limits: Limits, place: str) -> Completed:
+        (room / place).mkdir()
+        return py(walls, script, room / place, timeout_s=PATIENCE_S, limits=limits)
+
+    with ThreadPoolExecutor(2) as pool:
+        over = {name: pool.submit(tried, *row, name.replace(" ", "-")) for name, row in HUNGRY.items()}
+        within = pool.submit(tried, *CONTENT, "content").result()
+    for name, done in over.items():
+        assert done.result().beyond.endswith(name), name
+        assert not done.result().timed_out
+    assert (within.out, within.beyond) == (b"content\n", "")

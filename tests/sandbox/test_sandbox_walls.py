@@ -241,7 +241,7 @@ from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.network.destinations import destination
 from agentforge.sandbox.walls.landlock import Landlock, kernel_abi
 room = Path(sys.argv[1])
-walls = {"bubblewrap": lambda: Bubblewrap(), "landlock": lambda: Landlock(kernel_abi())}[sys.argv[2]]()
+walls = Bubblewrap() if sys.argv[2] == "bubblewrap" else Landlock(kernel_abi(), sys.argv[2] == "landlock")
 walls.run(("/bin/sh", "-c", sys.argv[3]), Confinement(cwd=room, write=(room,)))
 """
 
@@ -251,7 +251,7 @@ def test_everything_dies_with_a_killed_driver_even_in_a_session_of_its_own(
 ) -> None:
     if walls.guarantee()["processes"].endswith("may survive"):
         pytest.skip("these walls say that they cannot hold this")
-    words = (sys.executable, "-c", DRIVER, str(room), walls.name, f"setsid sh -c '{BEAT}'")
+    words = (sys.executable, "-c", DRIVER, str(room), label(walls), f"setsid sh -c '{BEAT}'")
     driver = subprocess.Popen(words, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     beats = room / "beats"
     _wait_for(beats)

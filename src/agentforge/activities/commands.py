@@ -157,6 +157,8 @@ def _result_text(
     how = (
         f"was ended after {program.seconds} s, with all that it started: its time was up"
         if done.timed_out
+        else f"was ended, with all that it started: out of bounds, {done.beyond}"
+        if done.beyond
         else _ending(done)
     )
     head = "\n".join([f"`{shown}` {how}.", *notes, ""])

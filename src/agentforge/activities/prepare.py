@@ -4,6 +4,7 @@ first model calls.
 
 from agentforge.activities.base_suite import NO_TESTS, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
+from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
 from agentforge.core.effects import Prepare
 from agentforge.core.errors import Unusable, UsageError
@@ -16,6 +17,7 @@ from agentforge.gates.ratchets import incomplete, with_leave
 from agentforge.languages.outcomes import GOOD
 from agentforge.languages.table import is_code
 from agentforge.languages.values import CheckRun
+from agentforge.sandbox.base import is_weak
 
 NO_FILE = "."
 
@@ -71,6 +73,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     """Builds the environment and runs the whole suite, and what failed again, on a pristine checkout of the
     base.
     """
+    if is_weak(world.sandbox) and not world.weak_allowed():
+        return BaselineFailed(WEAK_QUESTION, WEAK_ADVICE, ("allow", "retry", "abort"))
     try:
         world.progress("building the project's environment")
         environment = world.environment(state)

@@ -3,6 +3,7 @@
 A journal lies in the repository, and a repository can bring one along: nothing here is taken from it alone.
 """
 
+import hashlib
 from functools import partial
 from typing import cast, get_args
 
@@ -50,6 +51,27 @@ def rules_of(site: Site, state: State, permissions: StartPermissions) -> Rules:
 def project_of(site: Site) -> str:
     """How grants, approvals and consents call a repository: by the real path of its checkout."""
     return str(site.git.top.resolve())
+
+
+WEAK_QUESTION = (
+    "The sandbox of this machine is weak: without namespaces, code of this repository can reach the sockets "
+    "of your other programs, such as a display, a session bus, an agent for keys or a service of containers. "
+    "May it run here?"
+)
+WEAK_ADVICE = (
+    "Install bubblewrap, or let users make namespaces, and retry; or allow it: once for this repository, or "
+    "with `sandbox: {weak: allow}` in your own config.yaml for all."
+)
+WEAK_CONSENT = hashlib.sha256(b"weak walls").hexdigest()
+"""Under which a person's yes is kept, by project, in their own directory. A journal cannot say it."""
+
+
+def weak_allowed(site: Site, state: State, *, own: bool) -> bool:
+    """Whether a person said that code of this repository may run behind weak walls: in their configuration
+    (`own`), to a question, or by starting what is not a repository's code.
+    """
+    said = permissions_of(site, state).permissions.sandbox
+    return own or said == "weak" or consented(site.home, project_of(site), WEAK_CONSENT)
 
 
 def check_walls(wanted: str, own: str, *, at_terminal: bool) -> None:

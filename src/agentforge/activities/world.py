@@ -87,6 +87,8 @@ class World:
     """What deliveries are signed with; None: integrity only, signed by nobody."""
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
+    weak_allowed: Callable[[], bool] = lambda: False
+    """Whether a person said that code may run behind weak walls."""
     _language: Language | None = field(default=None, init=False)
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)

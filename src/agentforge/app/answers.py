@@ -6,7 +6,12 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from agentforge.activities.showing import COMMAND_CHARS
-from agentforge.activities.task_permissions import permissions_of, project_of
+from agentforge.activities.task_permissions import (
+    WEAK_CONSENT,
+    WEAK_QUESTION,
+    permissions_of,
+    project_of,
+)
 from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.app.tasks import OpenTask
@@ -48,6 +53,8 @@ def answer(task: OpenTask, identity: str, words: str) -> Taken:
     site = task.site
     escalation = open_question(task.state, identity)
     wanted = escalation.question.call
+    if escalation.question.text == WEAK_QUESTION and words.strip().lower() == "allow":
+        consent(site.home, project_of(site), WEAK_CONSENT, site.clock())
     if wanted is None or escalation.kind != "permission" or not is_yes(words):
         return Taken(send_answer(task, identity, words), ())
     now, project = site.clock(), project_of(site)

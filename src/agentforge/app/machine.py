@@ -14,7 +14,7 @@ from agentforge.app.providers_check import CheckState, MachineCheck, Models, che
 from agentforge.app.settings import read_own_settings
 from agentforge.core.errors import PolicyError, Unusable, UserError
 from agentforge.languages.toolchains import all_needs, find_toolchains, needs_here
-from agentforge.sandbox.base import Sandbox
+from agentforge.sandbox.base import Sandbox, is_weak
 from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.sandbox.walls.ladder import choose, rungs
 from agentforge.sandbox.walls.probe import ESSENTIAL, WallProbe, probe
@@ -115,7 +115,8 @@ def _rungs(container: ContainerSpec | None) -> list[TriedWalls]:
 
 def _sandbox(container: ContainerSpec | None) -> MachineCheck:
     try:
-        name = choose("auto", container).name
+        found = choose("auto", container)
+        name = "landlock without namespaces, weak" if is_weak(found) else found.name
     except PolicyError as error:
         return MachineCheck("sandbox", "missing", error.sentence, error.next_step)
     if name == "bubblewrap":

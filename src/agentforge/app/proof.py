@@ -7,12 +7,13 @@ from pathlib import Path
 from agentforge.activities import verify as record
 from agentforge.activities import verify_seal
 from agentforge.activities.findings import Finding
-from agentforge.activities.task_permissions import walls_of
+from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION, walls_of, weak_allowed
 from agentforge.app.answering import NobodyAnswers
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import make_world, settings_of
-from agentforge.core.errors import UsageError
+from agentforge.core.errors import PolicyError, UsageError
 from agentforge.models.router import Router
+from agentforge.sandbox.base import is_weak
 from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.store.user.signing import trusted_keys
@@ -44,6 +45,8 @@ def verify(
     # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
     own = settings.own.sandbox if rerun else "none"
     walls = walls_of(task.site, task.state, own, settings.own.container)
+    if rerun and is_weak(walls) and not weak_allowed(task.site, task.state, own=settings.own.weak):
+        raise PolicyError(WEAK_QUESTION, WEAK_ADVICE)
     world = make_world(task.site, task.journal, settings, Router.single(NobodyAnswers()), walls, progress)
     trusted = trusted_keys(task.site.home, task.site.git)
     return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)

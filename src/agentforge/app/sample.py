@@ -39,7 +39,9 @@ def start_demo(place: Path | None, lane: str, sandbox: str | None, *, at_termina
     repository = root / "pantry"
     script = _lay_out(repository, _SCRIPTS[lane])
     model = f"scripted:{script}"
-    options = StartOptions(REQUEST, lane=lane, model=model, sandbox=sandbox, at_terminal=at_terminal)
+    options = StartOptions(
+        REQUEST, lane=lane, model=model, sandbox=sandbox, at_terminal=at_terminal, own_code=True
+    )
     return Demo(root, repository, start(Site.open(repository), options))
 
 

@@ -68,6 +68,8 @@ class Own:
     """Whether set-up is told the passwords of package indexes."""
     temporal: Mapping[str, Any] = field(default_factory=dict)
     """Where the Temporal server is and how to speak to it."""
+    weak: bool = False
+    """Whether code of repositories may run behind weak walls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +235,13 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     theirs = {key: whole[key] for key in USER_KEYS if key in whole}
     if theirs.get("network") == {}:
         raise UsageError(f"{path}: network: says nothing.", "Give it `allow` or `index_passwords`.")
-    beyond = ("sandbox",) if whole.get("sandbox") in ("none", "container") else ()
+    said = whole.get("sandbox", "")
+    walls = said if isinstance(said, dict) else {"use": said}
+    beyond = ("sandbox",) if walls is said or said in ("none", "container") else ()
     shared = {key: item for key, item in whole.items() if key not in (*theirs, *beyond)}
     container, cap = theirs.get("container"), theirs.get("day_cap", {})
     own = Own(
-        whole.get("sandbox", ""),
+        walls.get("use", ""),
         ContainerSpec(container["engine"], container["image"]) if container else None,
         read_roots(theirs.get("roots", []), str(path)),
         destinations(theirs.get("network", {}).get("allow", []), private=True),
@@ -247,5 +251,6 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("python", ""),
         theirs.get("network", {}).get("index_passwords", False),
         theirs.get("temporal", {}),
+        walls.get("weak") == "allow",
     )
     return shared, own

@@ -55,6 +55,8 @@ class StartOptions:
     """What the person allows before the task asks."""
     at_terminal: bool = False
     """Whether a person sits there, who alone can take the walls away."""
+    own_code: bool = False
+    """Whether the repository is a sample of ours, so that nobody must be asked before its code runs."""
     engine: EngineName = "local"
     delivery: Delivery = "live"
     """`batch`: whatever is configured, calls go by batch where they can."""
@@ -122,7 +124,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
         deadline_s=options.deadline_s,
     )
     # Always written: what was said about an earlier task of this name must not count.
-    unwalled = "none" if sandbox.name == "none" else ""
+    unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
     permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
     write_permissions(permissions_file(site.home, git.top, task_id), permissions)
     with Journal.create(files, Create(spec), site.clock) as journal:

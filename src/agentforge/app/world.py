@@ -1,9 +1,11 @@
 """What effects touch, put together for one task."""
 
+import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from agentforge.activities.task_permissions import permissions_of, rules_of
+from agentforge.activities.task_permissions import permissions_of, rules_of, weak_allowed
 from agentforge.activities.world import World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
@@ -15,6 +17,7 @@ from agentforge.sandbox.worktree import Workspace
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
+from agentforge.store.user.keys import KeyStore
 
 
 def settings_of(site: Site, state: State) -> Settings:
@@ -34,6 +37,7 @@ def make_world(
     progress: Callable[[str], None],
 ) -> World:
     """Puts together what the effects of one task work with: files, sandbox, models, settings and rules."""
+    KeyStore.of(site.home, os.environ).remember_all(keychain=True)
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
     value: Any = pack.get_json(state.catalogue)
@@ -58,4 +62,5 @@ def make_world(
         roots=settings.own.roots,
         network=settings.own.network,
         index_passwords=settings.own.index_passwords,
+        weak_allowed=partial(weak_allowed, site, state, own=settings.own.weak),
     )

@@ -96,6 +96,15 @@ class Sandbox(Protocol):
         ...
 
 
+WEAK = "weak: "
+"""How the sentence of a guarantee begins where a wall has gaps that a person must know of first."""
+
+
+def is_weak(sandbox: Sandbox) -> bool:
+    """Whether programs inside can reach what other programs of the machine offer to this user."""
+    return any(said.startswith(WEAK) for said in sandbox.guarantee().values())
+
+
 def variables(confinement: Confinement, temporary: str) -> dict[str, str]:
     """The whole environment of a run: a fixed base, then what the run was given."""
     base = {

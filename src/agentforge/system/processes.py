@@ -24,6 +24,7 @@ _TICK_S = 0.1
 _LAST_WORDS_S = 1.0
 """How long output is still read after the child ended, if somebody who left its group keeps the pipe open."""
 _CHUNK = 65536
+_LOOK_S = 0.25
 
 Tee: TypeAlias = Callable[[int, bytes], None]
 """Is handed each piece of output as it comes, with the number of its stream: 1 or 2. It must not take long:
@@ -50,6 +51,8 @@ class Completed:
     """Wall time in milliseconds."""
     truncated: bool
     """Whether the middle of `out` or `err` was cut."""
+    beyond: str = ""
+    """The bound at which it was ended, in words; empty if it was within all of them."""
 
 
 def run(  # noqa: PLR0913 - every one of them is the caller's business
@@ -60,22 +63,29 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
     timeout_s: float | None,
     input: bytes = b"",  # noqa: A002 - the name that subprocess taught everybody
     pass_fds: Sequence[int] = (),
+    marks: Sequence[int] = (),
     output_limit: int = 4_000_000,
     tee: Tee | None = None,
     die_with_parent: bool = True,
+    watch: Callable[[int], str] | None = None,
 ) -> Completed:
     """Run a program to its end, in its own session. Afterwards nothing of its process group is left.
 
     `output_limit` bounds stdout and stderr each: head and tail are kept, and a line says how much was cut;
-    `tee` sees all of it. A child that dies with its parent costs a full fork; a short one that holds the
+    `tee` sees all of it. `marks` are descriptors that somebody else holds for it;
+    `watch` is asked now and then, and ends it by saying why. A child that dies with its parent costs a full fork; a short one that holds the
     parent's lock may be let finish instead.
     """
     started = time.monotonic()
     before_exec = _die_with(os.getpid()) if die_with_parent else None
     child = _start(argv, cwd=cwd, env=env, pipe_in=bool(input), pass_fds=pass_fds, before_exec=before_exec)
+    if marks:
+        with _lock:
+            _running[child.pid] = (*pass_fds, *marks)
     out, err = _Bounded(output_limit, 1, tee), _Bounded(output_limit, 2, tee)
     try:
-        timed_out = _converse(child, input, out, err, None if timeout_s is None else started + timeout_s)
+        ending = _Ending(None if timeout_s is None else started + timeout_s, watch, started + _LOOK_S)
+        _converse(child, input, out, err, ending)
     finally:
         _end(child)
     return Completed(
@@ -83,9 +93,10 @@ def run(  # noqa: PLR0913 - every one of them is the caller's business
         code=child.returncode,
         out=out.value(),
         err=err.value(),
-        timed_out=timed_out,
+        timed_out=ending.timed_out,
         seconds_ms=round((time.monotonic() - started) * 1000),
         truncated=out.cut > 0 or err.cut > 0,
+        beyond=ending.beyond,
     )
 
 
@@ -131,7 +142,12 @@ class _Bounded:
         self._trim()
         if not self.cut:
             return bytes(self.head + self.tail)
-        return bytes(self.head) + b"\n[... %d bytes cut ...]\n" % self.cut + bytes(self.tail)
+        # At whole lines, if there are any: half of a word may be half of a key, which has no
+        # shape.
+        head, tail = bytes(self.head), bytes(self.tail)
+        keep, skip = head.rfind(b"\n", len(head) // 2) + 1, tail.find(b"\n", 0, len(tail) // 2) + 1
+        cut = self.cut + (len(head) - keep if keep else 0) + skip
+        return (head[:keep] if keep else head) + b"\n[... %d bytes cut ...]\n" % cut + tail[skip:]
 
     def _trim(self) -> None:
         surplus = len(self.tail) - self.limit // 2
@@ -214,12 +230,30 @@ def _start(
         raise Unusable(f"`{argv[0]}` could not be started: {error}.") from error
 
 
+@dataclass(slots=True)
+class _Ending:
+    """What ends a child before it ends by itself."""
+
+    deadline: float | None
+    watch: Callable[[int], str] | None
+    next_look: float
+    timed_out: bool = False
+    beyond: str = ""
+
+    def is_due(self, pid: int, now: float) -> bool:
+        self.timed_out = self.deadline is not None and now > self.deadline
+        if self.watch is not None and not self.timed_out and now > self.next_look:
+            self.beyond = self.watch(pid)
+            self.next_look = time.monotonic() + _LOOK_S
+        return self.timed_out or bool(self.beyond)
+
+
 def _converse(
-    child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _Bounded, deadline: float | None
-) -> bool:
-    """Feed and read the child until it ended and its pipes are closed; True if the time was up before."""
+    child: subprocess.Popen[bytes], data: bytes, out: _Bounded, err: _Bounded, ending: _Ending
+) -> None:
+    """Feed and read the child until it ended, by itself or not, and its pipes are closed."""
     rest = memoryview(data)
-    timed_out, give_up = False, math.inf
+    give_up = math.inf
     with selectors.DefaultSelector() as selector, _alarm(child, selector):
         pipes = _register(child, selector, out, err)
         while True:
@@ -242,11 +276,11 @@ def _converse(
                 # What it left running in its group would keep the pipes open.
                 _kill_group(child.pid)
                 give_up = now + _LAST_WORDS_S
-            elif give_up == math.inf and deadline is not None and now > deadline:
+            elif give_up == math.inf and ending.is_due(child.pid, now):
                 _kill_group(child.pid)
-                timed_out, give_up = True, now + _LAST_WORDS_S
+                give_up = now + _LAST_WORDS_S
             if now > give_up or (give_up < math.inf and not pipes):
-                return timed_out
+                return
 
 
 def _register(

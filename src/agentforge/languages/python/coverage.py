@@ -101,6 +101,8 @@ class _Measure:
             return CoverageRun(
                 "not_run", f"the tests did not end under coverage within {int(self._walls.timeout_s)} s"
             )
+        if done.beyond:
+            return CoverageRun("not_run", f"the tests were out of bounds under coverage: {done.beyond}")
         if done.code not in (0, 1):
             said = telling_line((done.err + b"\n" + done.out).decode("utf-8", "replace"))
             return CoverageRun(

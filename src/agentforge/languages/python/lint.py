@@ -108,6 +108,8 @@ def _run(sandbox: Sandbox, env: Environment, tree: Path, asked: _Asked, timeout_
     )
     if done.timed_out:
         return CheckRun("not_run", f"{checker.name} did not end within {int(timeout_s)} s")
+    if done.beyond:
+        return CheckRun("not_run", f"{checker.name} was out of bounds: {done.beyond}")
     try:
         rows = list(how.read(done, tree)) if done.code in how.codes else None
     except (ValueError, TypeError, KeyError):

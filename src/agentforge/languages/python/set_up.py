@@ -25,9 +25,13 @@ from agentforge.languages.toolchains import Toolchain, readable, with_toolchains
 from agentforge.languages.values import Plan
 from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
+from agentforge.sandbox.walls.limits import GIB, Limits
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 SETUP_TIMEOUT_S = 1800
+# Big packages are stored twice, in the cache and in the environment, and compilers are hungry.
+SETUP_LIMITS = Limits(total_memory=16 * GIB, total_disk=40 * GIB)
 TAIL_LINES = 15
 
 Tools: TypeAlias = tuple[Interpreter, tuple[Toolchain, ...]]
@@ -46,9 +50,10 @@ class SetupFailed(Unusable):
     ) -> None:
         self.command = command
         self.refused = tuple(refused)
-        self.log = _text(done)
+        self.log = redact(_text(done))[0]
         tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
+        how = f"was out of bounds: {done.beyond}" if done.beyond else how
         mend = f"Correct `setup:` in `{SETTINGS_FILE}`, commit it, and start again."
         if refused:
             names = ", ".join(_without_port(place) for place in refused)
@@ -98,6 +103,7 @@ class SetUp:
             network=(*_places(passed, uv, interpreter), *walls.allow),
             on_refusal=self._refused.append,
             timeout_s=SETUP_TIMEOUT_S,
+            limits=SETUP_LIMITS,
         )
         self._programs = home / "env/bin"
         self._values = {

@@ -21,11 +21,13 @@ from agentforge.languages.outcomes import (
 )
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report_file
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.bounded import remove_tree
 from agentforge.system.canon import digest
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign", "rerun_flaky", "run_tests"]
 
@@ -40,6 +42,8 @@ PARTS = {
 """What is copied beside a run, with the names that it has there."""
 WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
+LOOKED_AT = 4 * OUTPUT_LIMIT
+"""Redaction comes before the cut: half of a key has no shape."""
 GRACE_S = 5
 """How long a test may take to notice that its time is over, before the process is ended."""
 MOST_HUNG = 3
@@ -135,6 +139,12 @@ class _PytestRun:
         )
         report = read_report_file(self._report, self._key, self._token, str(self._tree))
         self.stuck = report.stuck(done.seconds_ms / 1000, self._limit_s)
+        names = safe_names(report.results)
+        if names:
+            report.results = with_names(report.results, names)
+            report.groups = {
+                names.get(identity, identity): group for identity, group in report.groups.items()
+            }
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
@@ -154,11 +164,11 @@ class _PytestRun:
             unvouched=report.unvouched(),
             rewired=report.rewired,
             slowest_ms=report.slowest_ms,
-            output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
+            output=redact(printed.decode("utf-8", "replace")[-LOOKED_AT:])[0][-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
-            reached=report.reached,
+            reached=reached_with_names(report.reached, names),
         )
 
     def _prepare(self) -> None:
@@ -223,11 +233,13 @@ class _PytestRun:
         where = f", in {report.last_started}" if report.last_started else ""
         if done.timed_out:
             return f"the tests did not end within {int(timeout_s)} s{where}"
+        if done.beyond:
+            return f"the run was out of bounds{where}: {done.beyond}"
         if not report.collected and not report.ended and not report.tampered:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
-            said = telling_line(printed)
+            said = telling_line(redact(printed[:LOOKED_AT])[0])
             stopped = f"pytest stopped before it collected (exit code {done.code})"
             return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()

@@ -100,6 +100,8 @@ def _run(
         done, limits = _without_plugins(ask, options, tree, done), (f"mypy without its plugin {plugin}",)
     if done.timed_out:
         return CheckRun("not_run", f"{name} did not end within {int(timeout_s)} s")
+    if done.beyond:
+        return CheckRun("not_run", f"{name} was out of bounds: {done.beyond}")
     return replace(_READERS[name](done, tree), limits=limits)
 
 

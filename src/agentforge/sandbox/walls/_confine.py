@@ -1,9 +1,10 @@
 """The launcher behind the Landlock sandbox: builds the walls around itself, then becomes the program.
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
-SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "cwd", "limits", "own_count",
-"own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not imported. A
-separate process, because code between fork and exec of a threaded parent may not do this safely.
+SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "own", "cwd", "limits",
+"own_count", "own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not
+imported. A separate process, because code between fork and exec of a threaded parent may not do this
+safely.
 """
 
 import base64
@@ -19,6 +20,7 @@ import socket
 import stat
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -34,12 +36,13 @@ MAKE_DEVICES = 1 << 6 | 1 << 11
 READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 22, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 FILTER = 2
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV = 2, 4
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the machine has it
+OWN_PLACE_BYTES = 4 << 30
 KEPT_FLAGS = {
     os.ST_NOSUID: 2,
     os.ST_NODEV: 4,
@@ -138,19 +141,23 @@ def open_door(channel: int, port: int) -> None:
         socket.send_fds(way, [b"door"], [door.fileno()])
 
 
-def private_mounts(read: list[str], write: list[str], links: list[tuple[str, str]]) -> None:
-    """Private shared memory, no sockets of the machine's services, and read-only paths beneath writable
-    ones.
+def private_mounts(
+    places: list[str], read: list[str], write: list[str], links: list[tuple[str, str]]
+) -> list[str]:
+    """Private places for temporary files and the home, no sockets of the machine's services, read-only paths
+    beneath writable ones. Those of `places` that are private now.
     """
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     taken = [*read, *write]
-    own_shared_memory(read, write)
+    own = own_places(places, read, write)
     for link, target in links:
-        if link.startswith(SHARED_MEMORY + "/"):  # gone with the machine's own; elsewhere it is still there
+        if below(link, own):  # gone with the machine's own; elsewhere it is still there
             Path(link).parent.mkdir(parents=True, exist_ok=True)
             Path(link).symlink_to(target)
     if not any(path == "/run" or path.startswith("/run/") for path in taken):
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
+    for path in sorted(write, key=len):
+        lends_nothing(path)
     guarded = sorted((path for path in read if below(path, write)), key=len)
     # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the
     # place.
@@ -159,15 +166,22 @@ def private_mounts(read: list[str], write: list[str], links: list[tuple[str, str
         mount(path, path, None, MS_BIND | MS_REC)
         if path in guarded:
             read_only(path)
+    return own
 
 
-def own_shared_memory(read: list[str], write: list[str]) -> None:
-    """An empty one in the place of the machine's, but for what the run may see of it: somebody may well work
-    there. Landlock opens all of it, so what is only read is mounted so.
+def own_places(places: list[str], read: list[str], write: list[str]) -> list[str]:
+    """Empty ones in the places of the machine's, but for what the run may see of them: somebody may well work
+    there. Landlock opens all of it, so what is only read is mounted so. A place that was given to the run as a
+    whole stays as it is.
     """
-    kept = sorted({path for path in (*read, *write) if path.startswith(SHARED_MEMORY + "/")}, key=len)
+    given = [*read, *write]
+    open_to_all = [place for place in places if place in given or below(place, given)]
+    wanted = [place for place in places if place not in open_to_all and Path(place).is_dir()]
+    own = [place for place in wanted if not below(place, wanted)]
+    kept = sorted({path for path in given if below(path, own)}, key=len)
     held = [(Path(path), os.open(path, os.O_PATH)) for path in kept]
-    mount("tmpfs", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+    for place in own:
+        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={OWN_PLACE_BYTES}")
     for place, handle in held:
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             place.mkdir(parents=True, exist_ok=True)
@@ -178,6 +192,13 @@ def own_shared_memory(read: list[str], write: list[str]) -> None:
         os.close(handle)
         if str(place) in read:
             read_only(str(place))
+    return own
+
+
+def lends_nothing(path: str) -> None:
+    """No file beneath lends the rights of its owner, and none is a device."""
+    mount(path, path, None, MS_BIND | MS_REC)
+    mount("none", path, None, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | kept_flags(path))
 
 
 def read_only(path: str) -> None:
@@ -288,6 +309,61 @@ def become_first_process(most: int | None) -> None:
                 os._exit(exit_code(status))
 
 
+def stay_outside() -> None:
+    """Where there are no namespaces: a caretaker in a session of its own, who adopts what the program leaves
+    behind, and ends it with the run, with this launcher, and so with the driver. Returns only in the program's
+    own process.
+    """
+    alive, held = os.pipe()
+    caretaker = os.fork()
+    if caretaker:
+        os.close(alive)
+        leave(caretaker)
+    os.close(held)
+    os.setsid()
+    LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, end_descendants)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if select.select([alive], [], [], 0)[0]:
+        os._exit(CANNOT)
+    program = os.fork()
+    if program:
+        for stream in (0, 1, 2):  # the driver reads until the last who could write has gone
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+        while (ended := os.wait())[0] != program:
+            pass
+        end_descendants(exit_code(ended[1]))
+    os.setsid()  # what it says to its group is not said to the caretaker
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def end_descendants(code: int = CANNOT, _frame: object = None) -> NoReturn:
+    """Ends all that is below this process, whatever session it is in, then this process."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            break
+        for pid in children():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
+    os._exit(code)
+
+
+def children() -> Iterator[int]:
+    """The processes whose parent this one is."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, ValueError):
+                words = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
+                if int(words[1]) == os.getpid():
+                    yield int(entry.name)
+
+
 def leave(child: int) -> NoReturn:
     """Ends this process with the exit code or signal of `child`."""
     _, status = os.waitpid(child, 0)
@@ -308,10 +384,11 @@ def main(arguments: list[str]) -> NoReturn:
         enter_namespaces()
         if spec["channel"] is not None:
             open_door(spec["channel"], spec["port"])
-        private_mounts(read, write, spec["links"])
+        own = private_mounts(spec["own"], read, write, spec["links"])
         become_first_process(spec["limits"]["processes"] if spec["own_pid_max"] else None)
-        rules = [(path, ~MAKE_DEVICES) for path in [*write, SHARED_MEMORY]]
+        rules = [(path, ~MAKE_DEVICES) for path in [*write, *own]]
     else:
+        stay_outside()
         rules = [rule for path in write for rule in carve(path, read)]
     rules += [(path, READING) for path in [*read, *spec["system"]]]
     rules += [(path, READ_FILE | WRITE_FILE) for path in spec["devices"]]
@@ -322,6 +399,7 @@ def main(arguments: list[str]) -> NoReturn:
     hold_limits(spec["limits"], own_count=spec["own_count"])
     if spec["calls"]:
         filter_calls(base64.b64decode(spec["calls"]))
+    os.closerange(3, 1 << 16)  # the lock stays with those who wait outside
     os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
 
 

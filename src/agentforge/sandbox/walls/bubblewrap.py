@@ -4,9 +4,8 @@ import functools
 import os
 import select
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -27,6 +26,7 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import way_out
 from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.bounds import watch_of
 from agentforge.sandbox.walls.limits import (
     Limits,
     counts_per_namespace,
@@ -35,6 +35,7 @@ from agentforge.sandbox.walls.limits import (
     under_limits,
 )
 from agentforge.system.processes import Completed, run
+from agentforge.system.programs import find_program
 
 STAND_INS = {
     "/etc/passwd": f"root:x:0:0:root:/:/bin/sh\nagent:x:{INSIDE_ID}:{INSIDE_ID}:agent:/tmp/home:/bin/sh\n"
@@ -73,13 +74,9 @@ class Bubblewrap:
             way = stack.enter_context(way_out(confinement, own_network=True))
             fds = {place: _memory_file(stack, text.encode()) for place, text in STAND_INS.items()}
             calls = (_memory_file(stack, seccomp.build()),) if seccomp.is_available() else ()
-            ended, alive = _pipe(stack)
-            # The first descriptor (the lock) is held by the walls themselves, so that the program inside
-            # cannot let go of it.
-            held = ("--sync-fd", str(confinement.pass_fds[0])) if confinement.pass_fds else ()
+            ended, alive = _life_line(stack, confinement.pass_fds)
             arguments = (
                 *_walls(self.executable),
-                *held,
                 *_filter(calls),
                 *_system(self.executable, network=bool(confinement.network)),
                 *_stand_ins(fds),
@@ -101,9 +98,11 @@ class Bubblewrap:
                 env=variables(confinement, "/tmp") | way.env,  # noqa: S108 - the private one inside
                 timeout_s=confinement.timeout_s,
                 input=confinement.input,
-                pass_fds=(*fds.values(), *calls, *way.fds, alive, *confinement.pass_fds),
+                pass_fds=(*fds.values(), *calls, *way.fds, alive),
+                marks=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
+                watch=watch_of(confinement.limits, confinement.write),
             )
             _await_end(ended, alive)
         if done.code in COULD_NOT_START and done.err.startswith(b"bwrap: "):
@@ -214,11 +213,33 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _pipe(stack: ExitStack) -> tuple[int, int]:
-    reading, writing = os.pipe()
-    stack.callback(os.close, reading)
-    stack.callback(os.close, writing)
-    return reading, writing
+def _life_line(stack: ExitStack, held: Sequence[int]) -> tuple[int, int]:
+    """A pipe whose writing end every process inside has: it comes to its end with the last of them.
+
+    So does a process outside that reads it, and keeps `held`, the lock of the task, meanwhile. Inside nobody
+    has the lock, not even the first process, into whose descriptors the others can look.
+    """
+    ended, alive = os.pipe()
+    if held:
+        keeper = subprocess.Popen(
+            (find_program("cat") or "/bin/cat",),
+            cwd="/",
+            env={},
+            stdin=ended,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=tuple(held),
+            start_new_session=True,
+        )
+        stack.callback(_let_end, keeper)
+    stack.callback(os.close, ended)
+    stack.callback(os.close, alive)
+    return ended, alive
+
+
+def _let_end(keeper: subprocess.Popen[bytes]) -> None:
+    with suppress(subprocess.TimeoutExpired):  # it ends with what still runs inside, whenever that is
+        keeper.wait(1)
 
 
 def _await_end(ended: int, alive: int) -> None:
@@ -228,10 +249,10 @@ def _await_end(ended: int, alive: int) -> None:
     Every process inside holds the writing end, so the reading end comes to its end with the last of them.
     """
     os.dup2(ended, alive)  # our own writing end goes; the number stays valid for the one who closes it
-    deadline = time.monotonic() + 10
-    while (left := deadline - time.monotonic()) > 0 and select.select([ended], [], [], left)[0]:
-        if not os.read(ended, 4096):
-            return
+    watch = select.poll()
+    watch.register(ended, 0)  # its end alone: what is written to it says nothing
+    if watch.poll(10_000):
+        return
     raise Unusable(
         "What ran in the sandbox does not end.",
         "Look for a process that hangs in the kernel, for example on a dead network disk.",

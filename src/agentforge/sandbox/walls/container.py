@@ -200,7 +200,7 @@ def _walls(engine: Engine, confinement: Confinement) -> tuple[str, ...]:
         "--security-opt=label=disable",
         *("--ipc=private", "--log-driver=none"),
         f"--pids-limit={confinement.limits.processes}",
-        f"--memory={confinement.limits.memory}b",
+        f"--memory={min(confinement.limits.memory, confinement.limits.total_memory)}b",
         *_identity(engine),
         f"--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size={TEMPORARY_BYTES}",
     )

@@ -4,6 +4,7 @@ import base64
 import ctypes
 import json
 import os
+import pwd
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +16,9 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import (
     ETC_ALWAYS,
     ETC_NETWORK,
+    SHARED_MEMORY,
     SYSTEM_ROOTS,
+    WEAK,
     Confinement,
     check_inside,
     links_to,
@@ -25,6 +28,7 @@ from agentforge.sandbox.base import (
 )
 from agentforge.sandbox.network.gateway import Way, way_out
 from agentforge.sandbox.walls import seccomp
+from agentforge.sandbox.walls.bounds import watch_of
 from agentforge.sandbox.walls.limits import (
     FIRST_WITH_OWN_PID_MAX,
     counts_per_namespace,
@@ -91,6 +95,7 @@ class Landlock:
                 pass_fds=(*way.fds, *confinement.pass_fds),
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
+                watch=watch_of(confinement.limits, confinement.write),
             )
         if done.code == LAUNCHER_FAILED and done.err.startswith(b"confine: "):
             raise not_started(argv[0], done.err.decode(errors="replace").strip().removeprefix("confine: "))
@@ -124,6 +129,7 @@ class Landlock:
                 "system": [*SYSTEM_ROOTS, *etc, "/proc"],
                 "devices": DEVICES,
                 "namespaces": self.namespaces,
+                "own": _own_places(),
                 "cwd": str(cwd),
                 "limits": confinement.limits.numbers(confinement.timeout_s),
                 "own_count": self.namespaces and counts_per_namespace(),
@@ -160,10 +166,11 @@ class Landlock:
         )
         if self.namespaces:
             return {
-                "files": files + "names of other files can still be seen",
+                "files": files + "home and places for temporary files are private; names of files elsewhere "
+                "can still be seen",
                 "network": "none; set-up reaches the places on its list, through a proxy of ours; the "
-                "machine's own loopback is out of reach; sockets that are files can be reached, those below "
-                "/run excepted",
+                "machine's own loopback is out of reach; so are sockets below /run, your home and places for "
+                "temporary files; sockets that are files elsewhere can be reached",
                 "processes": f"a process tree of its own; {limits_in_words(counted=self._counts())}; "
                 "all of it ends with the run, and with the driver",
                 "capabilities": calls,
@@ -179,12 +186,27 @@ class Landlock:
         return {
             "files": files
             + "names of other files can still be seen; new files cannot be made next to a read-only path",
-            "network": network,
+            "network": f"{WEAK}{network}",
             "processes": f"{seen}; {limits_in_words(counted=self._counts())}; "
-            "the process group is killed at the time limit; a program that leaves the group may survive",
+            "all of them end with the run, and with the driver",
             "capabilities": calls,
         }
 
     def _counts(self) -> bool:
         """Whether the number of processes is limited: the kernel does not count root's."""
         return os.getuid() != 0 or (self.namespaces and kernel_version() >= FIRST_WITH_OWN_PID_MAX)
+
+
+def _own_places() -> list[str]:
+    """What holds people's files and sockets by custom: private to a run that has namespaces."""
+    homes = {str(Path.home().resolve()), str(Path(_home_on_record()).resolve())}
+    usual = {str(Path(place).resolve()) for place in ("/tmp", "/var/tmp", str(SHARED_MEMORY))}  # noqa: S108 - hidden, not used
+    return sorted(place for place in homes | usual if place != "/")
+
+
+def _home_on_record() -> str:
+    """Of the account, whatever the environment says."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir or "/"
+    except KeyError:
+        return "/"

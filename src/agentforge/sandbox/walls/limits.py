@@ -47,6 +47,12 @@ class Limits:
     processes: int = 4096
     """Processes and threads at one time."""
     open_files: int = 4096
+    total_memory: int = 4 * GIB
+    """Bytes of memory of all processes of the run together, without what programs and files take."""
+    total_disk: int = 10 * GIB
+    """Bytes of all files that the run writes."""
+    total_processes: int = 512
+    """Processes of the run at one time; each may have more than one thread."""
 
     def numbers(self, timeout_s: float) -> dict[str, int]:
         """The values to set, by what they limit; never above what this process itself may have."""

@@ -10,6 +10,7 @@ from typing import Literal
 from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, check_inside, variables
 from agentforge.sandbox.network.upstream import own_variables
+from agentforge.sandbox.walls.bounds import watch_of
 from agentforge.sandbox.walls.limits import under_limits
 from agentforge.system.processes import Completed, run
 
@@ -40,6 +41,7 @@ class NoSandbox:
                 pass_fds=confinement.pass_fds,
                 output_limit=confinement.output_limit,
                 tee=confinement.tee,
+                watch=watch_of(confinement.limits, confinement.write),
             )
         if done.code in COULD_NOT_START and done.err.startswith(f"{NAME}: ".encode()):
             raise Unusable(

@@ -24,6 +24,7 @@ ProbeName = Literal[
     "read",
     "write",
     "network",
+    "sockets",
     "environment",
     "processes",
     "calls",
@@ -71,6 +72,15 @@ def connect():
 
 def shout():
     return bool(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"out", ("127.0.0.1", port)))
+
+def knock():
+    reached = []
+    for name, place in (("abstract", "\0" + sys.argv[5]), ("file", outside + ".socket")):
+        try:
+            with socket.socket(socket.AF_UNIX) as one:
+                one.settimeout(1); one.connect(place); reached.append(name)
+        except OSError: pass
+    return reached
 
 def families():
     made = []
@@ -130,6 +140,7 @@ attempt("locked", lambda: spill(locked, "a", "changed"))
 attempt("kernel", lambda: [name for name in KERNEL if opens(name)])
 attempt("connect", connect)
 attempt("shout", shout)
+attempt("knock", knock)
 attempt("families", families)
 attempt("environments", environments)
 attempt("kill", lambda: os.kill(driver, 0) is None)
@@ -159,7 +170,8 @@ def probe(sandbox: Sandbox) -> tuple[WallProbe, ...]:
         attack.prepare()
         with _listener(socket.SOCK_STREAM) as tcp, _listener(socket.SOCK_DGRAM, tcp.getsockname()[1]) as udp:
             try:
-                done = attack.run(sandbox, tcp.getsockname()[1])
+                with _unix(f"\0{attack.secret}"), _unix(f"{attack.outside}.socket"):
+                    done = attack.run(sandbox, tcp.getsockname()[1])
             except Unusable as error:
                 return (WallProbe("start", held=False, detail=error.sentence),)
             return tuple(attack.judge(done, reached=_heard(tcp) or _heard(udp)))
@@ -182,7 +194,7 @@ class _Attack:
     def run(self, sandbox: Sandbox, port: int) -> Completed:
         # An ordinary file would do, but without namespaces nothing new can be made beside a read-only path.
         (self.room / "alive").touch()
-        words = (str(self.outside), str(self.room / "locked"), str(port), str(os.getpid()))
+        words = (str(self.outside), str(self.room / "locked"), str(port), str(os.getpid()), self.secret)
         return sandbox.run(
             (str(Path(sys.executable).resolve()), "-I", "-S", "-c", _INSIDE, *words), self.confinement()
         )
@@ -219,6 +231,14 @@ class _Attack:
         through = through or (f"sockets of other families can be made: {families}" if families else "")
         yield _probe(
             "network", through, "this machine's loopback cannot be reached, nor any other family used"
+        )
+        reached_sockets = told["knock"] if told["knock"] is not None else ["unknown"]
+        yield _probe(
+            "sockets",
+            f"sockets of other programs were reached: {', '.join(reached_sockets)}"
+            if reached_sockets
+            else "",
+            "sockets of other programs (displays, buses, agents for keys) cannot be reached",
         )
         given = {*variables(self.confinement(), ""), *_OF_SHELLS}
         foreign = sorted(set(told["environments"] or ()) - given)
@@ -270,6 +290,14 @@ def _listener(kind: socket.SocketKind, port: int = 0) -> socket.socket:
     server.settimeout(0)
     if kind == socket.SOCK_STREAM:
         server.listen()
+    return server
+
+
+def _unix(place: str) -> socket.socket:
+    """What a display, a bus or an agent for keys listens on."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(place)
+    server.listen()
     return server
 
 

@@ -25,8 +25,13 @@ processes, network.
 """
 _NEW_TIME = 0x80  # a flag of `unshare` alone; for `clone` these bits are a signal
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-# such a file, left in a writable directory, would lend the rights of its owner to whoever starts it outside
-_SET_USER = 0o4000
+# such a file, left in a writable directory, would lend the rights of its owner or group to whoever starts it
+# outside
+_SET_ID = 0o6000
+_CREATING = 0o100 | 0o20000000  # the flags of `open` that make its mode count: O_CREAT, and O_TMPFILE's own
+_FILE_KIND, _CHARACTERS, _BLOCKS = 0o170000, 0o020000, 0o060000
+_LEAVE_DEVICE = 4  # a flag of `renameat2` that leaves a device in the old place
+_OPENAT2, _RENAMEAT2_FLAGS = 437, 4
 _SAME_PERSONALITY = 0xFFFFFFFF
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -153,6 +158,11 @@ class Architecture:
     """`socket` and `socketpair`."""
     chmod: tuple[tuple[int, int], ...]
     """The calls that set the mode of a file, each with the place of the mode among its arguments."""
+    open: tuple[tuple[int, int | None, int], ...]
+    """The calls that open, each with the places of flags and mode; without flags it always makes a file."""
+    make: tuple[tuple[int, int], ...]
+    """The calls that make a file of any kind, each with the place of the mode."""
+    renameat2: int
     listen: int
     send: tuple[tuple[int, int], ...]
     """The calls that send, each with the place of the flags among its arguments."""
@@ -171,6 +181,9 @@ MACHINES = {
         135,
         (41, 53),
         ((90, 1), (91, 1), (268, 2), (452, 2)),
+        ((2, 1, 2), (257, 2, 3), (85, None, 1)),
+        ((133, 1), (259, 2)),
+        316,
         50,
         ((44, 3), (46, 2), (307, 3)),
         x32=True,
@@ -185,6 +198,9 @@ MACHINES = {
         92,
         (198, 199),
         ((52, 1), (53, 2), (452, 2)),
+        ((56, 2, 3),),
+        ((33, 2),),
+        276,
         201,
         ((206, 3), (211, 2), (269, 3)),
     ),
@@ -267,15 +283,35 @@ def _program(known: Architecture, families: tuple[int, ...], *, tcp_only: bool) 
     yield from _for_call(
         known.personality, _argument(0), *_except((0, _SAME_PERSONALITY), _pass()), _fail(_EPERM)
     )
-    for number, place in known.chmod:
-        yield from _for_call(
-            number, _argument(place), _step(_ANY_BIT, _SET_USER, 0, 1), _fail(_EPERM), _pass()
-        )
+    yield from _lending_calls(known)
     if tcp_only:
         yield from _tcp_calls(known, families)
     for number in known.socket:
         yield from _for_call(number, _argument(0), *_except(families, _pass()), _fail(_EAFNOSUPPORT))
     yield _pass()
+
+
+def _lending_calls(known: Architecture) -> Iterator[bytes]:
+    """No file with a set-id bit and no device is made, by whatever call makes files or sets their modes."""
+    lends = (_step(_ANY_BIT, _SET_ID, 0, 1), _fail(_EPERM))
+    for number, place in known.chmod:
+        yield from _for_call(number, _argument(place), *lends, _pass())
+    for number, flags, place in known.open:
+        # Where nothing is made, the mode is whatever happens to stand there.
+        opened = () if flags is None else (_argument(flags), _step(_ANY_BIT, _CREATING, 1, 0), _pass())
+        yield from _for_call(number, *opened, _argument(place), *lends, _pass())
+    for number, place in known.make:
+        devices = _except((_CHARACTERS, _BLOCKS), _fail(_EPERM))
+        yield from _for_call(number, _argument(place), *lends, _step(_AND, _FILE_KIND), *devices, _pass())
+    yield from _for_call(
+        known.renameat2,
+        _argument(_RENAMEAT2_FLAGS),
+        _step(_ANY_BIT, _LEAVE_DEVICE, 0, 1),
+        _fail(_EPERM),
+        _pass(),
+    )
+    # Its mode lies in memory, which a filter cannot read; without it programs take `openat`.
+    yield from _for_call(_OPENAT2, _fail(_ENOSYS))
 
 
 def _tcp_calls(known: Architecture, families: tuple[int, ...]) -> Iterator[bytes]:

@@ -34,6 +34,7 @@ from agentforge.store.task.upcast import VERSION
 from agentforge.system.bounded import LARGEST, read_open
 from agentforge.system.canon import digest
 from agentforge.system.files import append_durable, create_exclusive, disk_errors
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import open_unlinked, read_unlinked
 
 Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None]
@@ -69,7 +70,7 @@ class Journal:
     def create(cls, files: TaskFiles, create: Create, clock: Clock) -> Self:
         """A new journal whose first line is the task's creation; file and line appear together."""
         now = stamp(clock())
-        header = spell_header(create.spec.task_id, create.spec.request, now)
+        header = spell_header(create.spec.task_id, str(clean(create.spec.request)), now)
         decision = decide(State(), create)
         body, _, _ = _body(State(), decision, 1, now, "create")
         line, _ = spell_line(body, digest(header))
@@ -255,13 +256,14 @@ def _body(
     """The line's object without its hashes, the events as a reader will see them, and where they lead."""
     events = decision.events
     recorded: list[Json] = [event_to_json(event) for event in events]
-    if not is_readable(recorded):
-        # A replay must find what was decided on, so the events become what can be written before the state
+    kept = clean(recorded if is_readable(recorded) else [readable(event) for event in recorded])
+    if isinstance(kept, list) and kept is not recorded:
+        # A replay must find what was decided on, so the events become what may be written before the state
         # follows them.
-        recorded = [readable(event) for event in recorded]
+        recorded = kept
         events = tuple(event_from_json(event) for event in recorded if isinstance(event, dict))
     after, closing = _fold(state, events)
-    why = str(readable(decision.why))
+    why = str(clean(readable(decision.why)))
     head: dict[str, Json] = {
         "seq": seq,
         "timestamp": timestamp,

@@ -22,6 +22,8 @@ from agentforge.core.reply import Json
 from agentforge.system.bounded import LARGEST
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import disk_errors
+from agentforge.system.secrets.redact import redact
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _MAGIC = b"AFb1"
@@ -74,8 +76,8 @@ class Pack:
         return self.get(name).decode(errors="surrogatepass")
 
     def put_json(self, value: Json) -> str:
-        """Stores a value; the hash of its canonical form."""
-        return self.put(canonical(value))
+        """Stores a value without the secrets in it; the hash of its canonical form."""
+        return self.put(canonical(clean(value)))
 
     def get_json(self, name: str) -> Json:
         """The value with this hash."""
@@ -84,9 +86,9 @@ class Pack:
 
     def put_blocks(self, blocks: Iterable[tuple[str, str]]) -> str:
         """A list of named texts, each its own block: what did not change since the last step costs
-        nothing.
+        nothing. No secret is stored.
         """
-        return self.put_json({"blocks": [[name, self.put(text)] for name, text in blocks]})
+        return self.put_json({"blocks": [[name, self.put(redact(text)[0])] for name, text in blocks]})
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""
