@@ -226,6 +226,11 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     value = strict_yaml.load_file(path)
     if value is None:
         return {}, Own()
+    if path.stat().st_mode & 0o022:
+        raise UsageError(
+            f"{path} can be written by others, so it is not believed.",
+            f"Make it yours alone: `chmod 600 {path}`.",
+        )
     if isinstance(value, dict):  # a key whose lines are all comments says nothing
         value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
     text = read_bounded(path, SETTINGS_BYTES).decode()
