@@ -29,9 +29,14 @@ def test_no_shape_is_left_in_any_context() -> None:
 
 @every("between", ["\n", "\nE       ", " ", "\\n", "', '"])
 def test_neighbours_do_not_hide_one_another(between: str) -> None:
-    lines = [*TOKENS.values(), *BLOCKS.values(), *(placed.line for placed in PLACED.values())]
+    blocks = BLOCKS.values() if "\n" in between else ()
+    lines = [
+        *TOKENS.values(),
+        *blocks,
+        *(placed.line for placed in PLACED.values() if "\n" not in placed.line),
+    ]
     text = redact(between.join(line.replace("\n", between) for line in lines))[0]
-    wanted = [*TOKENS.values(), *(placed.secret for placed in PLACED.values())]
+    wanted = [*TOKENS.values(), *(placed.secret for placed in PLACED.values() if "\n" not in placed.line)]
     assert [part for secret in wanted for part in pieces(secret) if part in text] == []
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,8 @@ def _kept(folder: Path) -> bytes:
         found += path.name.encode() + b"\n" + data
         at = data.find(b"AFb1")
         while at >= 0:  # blocks of a pack
-            try:
+            with suppress(zlib.error):
                 found += zlib.decompressobj().decompress(data[at + 48 :])
-            except zlib.error:
-                pass
             at = data.find(b"AFb1", at + 1)
     return found
 

@@ -54,7 +54,7 @@ _SUFFIX = (
 _VALUE = (
     rf"{_SUFFIX})(?![A-Za-z0-9_-])(?:{_QUOTE}\]?)?\s{{0,8}}(?:=>|:=|\?=|[:=])\s{{0,8}}[bru]?)(?:"
     rf"(?P<open>{_QUOTE})(?P<value>[^\s\"'`\\<>\[\]{{}}]{{12,400}})(?={_QUOTE})"
-    r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&]|\\{1,4}[nrtu]|$))"
+    r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&\"'`]|\\{1,4}[nrtu\"']|$))"
 )
 _NAMED = rf"(?P<keep>(?P<name>{_NAME}{_VALUE}"
 _KEY = rf"(?P<keep>(?P<name>(?i:key){_VALUE}"
