@@ -25,6 +25,12 @@ _BEHIND_WALLS = frozenset(
     | {f"test_gates_{name}" for name in ("green", "judge", "quality")}
     | {"test_surfaces_doctor"}
 )
+_WITH_GIT_OR_THE_WHOLE_PROJECT = frozenset(
+    {f"test_activities_{name}" for name in ("batches", "commands", "permit")}
+    | {f"test_gates_{name}" for name in ("finals", "named", "reading", "returns", "shadows", "superseded")}
+    | {"test_python_canaries", "test_python_judge", "test_worktree", "test_system_worktree"}
+    | {"test_extending", "test_names_are_data", "test_one_place_for_languages"}
+)
 
 _ROOM = 4 << 30
 """Bytes that must be free where the files of tests live; a run takes less than half of it."""
@@ -74,6 +80,7 @@ def _in_memory() -> None:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(memory)
 
 
+gc.disable()  # until the tests are collected
 _in_memory()
 _border = Border()
 sys.addaudithook(_border)
@@ -148,19 +155,22 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What drives whole tasks, or starts programs behind walls in nearly every test, is not for the inner
-    loop.
+    """What drives whole tasks, or in nearly every test starts programs, makes repositories or reads the whole
+    project, is not for the inner loop.
     """
     for item in items:
-        if item.path.parent.name == "whole" or item.path.stem in _BEHIND_WALLS:
+        if (
+            item.path.parent.name == "whole"
+            or item.path.stem in _BEHIND_WALLS | _WITH_GIT_OR_THE_WHOLE_PROJECT
+        ):
             item.add_marker(pytest.mark.slow)
     items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def pytest_collection_finish() -> None:
     """What the tests are stays until the end: no collection of garbage need look through it again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_configure() -> None:

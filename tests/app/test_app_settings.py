@@ -1,5 +1,7 @@
 """The user's own `config.yaml`: what it alone can say, and what is wrong with one that cannot be used."""
 
+import os
+import stat
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +16,7 @@ from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.container import ContainerSpec, Engine
 from agentforge.sandbox.walls.ladder import WantedSandbox
 from agentforge.system import strict_yaml
+from agentforge.system.files import make_own_directory
 from agentforge.tools.roots import Root
 from tests.rows import every
 
@@ -21,6 +24,25 @@ from tests.rows import every
 def read(tmp_path: Path, text: str) -> Own:
     (tmp_path / "config.yaml").write_text(text)
     return read_own_settings(tmp_path / "config.yaml")[1]
+
+
+def test_settings_that_others_can_write_are_refused_with_the_way_to_mend_it(tmp_path: Path) -> None:
+    assert read(tmp_path, "sandbox: none\n") == Own("none")
+    for mode in (0o664, 0o646):
+        (tmp_path / "config.yaml").chmod(mode)
+        with pytest.raises(UsageError, match="chmod 600"):
+            read_own_settings(tmp_path / "config.yaml")
+
+
+def test_a_directory_of_the_user_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_own_directory(tmp_path / "home" / "below")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (tmp_path / "home", tmp_path / "home/below")} == {
+        0o700
+    }
 
 
 def test_a_user_says_what_no_repository_can(tmp_path: Path) -> None:

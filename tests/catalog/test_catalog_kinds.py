@@ -10,6 +10,7 @@ from tests.rows import every
 
 NO_CODE = """\
 Fix the typo in README.md
+Rename the heading Installation in README.md to How to install
 Fix a typo in the docstring of net
 There is a typo in the README.
 Correct the spelling in docs/guide.md

@@ -108,7 +108,7 @@ def everybody(resolved: ResolvedPipeline) -> Iterator[tuple[Stage, str]]:
             yield seated, resolved.review_prompt(stage.name, name)
 
 
-@every("name", sorted(CATALOG.names("agents")))
+@every("name", sorted(CATALOG.names("agents") - {"examiner"}))  # who has no tool at all
 def test_a_role_has_the_tools_of_its_trade_and_no_others(name: str) -> None:
     role = CATALOG.role(name)
     more, forbidden = TOOLS[name]
@@ -366,7 +366,7 @@ def test_the_mode_is_part_of_the_line_and_of_those_above_it() -> None:
     ):
         assert (one.mode, other.mode) == ("balanced", "heavy")
         assert [2 * stage.max_steps for stage in one.stages if stage.role] == [
-            stage.max_steps for stage in other.stages if stage.role
+            stage.max_steps for stage in other.stages if stage.role and stage.name != "examine"
         ]
 
 
@@ -736,3 +736,27 @@ def test_a_lane_rises_only_to_one_that_it_has_made_everything_for() -> None:
     catalogue = Catalog.packaged().with_overrides({".agentforge/pipelines/implement.yaml": poor})
     with pytest.raises(UsageError, match="the lane full needs implementation, which poor does not make"):
         catalogue.resolve("implement", "poor")
+
+
+# ------------------------------------------------------------------ a stage that a mode adds
+
+
+@every(
+    ("lane", "before", "after"),
+    [("hotfix", "patch", "review"), ("small", "green", "review"), ("full", "refactor", "deliver")],
+)
+def test_heavy_puts_an_examiner_behind_the_change_in_every_lane(lane: str, before: str, after: str) -> None:
+    names = [stage.name for stage in CATALOG.resolve("implement", lane, "heavy").pipeline().stages]
+    at = names.index("examine")
+    assert (names[at - 1], names[at + 1]) == (before, after)
+    assert "examine" not in [stage.name for stage in CATALOG.resolve("implement", lane).pipeline().stages]
+
+
+def test_where_nothing_is_changed_nothing_is_examined() -> None:
+    assert CATALOG.resolve("design", None, "heavy").pipeline().index("spec") >= 0
+    names = [stage.name for stage in CATALOG.resolve("design", None, "heavy").pipeline().stages]
+    assert "examine" not in names
+
+
+def test_the_examiner_has_no_tool() -> None:
+    assert CATALOG.role("examiner").allowed == ()

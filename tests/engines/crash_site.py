@@ -26,7 +26,7 @@ from agentforge.store.task.journal import Listener, read_lines
 from agentforge.system.git.repository import Git
 from tests.sharing import share_environments
 
-LINES = 41
+LINES = 42
 """Decisions of the whole run, its creation included."""
 REQUEST = "Let shout put an exclamation mark behind the text"
 MOMENTS = ("prepare/1", "red/1/3/commit/1", "green/1/4/act", "review/1/5/ask/0/sent")

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.engines.crash_site import Plan, Reference
 from tests.engines.deaths import plain
 
-LINES = 90
+LINES = 91
 """Decisions of the whole run, its creation included."""
 JUDGED = "refactor/1/10/judge/1/0/contracts"
 """The result has passed its gates: the panel sits, and nobody has read anything."""

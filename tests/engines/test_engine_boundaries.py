@@ -35,10 +35,10 @@ def test_the_reference_run_has_a_failing_gate_and_as_many_lines_as_the_matrix(si
 def test_red_is_proved_by_three_runs_that_agree(site: Reference) -> None:
     evidence = json.loads(site.finished.files.evidence.read_bytes())
     (row,) = [row for row in evidence["rows"] if row["gate"] == "red"]
-    outcomes = [run["outcomes"] for run in row["runs"]]
-    assert len(outcomes) == 3
-    assert outcomes[0] == outcomes[1] == outcomes[2]
-    assert "failed" in outcomes[0].values()
+    whole, *again = [run["outcomes"] for run in row["runs"]]
+    assert len(again) == 2
+    assert again[0] == again[1] == {name: whole[name] for name in again[0]}
+    assert "failed" in again[0].values()
 
 
 @pytest.mark.parametrize("first", [TakeBaseline, Assemble])

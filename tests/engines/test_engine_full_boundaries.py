@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 PANEL_SITS = range(67, 82)
 """From the line that convenes the panel to the one before its commit."""
-ENDS = (PANEL_SITS[3], PANEL_SITS[8], 84, 90)
+ENDS = (PANEL_SITS[3], PANEL_SITS[8], 84, LINES)
 NEXT = tuple(line for line in (*range(5, 67, 6), 30, *PANEL_SITS, 86) if line not in ENDS)
 SIDE_BY_SIDE = 8
 """So many lines of two reviewers may stand in any order."""

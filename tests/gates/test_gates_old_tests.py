@@ -10,6 +10,7 @@ from agentforge.gates.green import GreenCase, judge_green
 from agentforge.gates.old_tests import tree_with_old_tests
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.values import CheckRun
+from tests.depth import telling
 from tests.gates.bench_of_judges import OneRunEach, Site, make_site
 
 pytestmark = pytest.mark.slow
@@ -77,21 +78,20 @@ def verdict(
     )
 
 
-@pytest.mark.parametrize(
-    "tests",
-    [
-        {"tests/test_aaa.py": FAKE},
-        {"tests/conftest.py": FAKE},
-        {"tests/__init__.py": FAKE},
-        {"conftest.py": FAKE},
-        {"tests/test_old.py": EASY},
-        {"tests/data.json": "[]", "tests/test_old.py": EASY.replace("[] and ", "")},
-        {"pytest.ini": "[pytest]\npython_files = test_sub.py\n"},
-        {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'test_sub.py'\n"},
-        {"pytest.ini": "[pytest]\naddopts = -k sub\n"},
-    ],
-    ids=", ".join,
-)
+TRICKS: list[dict[str, str | None]] = [
+    {"tests/test_aaa.py": FAKE},
+    {"tests/conftest.py": FAKE},
+    {"tests/__init__.py": FAKE},
+    {"conftest.py": FAKE},
+    {"tests/test_old.py": EASY},
+    {"tests/data.json": "[]", "tests/test_old.py": EASY.replace("[] and ", "")},
+    {"pytest.ini": "[pytest]\npython_files = test_sub.py\n"},
+    {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'test_sub.py'\n"},
+    {"pytest.ini": "[pytest]\naddopts = -k sub\n"},
+]
+
+
+@pytest.mark.parametrize("tests", telling(TRICKS, 5), ids=", ".join)
 def test_code_that_breaks_old_behaviour_is_found_whatever_was_done_to_the_tests(
     site: Site, tests: Mapping[str, str | None]
 ) -> None:

@@ -47,8 +47,54 @@ def test_code_that_knows_of_tests_is_named(body: str, said: str) -> None:
 
 
 @every(
+    ("body", "said"),
+    [
+        ("import gc; gc.get_objects()", "line 3 looks into the process that it runs in, by `gc.get_objects`"),
+        ("open('/proc/self/mem')", "line 3 looks into the process that it runs in, by `/proc/self/mem`"),
+        ("return sys.argv[0] == 'x'", "line 3 asks by which command it was started"),
+        ("return type('A', (), {'__eq__': len})", "line 3 makes up how something compares"),
+        (
+            "class A:\n        def __eq__(self, other): return True",
+            "line 4 makes something that compares alike with everything",
+        ),
+        ("return os.environ.get('SHOP')", "line 3 asks for the variable `SHOP`, which a new test sets"),
+        ("return os.path.exists('mark')", "line 3 asks for the file `mark`, which a new test writes"),
+    ],
+)
+def test_code_that_reaches_into_its_process_or_is_switched_by_its_test_is_named(body: str, said: str) -> None:
+    text = f"import os, sys\ndef price(count, kind):\n    {body}\n"
+    test = "import os\n\ndef test_it():\n    os.environ['SHOP'] = '1'\n    open('mark', 'w')\n    assert shop.price(1)\n"
+    assert code_doubts(text, "shop.py", range(3, 9), [test]) == [said]
+
+
+@every(
+    ("text", "said"),
+    [
+        ("import shop\nshop.price = len\n", ["puts something of its own in the place of `shop.price`"]),
+        (
+            "import shop\nsetattr(shop, 'price', len)\n",
+            ["puts something of its own in the place of a part of `shop`"],
+        ),
+        (
+            "import sys, shop\nsys.modules['shop'] = shop\n",
+            ["puts something of its own in the place of `sys.modules`"],
+        ),
+        ("import shop\nprice = shop.price\nbox = {}\nbox['a'] = 1\n", []),
+        ("def test_it(monkeypatch):\n    import shop\n    monkeypatch.setattr(shop, 'price', len)\n", []),
+        ("import os\nos.environ['HOME'] = '/'\n", []),
+    ],
+)
+def test_support_that_replaces_the_subject_is_named(text: str, said: list[str]) -> None:
+    assert test_doubts(text, "tests/conftest.py") == said
+
+
+@every(
     "body",
     [
+        "return sys.argv[1:]",
+        "return os.environ.get('HOME')",
+        "return os.path.exists('shop.toml')",
+        "class A:\n        def __eq__(self, other): return self is other",
         "return count * 2 - count // 10",
         "if count == 0: return 0",
         "if count == 40: return count * 2",
@@ -74,6 +120,8 @@ def test_only_the_lines_that_changed_are_looked_at() -> None:
         ("assert 'x' in SOURCE", ["opens a file of code"]),
         ("assert 'x' in source()", ["opens a file of code"]),
         ("exec(compile('x', 'shop.py', 'exec'))\n    assert shop", ["runs text as code"]),
+        ("assert shop.net.__code__", ["looks at `__code__`: what code is made of, not what it does"]),
+        ("assert hasattr(shop, 'net')", ["asks by `hasattr` what is there, not what it does"]),
         ("assert re.compile('x').match('x')", []),
         ("assert json.loads(Path('data.json').read_text())", []),
         ("assert shop.load(open('data/a.csv'))", []),

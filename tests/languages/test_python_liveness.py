@@ -44,6 +44,8 @@ def said(body: str, arguments: str = "") -> Liveness:
         ("self.assertTrue(True)", "`self.assertTrue(True)` is true whatever the code does"),
         ("assert (shop.add() == 2, 'no')", "`assert (shop.add() == 2, 'no')` is true whatever the code does"),
         ("pass", "it asserts nothing"),
+        ("for n in []:\n    assert shop.add(n)", "`assert shop.add(n)` is never reached"),
+        ("def check():\n    assert shop.add() == 2", "`assert shop.add() == 2` is never reached"),
     ],
 )
 def test_a_test_that_cannot_fail_is_told_why(body: str, why: str) -> None:
@@ -66,6 +68,9 @@ def test_a_test_that_cannot_fail_is_told_why(body: str, why: str) -> None:
         "for n in range(3):\n    assert shop.add(n)",
         "seen = 0\ndef hook():\n    nonlocal seen\n    seen = 1\nshop.run(hook)\nassert seen == 1",
         "try:\n    shop.add()\nexcept ValueError as error:\n    assert 'x' in str(error)\nelse:\n    pytest.fail('no')",
+        "if shop.old():\n    assert shop.add() == 2\nelse:\n    assert shop.add() == 3",
+        "assert shop.add() == 2\nif shop.old():\n    assert shop.more()",
+        "def check():\n    assert shop.add() == 2\nshop.run(check)",
         "async def inner():\n    assert await shop.later() == 1\nasyncio.run(inner())",
     ],
 )
@@ -82,6 +87,10 @@ def test_whatever_can_fail_is_honest(body: str) -> None:
         ("case(shop.add(), 2)", "asserts nothing itself; whether `case` does is not known"),
         ("with pytest.raises(Exception):\n    shop.add()", "expects an error, and any error will do"),
         ("assert shop.add() == shop.add()", "compares a call with itself"),
+        (
+            "if shop.add() == 2:\n    assert shop.more()",
+            "asserts something only under a condition, and passes where that does not hold",
+        ),
     ],
 )
 def test_what_is_not_sure_is_a_doubt_and_no_refusal(body: str, doubt: str) -> None:

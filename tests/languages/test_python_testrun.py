@@ -430,3 +430,12 @@ def test_modules_from_elsewhere_are_foreign(tree: Path, go: Run, tmp_path: Path)
         "src/app/core.py",
         "src/app/__init__.py",
     ]
+
+
+def test_a_project_that_switches_the_cache_off_and_warnings_into_errors_is_judged(
+    tree: Path, go: Run
+) -> None:
+    (tree / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    write(tree, test_x="def test_it(): pass\n")
+    run = go(command=(*QUICK, "-p", "no:cacheprovider"))
+    assert (run.status, run.reason) == ("ran", "")

@@ -86,7 +86,7 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Story:
         ("spec", "", BOUNDED),
         ("spec", "security_architect", security("approve")),
     )
-    return Story(scene, scene.run("start", "Design greetings for nobody", "--model", model))
+    return Story(scene, scene.run("start", "Design how greet answers an empty name", "--model", model))
 
 
 def test_start_says_what_it_inferred_and_why(designed: Story) -> None:
@@ -118,7 +118,7 @@ def test_a_design_prints_its_specification_and_where_it_is(designed: Story) -> N
     assert f"  file      {place}\n" in said
     assert (scene.top / place).is_file()
     assert "review    panel on spec: security_architect approve" in said
-    assert "agentforge implement 'Design greetings for nobody'" in said
+    assert "agentforge implement 'Design how greet answers an empty name'" in said
     assert scene.git("branch", "--list", "agentforge/*") == ""
 
 

@@ -21,7 +21,10 @@ from tests.wheels import pack
 
 ROOT = Path(__file__).parents[2]
 UV = str(Path(sys.executable).with_name("uv"))
-NEEDED = ("click", "jsonschema-rs", "pyyaml", "rich", "markdown-it-py", "mdurl", "pygments", "uv")
+NEEDED = (
+    *("cffi", "click", "cryptography", "jsonschema-rs", "markdown-it-py", "mdurl", "pycparser", "pygments"),
+    *("pyyaml", "rich", "uv"),
+)
 ASK = (
     "from agentforge.system.installation import install_command as command; print(command({}))"
     "; from importlib.metadata import version; from agentforge import __version__"

@@ -173,32 +173,38 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
         with here.started(*start) as follower:
             assert follower.stdout is not None
             assert any("running the tests on the base" in line for line in follower.stdout)
-            until(sleeps)
+            until(sleeps, every_s=0.3)
             follower.send_signal(signal.SIGINT)
             rest = follower.stdout.read()
             assert follower.wait(SOON_S) == 130, rest
         (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
         assert f"The workers go on with {task}." in rest
-        until(lambda: "  now: running the tests on the base, for " in here.run("status", task).stdout)
+        until(
+            lambda: "  now: running the tests on the base, for " in here.run("status", task).stdout,
+            every_s=0.3,
+        )
         shown = json.loads(here.run("status", task, "--json").stdout)
         assert {(each["effect"], each["taken"], each["doing"]) for each in shown["engine_in_flight"]} >= {
             ("baseline", True, "running the tests on the base")
         }
         over = here.run("abort", task)
         assert over.returncode == 0, over.stderr
-        until(lambda: not sleeps())
-        until(lambda: json.loads(here.run("status", task, "--json").stdout)["status"] == "cancelled")
+        until(lambda: not sleeps(), every_s=0.3)
+        until(
+            lambda: json.loads(here.run("status", task, "--json").stdout)["status"] == "cancelled",
+            every_s=0.3,
+        )
 
         left = here.run(*start, "--detach")
         assert left.returncode == 0, left.stderr
-        until(sleeps)
+        until(sleeps, every_s=0.3)
         worker.send_signal(signal.SIGINT)
         time.sleep(0.3)
         assert worker.poll() is None  # what runs may finish
         worker.send_signal(signal.SIGINT)
         said = worker.communicate(timeout=SOON_S)[0].splitlines()
         assert worker.returncode == 130
-        until(lambda: not sleeps())
+        until(lambda: not sleeps(), every_s=0.3)
     other = left.stdout.split()[0]
     told = [
         line
@@ -223,11 +229,11 @@ def sleeps() -> bool:
     return False
 
 
-def until(condition: Callable[[], bool]) -> None:
+def until(condition: Callable[[], bool], every_s: float = 0.05) -> None:
     deadline = time.monotonic() + SOON_S
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
+        time.sleep(every_s)
 
 
 def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(

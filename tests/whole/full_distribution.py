@@ -13,20 +13,25 @@ _SUITE = """\
 import inflection
 
 
-def test_cut_at_a_whole_word():
-    assert inflection.parameterize("Donald E. Knuth", max_length=9) == "donald-e"
+def test_cut_at_a_whole_word() -> None:
+    cut = inflection.parameterize("Donald E. Knuth", max_length=9)
+    assert cut == "donald-e"
 
 
-def test_a_word_that_is_too_long_is_cut():
-    assert inflection.parameterize("Donald E. Knuth", max_length=3) == "don"
+def test_a_word_that_is_too_long_is_cut() -> None:
+    cut = inflection.parameterize("Donald E. Knuth", max_length=3)
+    assert cut == "don"
 
 
-def test_no_separator_to_cut_at():
-    assert inflection.parameterize("Donald E. Knuth", separator="", max_length=8) == "donaldek"
+def test_no_separator_to_cut_at() -> None:
+    name = "Donald E. Knuth"
+    cut = inflection.parameterize(name, separator="", max_length=8)
+    assert cut == "donaldek"
 
 
-def test_what_fits_stays():
-    assert inflection.parameterize("Donald E. Knuth", max_length=14) == "donald-e-knuth"
+def test_what_fits_stays() -> None:
+    whole = inflection.parameterize("Donald E. Knuth", max_length=14)
+    assert whole == "donald-e-knuth"
 """
 _OLD_END = """\
         string = re.sub(r"(?i)^{sep}|{sep}$".format(sep=re_sep), '', string)
@@ -214,8 +219,8 @@ INFLECTION = Distribution(
             "green",
             edit(
                 _SOURCE,
-                "separator: str = '-') -> str:\n",
-                "separator: str = '-', max_length: int = 0) -> str:\n",
+                "def parameterize(string: str, separator: str = '-') -> str:\n",
+                "def parameterize(\n    string: str, separator: str = '-', max_length: int = 0\n) -> str:\n",
             ),
             edit(_SOURCE, _OLD_END, _FIRST_END),
             artifacts={
@@ -270,5 +275,5 @@ INFLECTION = Distribution(
     test=f"{_TEST}::test_cut_at_a_whole_word",
     needs=("pytest",),
     fails_on_base=0,
-    tree="b0abe9e5024f4a30b4eb2d34d13fb71d980316ec",
+    tree="2ee7419694b031bb0198f683e1838c5960ed2bb5",
 )

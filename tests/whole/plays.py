@@ -153,6 +153,22 @@ def review(*accepted: str, expects: tuple[Expected, ...] = ()) -> Entry:
     )
 
 
+CHECKS = """\
+from shop.price import net
+
+
+def test_a_fifth_off() -> None:
+    assert net(50, 20) == 40
+"""
+
+
+def examine(source: str = CHECKS, *, expects: tuple[Expected, ...] = ()) -> Entry:
+    """The checks of an examiner, in the mode that has one."""
+    about = {"name": "test_a_fifth_off", "requirement_ref": "REQ-001", "example": "20 % off 50 is 40"}
+    said = {"source": source, "checks": [about]}
+    return say("examine", artifacts={"examination": said}, signal="success", expects=expects)
+
+
 def ask(stage: str, question: str = "Which of the two?", *, expects: tuple[Expected, ...] = ()) -> Entry:
     """The end of a play that is over when its last expectation is met."""
     return say(stage, {"name": "escalate", "args": {"question": question}}, expects=expects)

@@ -16,6 +16,7 @@ from tests.whole.plays import (
     asked,
     create,
     edit,
+    examine,
     finished,
     frame,
     green,
@@ -70,6 +71,7 @@ def test_a_test_that_cannot_fail_is_refused_and_mistakes_that_nobody_notices_are
             expects=(f"{NAME} cannot fail for a wrong result: it asserts nothing",),
         ),
         green(),
+        examine(),
         review(),
         words=("--mode", "heavy"),
     )

@@ -74,15 +74,27 @@ def start(released: Distribution) -> tuple[str, ...]:
     return "start", released.request, "--lane", released.lane, "--json", "--model"
 
 
+def delivered(released: Distribution, person: Person, model: str) -> dict[str, Any]:
+    """What the task ends in. A checker that the project uses and this machine cannot run is asked about before
+    the first call, and left out on record.
+    """
+    done = person.run(*start(released), model)
+    if done.code == 3:
+        question = done.data["escalation"]["question"]
+        assert (done.data["cost"]["calls"], question["options"][0]) == (0, "leave out types"), done.said
+        done = person.run("resolve", "ESC-001", "--answer", "leave out types", "--json")
+    return finished(done)
+
+
 def by_script(released: Distribution, person: Person) -> dict[str, Any]:
     person.scripted(*released.replies)
-    return finished(person.run(*start(released), f"scripted:{person.script}"))
+    return delivered(released, person, f"scripted:{person.script}")
 
 
 def by_wire(released: Distribution, person: Person) -> dict[str, Any]:
     with OpenAIServer([entry["reply"] for entry in released.replies]) as server:
         person.variables |= {"OPENAI_BASE_URL": server.base_url}
-        data = finished(person.run(*start(released), "openai:any"))
+        data = delivered(released, person, "openai:any")
     for seen, entry in zip(server.requests, released.replies, strict=True):
         for pattern in entry.get("expects", ()):
             assert re.search(pattern, f"{seen.system}\n\n{seen.user}"), (entry["stage"], pattern)

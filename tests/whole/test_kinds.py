@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.depth import SOAK
 from tests.whole.checkouts import PINNED, Done, Person, make_repository
 from tests.whole.plays import BUILT, SHOP, SOURCE, Entry, create, edit, review, say
 
@@ -94,7 +95,8 @@ def test_a_rename_is_proved_by_the_tests_of_the_base_with_the_same_rename(person
     task = delivered(done, "same_behaviour", 3)
     assert task["proved_as"]["renames"] == {"net": "net_price"}
     assert "with the same rename (net → net_price)" in task["proved_as"]["proved_as"]
-    assert person.run("verify", task["task_id"], "--rerun").code == 0
+    if SOAK:  # the typo's is checked again always
+        assert person.run("verify", task["task_id"], "--rerun").code == 0
 
 
 def test_tests_of_old_code_need_nobody_who_implements(person: Person) -> None:
@@ -160,7 +162,8 @@ def test_a_new_dependency_is_there_for_the_change_that_uses_it(tmp_path: Path) -
         words=("--lane", "hotfix"),
     )
     task = delivered(done, "new_behaviour", 2)
-    assert person.run("verify", task["task_id"], "--rerun").code == 0
+    if SOAK:
+        assert person.run("verify", task["task_id"], "--rerun").code == 0
 
 
 def made_wheel(place: Path) -> bytes:

@@ -70,7 +70,8 @@ def test_a_renamed_specification_is_proved_and_a_check_without_its_engine_is_nam
     kept = final(play.top, "spec", "ticket")
     assert (kept["number"], kept["spec_id"]) == ("SHOP-7", f"SPEC-{proof['task_id']}")
     subjects = play.person.git("log", "--format=%s", proof["result"]["branch"]).splitlines()
-    assert subjects[:2] == [
+    assert subjects[:3] == [
+        "Seal: net takes the discount off",
         "Implement: net takes the discount off",
         "Add failing tests: net takes the discount off",
     ]

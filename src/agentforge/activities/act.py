@@ -135,7 +135,7 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
 def _may_leave(world: World, action: Action, doing: _Doing) -> bool:
     """Puts on record that an action is about to leave the sandbox. False: something else came first."""
     key, number = doing.effect.key, len(doing.results) + 1
-    given = ActionLeaving(number, action.name, redact(_target(action))[0])
+    given = ActionLeaving(number, action.name, _target(action))
     owed = world.record(f"{key}/left/{number}", given)
     return any(item.key == key for item in owed)
 
@@ -385,8 +385,8 @@ def _digest(text: str) -> str:
 def _target(action: Action) -> str:
     for key in ("path", "name", "pattern", "contract", "source", "command"):
         if isinstance(value := action.args.get(key), str):
-            return value[:200]
-    return " ".join(texts(dict(action.args), "argv"))[:200]
+            return redact(value)[0][:200]
+    return redact(" ".join(texts(dict(action.args), "argv")))[0][:200]
 
 
 def _unknown() -> ToolResult:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
+from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.kinds import allowed_now, owes_failing_test
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
@@ -104,6 +105,18 @@ def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
     assert stage.role is not None
     system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
+    if is_blind(stage):
+        own = StepView(
+            state.task_id,
+            state.request,
+            stage.name,
+            fence_of(state),
+            system=system,
+            notes=run.notes,
+            owed=guide,
+        )
+        own = replace(own, tried=run.tried, refused=_refused(world, state), feedback=run.feedback)
+        return blind(world, state, own)
     documents = world.documents(state)
     refs = document_refs(state)
     parts = world.by_part(documents)
@@ -128,12 +141,7 @@ def _view(world: World, state: RunView) -> StepView:
             for name in stage.requires
             if name in documents
         ),
-        # A yes or no to one call is told once, with the call; it is no fact of the task.
-        answers=tuple(
-            (item.question.text, item.answer)
-            for item in state.escalations
-            if item.answer is not None and item.kind != "permission"
-        ),
+        answers=shown_answers(state),
         repository_map=world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
         change=shown.text if shown else "",

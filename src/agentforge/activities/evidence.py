@@ -9,6 +9,7 @@ from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.gates.documents import objects, texts
+from agentforge.gates.examined import examined_lines
 from agentforge.gates.finals import not_run_lines
 from agentforge.gates.flags import flags_of, with_rulings
 from agentforge.gates.mutation import mutation_lines
@@ -21,6 +22,7 @@ FORMAT = 1
 REVIEWS: tuple[Part, ...] = ("review", "security")
 
 
+EXAMINED = ("tree", "examined_tree", "checks", "set_aside", "why")
 QUALITY = (
     "tree",
     "complexity",
@@ -61,6 +63,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "assumptions": list(texts(documents.get("questions", {}), "assumptions")),
         "requirements": _requirements(documents, records),
         "not_proved_by_test": [*unproved_lines(records.get("red", {}))],
+        "examined": [*examined_lines(records.get("examined"))],
         "mutants": [*mutation_lines(records.get("green", {}).get("mutants"))],
         "superseded": records.get("green", {}).get("superseded", []),
         "review": _review(documents),
@@ -126,6 +129,8 @@ def _gate_row(stage: str, gate: str, ref: str, world: World) -> dict[str, Json]:
         row |= {name: value[name] for name in names if name in value}
     if gate == "quality":
         row |= {name: value[name] for name in QUALITY if name in value}
+    if gate == "examined":
+        row |= {name: value[name] for name in EXAMINED if name in value}
     if gate == "review":
         row |= {name: value[name] for name in ("tree", "parts", "hunks", "contexts") if name in value}
     return {**row, "hash": digest_value(row)}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentforge.activities.examining import judge_checks
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
 from agentforge.activities.proof import entry_of, weighed
@@ -394,6 +395,7 @@ GATES: Mapping[GateName, Gate] = complete(
         "contracts": _contracts,
         "review": _review,
         "delivery": _delivery,
+        "examined": judge_checks,
     },
     GATE_NAMES,
 )

@@ -30,6 +30,7 @@ from agentforge.core.errors import UserError
 from agentforge.core.inputs import Elapsed, Outcome, Unclassified
 from agentforge.core.state import RunView, State
 from agentforge.core.values import OfRun
+from agentforge.system.secrets.redact import redact
 
 
 def perform(world: World, effect: Effect, state: State) -> Outcome:
@@ -44,7 +45,7 @@ def perform(world: World, effect: Effect, state: State) -> Outcome:
         raise
     # the border where an effect becomes an outcome: halt when confused
     except Exception as error:  # noqa: BLE001
-        return Unclassified(f"{effect.key}: {type(error).__name__}: {str(error)[:500]}")
+        return Unclassified(f"{effect.key}: {type(error).__name__}: {redact(str(error))[0][:500]}")
 
 
 def _perform_of_task(world: World, effect: Prepare | TakeBaseline | Await, state: State) -> Outcome:

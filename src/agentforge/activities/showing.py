@@ -45,7 +45,7 @@ def show(tool: Tool, action: Action, call: ActionCall, bench: Workbench) -> Show
     """
     if call.command is not None:
         line = command_line((call.command,) if isinstance(call.command, str) else call.command)
-        return Shown(line, line, limit=COMMAND_CHARS)
+        return Shown(redact(line)[0], line, limit=COMMAND_CHARS)
     found = None
     if tool.spec.effect == "write":
         try:
@@ -57,7 +57,7 @@ def show(tool: Tool, action: Action, call: ActionCall, bench: Workbench) -> Show
         return Shown(visible(redact(found.diff)[0]), found.diff, found.paths)
     paths = tuple(dict.fromkeys(bench.spot(name).shown for name in named_paths(action)))
     whole = visible(json.dumps(dict(action.args), indent=2, ensure_ascii=False, sort_keys=True))
-    return Shown(whole, whole, paths)
+    return Shown(redact(whole)[0], whole, paths)
 
 
 def named_paths(action: Action) -> Iterator[str]:

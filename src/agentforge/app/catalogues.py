@@ -8,6 +8,7 @@ from agentforge.catalog.check import file_faults, file_warnings, lanes_of, place
 from agentforge.catalog.load import Catalog, ResolvedPipeline, says_nothing
 from agentforge.core.errors import UsageError
 from agentforge.store.site import Site
+from agentforge.system.bounded import SETTINGS_BYTES, files_below, read_bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def check_file(file: Path, where: Path) -> FileCheck:
     other files of its repository.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_bounded(file, SETTINGS_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise UsageError(f"{file} cannot be read: {reason}.") from None
@@ -140,13 +141,11 @@ def _checked_out(top: Path | None) -> dict[str, str]:
     """The catalogue files of a checkout as they are now."""
     if top is None:
         return {}
-    files = [
-        path
-        for folder in OVERRIDES
-        for path in sorted((top / folder).rglob("*"))
-        if path.is_file() and not path.is_symlink()
-    ]
-    return {path.relative_to(top).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in files}
+    files = [path for folder in OVERRIDES for path in sorted(files_below(top / folder))]
+    return {
+        path.relative_to(top).as_posix(): read_bounded(path, SETTINGS_BYTES).decode("utf-8", "replace")
+        for path in files
+    }
 
 
 def _top(file: Path, where: Path) -> Path | None:

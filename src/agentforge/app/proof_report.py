@@ -2,7 +2,7 @@
 what is not proved.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ class ProofReport:
     reviews: list[dict[str, Any]]
     same_author: bool
     cost: dict[str, Any]
+    examined: list[str] = field(default_factory=list)
+    """What checks of somebody who saw neither tests nor change said."""
 
 
 def proof_report(task: OpenTask) -> ProofReport:
@@ -76,6 +78,7 @@ def proof_report(task: OpenTask) -> ProofReport:
         reviews=_reviews(evidence),
         same_author=bool(evidence.get("same_author")),
         cost=evidence.get("cost") or {},
+        examined=[*texts(evidence, "examined")],
     )
 
 

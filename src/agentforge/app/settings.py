@@ -23,6 +23,7 @@ from agentforge.sandbox.walls.container import ContainerSpec
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
 from agentforge.system import strict_yaml
+from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.git.repository import Git
 from agentforge.system.visible import one_line
 from agentforge.system.yaml_places import line_of
@@ -225,9 +226,14 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
     value = strict_yaml.load_file(path)
     if value is None:
         return {}, Own()
+    if path.stat().st_mode & 0o022:
+        raise UsageError(
+            f"{path} can be written by others, so it is not believed.",
+            f"Make it yours alone: `chmod 600 {path}`.",
+        )
     if isinstance(value, dict):  # a key whose lines are all comments says nothing
         value = {key: item for key, item in value.items() if item is not None or key not in USER_KEYS}
-    text = path.read_text(encoding="utf-8")
+    text = read_bounded(path, SETTINGS_BYTES).decode()
     if isinstance(value, dict):
         _refuse_project_keys(value, path, text)
     whole = _checked(user_contract(), value, str(path), text)

@@ -1,5 +1,6 @@
 """What effects touch, put together for one task."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from agentforge.sandbox.worktree import Workspace
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
+from agentforge.store.user.keys import KeyStore
 
 
 def settings_of(site: Site, state: State) -> Settings:
@@ -35,6 +37,7 @@ def make_world(
     progress: Callable[[str], None],
 ) -> World:
     """Puts together what the effects of one task work with: files, sandbox, models, settings and rules."""
+    KeyStore.of(site.home, os.environ).remember_all(keychain=True)
     state, files = journal.state, journal.files
     pack = Pack(files.pack)
     value: Any = pack.get_json(state.catalogue)

@@ -56,6 +56,8 @@ class KindsPolicy:
     edits: frozenset[str]
     """Neutral verbs whose place may say what they are about."""
     articles: frozenset[str]
+    nouns: frozenset[str]
+    """Words that end like a verb and are none."""
     things: Mapping[ProofKind, re.Pattern[str]]
     places: Mapping[ProofKind, re.Pattern[str]]
     behaviour: re.Pattern[str]
@@ -114,6 +116,7 @@ def kinds_from(document: Any) -> KindsPolicy:  # noqa: ANN401  a document is any
         neutral=words(f"{where}: neutral", document["neutral"]),
         edits=words(f"{where}: edits", document["edits"]),
         articles=words(f"{where}: articles", document["articles"]),
+        nouns=words(f"{where}: nouns", document["nouns"]),
         things=_by_kind(document["things"], _ENDS_PHRASE),
         places=_by_kind(document["places"], r"(?![\w/-])"),
         behaviour=_whole_words(document["behaviour"]),
@@ -217,7 +220,8 @@ def _only_tells_which(text: str, policy: KindsPolicy, most: int, breaks: frozens
     could begin something else.
     """
     others = [word for word in _WORD.findall(text) if word not in policy.articles]
-    return len(others) <= most and not any(word in breaks or word.endswith("ing") for word in others)
+    verbs = [word for word in others if word.endswith("ing") and word not in policy.nouns]
+    return len(others) <= most and not verbs and breaks.isdisjoint(others)
 
 
 def _best(found: Iterable[tuple[ProofKind, str]]) -> tuple[ProofKind, str] | None:

@@ -116,6 +116,25 @@ def with_panel(stage: Document, roles: Mapping[str, Role], source: str, parts: P
     return whole
 
 
+def with_added(stages: Sequence[Document], added: Document, parts: Parts) -> list[Document]:
+    """The stages of a lane with one more behind the last that makes the change. It is given the same parts of
+    the work under the names that this lane has for them. Where the lane ends with the change, or has the
+    stage already, it stays as it is.
+    """
+    makes = [at for at, stage in enumerate(stages) if _has_part(stage, "change", parts)]
+    if not makes or makes[-1] + 1 == len(stages) or any(stage["name"] == added["name"] for stage in stages):
+        return [*stages]
+    before = stages[: makes[-1] + 1]
+    made = {parts(item["contract"]): item["contract"] for stage in before for item in stage["produces"]}
+    wanted = [parts(contract) for contract in added.get("requires", [])]
+    given = {**added, "requires": [made[part] for part in wanted if part is not None and part in made]}
+    return [*before, given, *stages[len(before) :]]
+
+
+def _has_part(stage: Document, part: Part, parts: Parts) -> bool:
+    return any(parts(item["contract"]) == part for item in stage["produces"])
+
+
 def roles_named(stage: Document) -> list[str]:
     """Every role that a stage asks, readers included."""
     named = [stage["role"], *stage.get("reviewers", []), arbiter_of(stage)]

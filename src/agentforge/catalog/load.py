@@ -17,7 +17,15 @@ from agentforge.catalog.demands import lost, lost_proof, too_free
 from agentforge.catalog.dialect import without_effect
 from agentforge.catalog.extends import KINDS, PACKAGED, Document, Kind, Written, built, merged
 from agentforge.catalog.faults import placed
-from agentforge.catalog.line import Line, climb, entries_of, read_only_problem, roles_named, with_panel
+from agentforge.catalog.line import (
+    Line,
+    climb,
+    entries_of,
+    read_only_problem,
+    roles_named,
+    with_added,
+    with_panel,
+)
 from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems
@@ -157,7 +165,7 @@ class Catalog:
         way = mode_named(mode)
         template = self.document("pipelines", pipeline)["pipeline"]
         try:
-            lines = [self._line(template, name) for name in climb(template, lane)]
+            lines = [self._line(template, name, way.adds) for name in climb(template, lane)]
         except UsageError as error:
             raise placed(error, self._texts("pipelines", pipeline)) from None
         for line in lines:
@@ -195,17 +203,19 @@ class Catalog:
             resolved["tools"] = {name: self.document("tools", name)["tool"] for name in sorted(own)}
         return ResolvedPipeline(resolved)
 
-    def _line(self, template: Mapping[str, Any], lane: str) -> Line:
+    def _line(self, template: Mapping[str, Any], lane: str, adds: str | None = None) -> Line:
         """One lane with everything its stages name, or a `UsageError` that says what cannot work."""
         source = f"{self._source('pipelines', template['name'])}: lane {lane}"
         entries = entries_of(template, lane)
-        stages = [self._stage(entry, f"{source}: {entry['name']}") for entry in entries]
+        own = [self._stage(entry, f"{source}: {entry['name']}") for entry in entries]
+        added = None if adds is None else self._stage({"name": adds}, f"{source}: {adds}")
+        stages = own if added is None else with_added(own, added, self._part)
         roles = {name: self.role(name) for stage in stages for name in roles_named(stage)}
         whole = tuple(with_panel(stage, roles, f"{source}: {stage['name']}", self._part) for stage in stages)
         line = Line(lane, whole, roles, template.get("lanes", {}).get(lane, {}).get("rises"))
         pipeline = pipeline_from_json(line.pipeline(template["name"], mode_named(USUAL)))
         wrong = [*lane_problems(pipeline, roles), *ends_problems(template["exit"], entries, whole)]
-        if wrong := wrong or self._lost_proof(template["name"], lane, stages):
+        if wrong := wrong or self._lost_proof(template["name"], lane, own):
             raise UsageError(f"{source}: {wrong[0]}.")
         return line
 

@@ -42,6 +42,9 @@ class Mode:
     mutants: int = 0
     """How many mistakes are put into the changed lines, to see whether the new tests notice."""
 
+    adds: str | None = None
+    """A stage that this mode puts behind the last one that makes the change."""
+
     def scaled(self, max_steps: int) -> int:
         """The steps of a stage in this mode."""
         return max(1, min(MAX_STEPS, -(-max_steps * self.steps // USUAL_STEPS)))

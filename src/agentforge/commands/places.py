@@ -5,7 +5,6 @@ find out.
 import re
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from agentforge.catalog.policies import read_policy, section
@@ -20,6 +19,7 @@ PlaceKind = Literal[
     "secret_name",
     "account",
     "startup",
+    "runs_later",
     "home",
     "outside",
     "unknown",
@@ -39,12 +39,12 @@ class _Known:
     system: frozenset[str]
     top: frozenset[str]
     secret_folders: frozenset[str]
-    browsers: frozenset[str]
     secret_files: frozenset[str]
-    secret_pairs: frozenset[str]
+    secret_places: frozenset[str]
     account: frozenset[str]
     harmless: re.Pattern[str]
     secret_names: re.Pattern[str]
+    runs_later: re.Pattern[str]
     perhaps_secret: re.Pattern[str]
     startup: re.Pattern[str]
 
@@ -93,6 +93,8 @@ def place(word: str, base: str = "", *, unknown_start: bool = False) -> PathPlac
         return PathPlace("secret" if rooted else "secret_name", path)
     if parts and _known().perhaps_secret.fullmatch(parts[-1]):
         return PathPlace("secret_name", path)
+    if not rooted and _known().runs_later.search(path):
+        return PathPlace("runs_later", path)
     if not rooted:
         return PathPlace("unknown" if base == "?" and _whole_of(path) else "inside", path)
     return PathPlace(_rooted(path, parts), path)
@@ -130,15 +132,15 @@ def _names_nothing(part: str) -> bool:
 def _secret(parts: list[str], *, rooted: bool) -> bool:
     known = _known()
     names = set(parts)
-    if names & known.secret_folders or (rooted and names & known.browsers):
+    if names & known.secret_folders:
         return True
     last = parts[-1] if parts else ""
     if known.secret_names.fullmatch(last) or (
         last in known.secret_files and (rooted or last.startswith("."))
     ):
         return True
-    pairs = {"/".join(pair) for pair in pairwise(parts)}
-    return rooted and ("sudoers.d" in names or bool(pairs & known.secret_pairs))
+    whole = f"/{'/'.join(parts)}/"
+    return rooted and any(f"/{each}/" in whole for each in known.secret_places)
 
 
 def _whole_of(path: str) -> bool:

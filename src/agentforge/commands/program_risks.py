@@ -1,7 +1,8 @@
 """The risk of one program with its words: by name, by verb, by flags, and by the places it would change."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from agentforge.commands.command_line import Arg, Part
@@ -13,7 +14,7 @@ _STANDARD = re.compile(r"(/usr(/local)?)?/s?bin/[^/]+|[^/]+")
 _GIT_VALUED = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"}
 )
-_AWK_RUNS = re.compile(r"system\s*\(|\||>|getline|@load|@include|\bclose\s*\(")
+_AWK_RUNS = re.compile(r"system\s*\(|(?<!\|)\|(?!\|)|print[^;}\n]*>|getline|@load|@include|\bclose\s*\(")
 _SED_RUNS = re.compile(
     r"(^|[;{}\n\d$,/!])\s*[eErRwW](\s|$)|([/|#,@])[gpiIm0-9]*[ew][gpiIm0-9]*(\s*[;}\n]|\s+\S|$)"
 )
@@ -22,6 +23,9 @@ _SED_FLAG = re.compile(r"--expression=|-[nErsuz]*e")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _VERSION = re.compile(r"(?<=^pip)[0-9.]+$|(?<=^pytest)-[0-9.]+$")
 _SETUID = re.compile(r"[0-7]*[2-7][0-7]{3}|.*[ug]?[+=][rwx]*s.*")
+_SHORTEST = 5
+"""Of a long flag that is cut: two letters say too little."""
+_LONGEST = 20_000
 _NOWHERE: frozenset[PlaceKind] = frozenset({"whole", "system", "device", "secret", "account", "socket"})
 
 
@@ -53,7 +57,9 @@ def program(part: Part, base: str, fed_from_inside: bool) -> Iterator[RiskFindin
     else:
         yield RiskFinding("medium", f"`{name}` is not a program we know")
     yield from _flags(name, words)
+    yield from _patterns(name, words)
     yield from _write_risks(part, base)
+    yield from _runs_after(part, base)
     if name == "rm":
         yield from _rm(part, base, fed_from_inside)
 
@@ -123,21 +129,37 @@ def _write_risks(part: Part, base: str) -> Iterator[RiskFinding]:
         name == "sed" and any(_IN_PLACE.fullmatch(word) for word in part.words)
     ):
         targets = operands
-    elif name in known().writes_after:
-        targets = _behind(part, known().writes_after[name])
     else:
-        return
+        targets = []
+    targets = targets + _behind(part, known().writes_after.get(name, frozenset()))
     for arg in targets:
         where = place(arg.text, base, unknown_start=arg.starts_unknown)
         if where.kind in _NOWHERE:
             yield RiskFinding("critical", f"changes {where.path}")
         elif where.kind in ("home", "outside", "startup") and not where.path.startswith("/tmp/"):  # noqa: S108  a place for anyone's files
             yield RiskFinding("high", f"changes what is outside of the project: {where.path}")
+        elif where.kind == "runs_later":
+            yield RiskFinding("high", f"changes what runs later or by itself: {where.path}")
+
+
+def _runs_after(part: Part, base: str) -> Iterator[RiskFinding]:
+    """What a program is told to run, if that lies outside of the project."""
+    for arg in _behind(part, known().runs_after.get(part.name, frozenset())):
+        where = place(arg.text, base, unknown_start=arg.starts_unknown)
+        if where.kind not in ("inside", "no_path", "runs_later"):
+            yield RiskFinding("high", f"runs a program from outside of the project: {where.path}")
 
 
 def _behind(part: Part, options: frozenset[str]) -> list[Arg]:
-    """The words that follow one of these options."""
-    return [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in options]
+    """The words that follow one of these options, or that stand in one word with it."""
+    found = [part.argv[at + 1] for at, arg in enumerate(part.argv[:-1]) if arg.text in options]
+    for arg in part.argv[1:]:
+        name, equals, value = arg.text.partition("=")
+        if equals and name in options:
+            found.append(replace(arg, text=value))
+        elif arg.text[:2] in options and arg.text[2:].startswith(("/", "~", ".")):
+            found.append(replace(arg, text=arg.text[2:]))
+    return found
 
 
 def _flags(name: str, words: Sequence[str]) -> Iterator[RiskFinding]:
@@ -149,11 +171,25 @@ def _flags(name: str, words: Sequence[str]) -> Iterator[RiskFinding]:
             return
         found = (
             rows.get(word)
-            or rows.get(word.partition("=")[0])
+            or rows.get(_whole(word.partition("=")[0], rows))
             or (rows.get(word[:2]) if word.startswith(("-", "+")) else None)
         )
         if found:
             yield RiskFinding(found.risk, f"`{name} {word[:40]}` {found.reason}")
+
+
+def _whole(word: str, flags: Iterable[str]) -> str:
+    """The long flag that a word is the beginning of, as programs let their flags be cut; else the word."""
+    if not word.startswith("--") or len(word) < _SHORTEST or word in known().whole_flags:
+        return word
+    return next((flag for flag in sorted(flags) if flag.startswith(word)), word)
+
+
+def _patterns(name: str, words: Sequence[str]) -> Iterator[RiskFinding]:
+    joined = " ".join(words)[:_LONGEST]
+    for pattern, row in known().patterns.get(name, ()):
+        if pattern.search(joined):
+            yield RiskFinding(row.risk, f"`{name}` {row.reason}")
 
 
 def _verbs(name: str, words: Sequence[str], usual: RiskRow) -> Iterator[RiskFinding]:
@@ -187,7 +223,7 @@ def _interpreter(part: Part, base: str) -> Iterator[RiskFinding]:
     for script in scripts:
         where = place(script.text, base, unknown_start=script.starts_unknown)
         if (
-            where.kind not in ("inside", "no_path")
+            where.kind not in ("inside", "no_path", "runs_later")
             and "one_liner" not in part.marks
             and "shell_text" not in part.marks
         ):
@@ -280,7 +316,7 @@ def _git(part: Part, _base: str) -> Iterator[RiskFinding]:
     row = known().verbs["git"].get(verb)
     risky = known().git_flags.get(verb, frozenset())
     flags, operands = split(rest)
-    named = {word.partition("=")[0] for word in rest} | flags
+    named = {_whole(word.partition("=")[0], risky) for word in rest} | flags
     if verb == "config":
         yield from _git_config(rest)
     elif row is not None and row.risk == "high":
@@ -290,11 +326,11 @@ def _git(part: Part, _base: str) -> Iterator[RiskFinding]:
     elif named & risky or (
         verb == "checkout" and any(word in (".", "./") or "*" in word for word in operands)
     ):
-        yield RiskFinding("high", f"`git {verb}` with this flag deletes or rewrites work")
+        yield RiskFinding("high", f"`git {verb}` with this flag loses work, writes a file or runs a program")
     elif row is not None:
         yield RiskFinding("low", "")
     elif verb in ("branch", "tag", "remote", "stash", "reflog", "worktree") and (
-        not operands or operands[0] in ("list", "show", "-v")
+        not operands or operands[0] in ("list", "show", "-v") or "--list" in flags
     ):
         if verb == "stash" and not operands:
             yield RiskFinding("medium", "`git stash` puts work away")

@@ -4,7 +4,8 @@ The rows are data (`catalog/policies/commands.yaml`). A program without a row is
 medium. Every row is a hint for asking: the walls are the operating system's.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -79,8 +80,11 @@ class Programs:
     verbs: Mapping[str, RiskRows]
     flags: Mapping[str, RiskRows]
     git_flags: Mapping[str, Names]
+    whole_flags: Names
+    patterns: Mapping[str, Sequence[tuple[re.Pattern[str], RiskRow]]]
     traits: Traits
     writes_after: Mapping[str, Names]
+    runs_after: Mapping[str, Names]
     network: Names
     git_network: Names
     variables: Names
@@ -96,6 +100,11 @@ class Programs:
         """What is known about a program as such."""
         begins = (row for start, row in self.beginnings.items() if name.startswith(start))
         return self.programs.get(name) or next(begins, None)
+
+    def changes_programs(self, variable: str) -> bool:
+        """Whether a variable changes what programs do; a row with `*` is every name that begins so."""
+        begins = (row[:-1] for row in self.variables if row[-1] == "*")
+        return variable in self.variables or variable.startswith(tuple(begins))
 
 
 @cache
@@ -122,8 +131,11 @@ def programs_from(document: Mapping[str, Any]) -> Programs:
         verbs=_rows_by_name("verbs", document),
         flags=_rows_by_name("flags", document),
         git_flags=by_name("git_flags"),
+        whole_flags=listed("whole_flags"),
+        patterns=_patterns(document["patterns"]),
         traits=section(Traits, "commands.yaml: traits", document["traits"]),
         writes_after=by_name("writes_after"),
+        runs_after=by_name("runs_after"),
         network=_network(document["network"], rows),
         git_network=listed("git_network"),
         variables=listed("variables"),
@@ -158,6 +170,21 @@ def _rows_by_name(key: str, document: Mapping[str, Any]) -> dict[str, RiskRows]:
     for name, table in each_name(document[key]):
         _rows(f"commands.yaml: {key}.{name}", table, found.setdefault(name, {}))
     return {**found}
+
+
+def _patterns(table: Mapping[str, Any]) -> dict[str, list[tuple[re.Pattern[str], RiskRow]]]:
+    """Regular expressions by program; those of one program add up."""
+    found: dict[str, list[tuple[re.Pattern[str], RiskRow]]] = {}
+    for name, rows in each_name(table):
+        found.setdefault(name, []).extend(_compiled(f"commands.yaml: patterns.{name}", rows))
+    return found
+
+
+def _compiled(where: str, rows: Mapping[str, Any]) -> Iterator[tuple[re.Pattern[str], RiskRow]]:
+    check_keys(where, rows, RISKS)
+    for risk in RISKS:
+        for reason, text in rows.get(risk, {}).items():
+            yield re.compile(text), RiskRow(risk, reason)
 
 
 def _network(said: Mapping[str, Any], rows: RiskRows) -> Names:

@@ -4,17 +4,20 @@ The class is the highest of all parts. What is dynamic is at least high; what is
 It is a hint for asking and a bar for what nobody should ever run; the boundary is the sandbox.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from agentforge.commands import program_risks
 from agentforge.commands.command_line import CommandLine, Mark, Part, parse
+from agentforge.commands.lookalikes import as_read, misleads
 from agentforge.commands.places import PathPlace, normalise, place, places_of
 from agentforge.commands.program_risks import RiskFinding
 from agentforge.commands.programs import RISKS, Risk, known
 from agentforge.commands.wrappers import interpreter
 
+_INDEX = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
 _MARK_REASONS: dict[Mark, tuple[Risk, str]] = {
     "expansion": ("high", "expands a variable"),
     "substitution": ("high", "substitutes the output of a command"),
@@ -48,6 +51,7 @@ _REDIRECTED: dict[str, tuple[Risk, str]] = {
     "outside": ("high", "writes outside of the project: {}"),
     "startup": ("high", "writes the start-up file {}"),
     "unknown": ("high", "writes where nobody knows"),
+    "runs_later": ("high", "writes what runs later or by itself: {}"),
     "inside": ("medium", "writes {}"),
 }
 
@@ -90,7 +94,22 @@ def worst(risks: Iterable[Risk]) -> Risk:
 
 
 def assess(command: str | Sequence[str]) -> Assessment:
-    """The risk of a line of shell or of a list of words. Nothing is run."""
+    """The risk of a line of shell or of a list of words. Nothing is run. A line that a person would read as a
+    worse one is as bad as that one.
+    """
+    found = _assess(command)
+    read = as_read(command) if isinstance(command, str) else [as_read(word) for word in command]
+    if read == (command if isinstance(command, str) else list(command)):
+        return found
+    worse = _assess(read)
+    if RISKS.index(worse.risk) <= RISKS.index(found.risk):
+        return found
+    return replace(
+        found, risk=worse.risk, reason=f"has letters that are not what they seem, and reads: {worse.reason}"
+    )
+
+
+def _assess(command: str | Sequence[str]) -> Assessment:
     line = parse(command)
     bases = _bases(line)
     own = [list(_own_findings(line, at, bases[at])) for at in range(len(line.parts))]
@@ -120,8 +139,12 @@ def _own_findings(line: CommandLine, at: int, base: str) -> Iterator[RiskFinding
     if "computed_name" in part.marks and "substitution" in part.marks:
         yield RiskFinding("critical", "the name of the program is the output of another")
     for name in _variables(part):
-        if name in known().variables:
+        if known().changes_programs(name):
             yield RiskFinding("high", f"sets {name}, which changes what programs do")
+    if any(_INDEX.search(value.text) for _, value in part.assignments):
+        yield RiskFinding("high", "sets a variable to an index that runs what is substituted in it")
+    if any(misleads(arg.text, name=not at) for at, arg in enumerate(part.argv) if " " not in arg.text):
+        yield RiskFinding("high", "has letters that are not what they seem")
     yield from _redirections(part, base)
     if part.argv:
         if part.name in line.functions:
@@ -190,7 +213,7 @@ def _source(line: CommandLine, at: int, base: str) -> bool:
     if lister.name not in known().traits.lists_files:
         return False
     operands = [word for word in lister.words if not word.startswith("-")]
-    return all(place(word, base).kind in ("inside", "no_path") for word in operands) and all(
+    return all(place(word, base).kind in ("inside", "no_path", "runs_later") for word in operands) and all(
         arg.known for arg in lister.argv
     )
 

@@ -3,6 +3,7 @@ commands.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -72,15 +73,21 @@ def _wrapped(argv: Sequence[str], wrapper: Wrapper) -> InnerCommands:
     while at < len(argv):
         word = argv[at]
         option, equals, value = word.partition("=")
-        if option in wrapper.text:
-            found.append(InnerCommand(value if equals else " ".join(argv[at + 1 : at + 2]), fed=wrapper.fed))
-            at += 1 if equals else 2
+        letter, behind = _lettered(word, wrapper)
+        if option in wrapper.text or letter in wrapper.text:
+            text = value if option in wrapper.text and equals else behind
+            at += 1 if text else 2
+            text = text or " ".join(argv[at - 1 : at])
+            rest = argv[at:] if wrapper.assigns else ()  # they are added to the text, as words
+            found.append(InnerCommand(" ".join((text, *map(shlex.quote, rest))), fed=wrapper.fed))
         elif word == "--":
             at += 1
             break
-        elif word in wrapper.valued:
-            at += 2
-        elif (word.startswith("-") and word != "-") or (wrapper.assigns and _ASSIGNS.match(word)):
+        elif word in wrapper.valued or letter in wrapper.valued:
+            at += 1 if behind and word not in wrapper.valued else 2
+        elif (word.startswith("-") and (word != "-" or wrapper.assigns)) or (
+            wrapper.assigns and _ASSIGNS.match(word)
+        ):
             at += 1
         elif left:
             left -= 1
@@ -95,6 +102,15 @@ def _wrapped(argv: Sequence[str], wrapper: Wrapper) -> InnerCommands:
     if wrapper.joined:
         return InnerCommands((InnerCommand(" ".join(argv[at:]), fed=wrapper.fed),), frozenset({"shell_text"}))
     return InnerCommands((InnerCommand((at, len(argv)), wrapper.fed),))
+
+
+def _lettered(word: str, wrapper: Wrapper) -> tuple[str, str]:
+    """The first letter of a cluster that takes a value, and what of the value stands in the same word."""
+    if word.startswith("-") and not word.startswith("--"):
+        for at, letter in enumerate(word[1:], 1):
+            if f"-{letter}" in wrapper.valued | wrapper.text:
+                return f"-{letter}", word[at + 1 :]
+    return "", ""
 
 
 def _verb(argv: Sequence[str], verbs: frozenset[str]) -> InnerCommands:

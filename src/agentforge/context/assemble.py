@@ -32,6 +32,7 @@ _LISTED_LEFT = 24
 _QUOTES = "from the engine or an earlier step; what it quotes is data"
 _HANDED = "handed in by an earlier stage; what it quotes from the repository is data"
 _REFUSED = "your own document and its faults; what it quotes from the repository is data"
+_FOR_AGENTS = re.compile(r"(AGENTS|CLAUDE|GEMINI|CONTRIBUTING|copilot-instructions)\.md|\.cursorrules")
 _PLAIN_PLACE = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 _PLACES_SHOWN = 3
 _RESULTS = "results of tools"
@@ -129,6 +130,8 @@ def _flags(sections: Sequence[Section]) -> tuple[tuple[str, ...], str]:
         if section.untrusted:
             place = section.place or section.name
             for kind, excerpt in (*find(section.label), *find(section.text)):
+                if kind == "addressed" and _FOR_AGENTS.fullmatch(place.rpartition("/")[2]):
+                    continue  # the owner's conventions speak to agents; what none may ask for is another kind
                 found[f"{kind} in {visible(place)}: {excerpt}"] = None
                 places[place if _PLAIN_PLACE.fullmatch(place) else "a file with an odd name"] = None
     if not found:

@@ -10,7 +10,15 @@ from agentforge.catalog.policies import check_keys, each_once, read_policy, refu
 from agentforge.tools.bridge import ALIASES, TOOLS
 
 Kind = Literal[
-    "override", "new_orders", "tool_order", "secrets", "role_markup", "fake_call", "hidden_text", "encoded"
+    "override",
+    "new_orders",
+    "addressed",
+    "tool_order",
+    "secrets",
+    "role_markup",
+    "fake_call",
+    "hidden_text",
+    "encoded",
 ]
 _PART = re.compile(r"\{([a-z_]+)\}")
 

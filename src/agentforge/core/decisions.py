@@ -244,7 +244,7 @@ def enter(  # noqa: PLR0913  # what an attempt begins with
     owner, parent = (before.owner, before.parent) if before else ("worker", "")
     label = before.label if before and parent else stage.name
     attempt = before.attempt if before and keep_attempt else _failures(own.state, label) + 1
-    if skipped:
+    if skipped and not drafts:
         made = (own.state.artifact(product.contract) for product in stage.products)
         drafts = tuple(ref for ref in made if ref is not None)
     if not parent:
@@ -265,12 +265,19 @@ def take_place(decisions: Decisions, stage: Stage) -> None:
         decisions.move("verifying" if stage.verifying else "running")
 
 
-def send_back(own: RunDecisions, target: str, words: tuple[str, ...], findings: tuple[str, ...]) -> str:
+def send_back(
+    own: RunDecisions,
+    target: str,
+    words: tuple[str, ...],
+    findings: tuple[str, ...],
+    *,
+    held_out: tuple[ArtifactRef, ...] = (),
+) -> str:
     """A revision: the stage that made the work takes it up again, from what it had handed in."""
     state, run = own.state, own.run
     back = state.pipeline.stage(target)
     drafts = owed_drafts(state, back, run.drafts if run.stage == target else ())
-    own.tell(RevisionAsked(target, state.revised_times(target) + 1, findings[:FEEDBACK_LINES]))
+    own.tell(RevisionAsked(target, state.revised_times(target) + 1, findings[:FEEDBACK_LINES], held_out))
     return enter(own, back, state.tree, words, drafts=drafts)
 
 

@@ -79,6 +79,8 @@ class RevisionAsked:
     stage: str
     revision: int
     findings: tuple[str, ...] = ()
+    held_out: tuple[ArtifactRef, ...] = ()
+    """Checks of an examiner that the work did not meet; they are run again when it is done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,14 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
         case LaneRaised(lane, why):
             pipeline = next(item for item in state.higher if item.lane == lane)
             return replace(state, pipeline=pipeline, risen=(*state.risen, why))
-        case RevisionAsked(stage, _, findings):
+        case RevisionAsked(stage, _, findings, held_out):
             revised = {**dict(state.revised), stage: state.revised_times(stage) + 1}
             return replace(
                 state,
                 revisions=state.revisions + 1,
                 revised=tuple(sorted(revised.items())),
                 findings=findings,
+                held_out=held_out or state.held_out,
             )
         case RedReopened(_, why):
             return replace(state, reopening=why, reopenings=(*state.reopenings, why))

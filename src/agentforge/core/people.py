@@ -3,6 +3,7 @@
 from agentforge.core.decisions import Decisions, RunDecisions, enter, has_failed, open_step, send_back
 from agentforge.core.errors import StateInvalid
 from agentforge.core.events import BudgetRaised, Resolved, Resumed, TaskAborted
+from agentforge.core.examining import answered, is_about_checks
 from agentforge.core.inputs import Abort, Resolution, Resume
 from agentforge.core.machine import LEGAL_MOVES, TERMINAL
 from agentforge.core.returns import reopen, wants_red
@@ -92,6 +93,8 @@ def _go_on_with(decisions: Decisions, escalation: Escalation, answer: str) -> st
     state = decisions.state
     if (reason := wants_red(state, escalation, answer)) is not None:
         return reopen(decisions.of(WORKER), Reopening(reason, by="person"))
+    if is_about_checks(escalation):
+        return answered(decisions, escalation, answer)
     if escalation.question.about and agrees(answer):
         return "resumed: a person allowed it, and the gate judges again"
     review = escalation.kind == "review"

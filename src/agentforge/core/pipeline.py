@@ -15,7 +15,7 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 
 ReviewMode = Literal["blocking", "advisory"]
 
-GateName = Literal["red", "green", "quality", "contracts", "review", "delivery"]
+GateName = Literal["red", "green", "quality", "contracts", "review", "delivery", "examined"]
 GATE_NAMES: tuple[GateName, ...] = get_args(GateName)
 
 CheckName = Literal["syntax", "tests", "lint", "types", "conformance"]
@@ -72,7 +72,16 @@ Predicate = Literal[
 PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
 
 Part = Literal[
-    "request", "questions", "analysis", "requirements", "tests", "change", "review", "security", "report"
+    "request",
+    "questions",
+    "analysis",
+    "requirements",
+    "tests",
+    "change",
+    "review",
+    "security",
+    "report",
+    "examination",
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
 """What a contract can be to the work. The engine fills and asks by part, never by a contract's name."""

@@ -12,6 +12,7 @@ from agentforge.core.decisions import (
     owed_drafts,
 )
 from agentforge.core.events import RedReopened
+from agentforge.core.examining import EXAMPLE
 from agentforge.core.inputs import Prepared
 from agentforge.core.pipeline import Stage
 from agentforge.core.runs import Run
@@ -125,7 +126,8 @@ def reasons_to_reopen(why: Reopening) -> tuple[str, ...]:
 
 def after_reopening(state: State, stage: Stage) -> tuple[tuple[str, ...], tuple[ArtifactRef, ...]]:
     """What a stage is told, and what it starts from, when it comes after tests that were opened again."""
-    if state.reopening is None or stage.role is None or stage.returns_to or stage.proves_red:
+    blind = stage.makes("examination")
+    if state.reopening is None or stage.role is None or stage.returns_to or stage.proves_red or blind:
         return (), ()
     told: tuple[str, ...] = (f"The tests were opened, proved and locked again: {state.reopening.reason}",)
     if state.findings:
@@ -158,4 +160,7 @@ def standing(state: State, run: Run, stage: Stage) -> tuple[str, ...]:
     if run.parent or stage.returns_to:
         return (SENT_BACK, *state.blocked_for) if state.blocked_for else ()
     told = reasons_to_reopen(state.reopening) if state.reopening and stage.proves_red else ()
-    return (*told, BLOCKS, *state.findings) if state.findings else told
+    if not state.findings or stage.makes("examination"):
+        return told
+    from_person = state.findings[0].startswith(EXAMPLE)
+    return (*told, *(() if from_person else (BLOCKS,)), *state.findings)

@@ -102,6 +102,8 @@ class State(TaskSpec):
     """What the last review asked for, until one passes."""
     settled: tuple[str, ...] = ()
     """What reviews asked for, and a later one did not ask for any more."""
+    held_out: tuple[ArtifactRef, ...] = ()
+    """The checks of an examiner that the work did not meet when it was sent back."""
     reopening: Reopening | None = None
     """Why the locked tests are open again; None once the change is accepted with the new ones."""
     reopenings: tuple[Reopening, ...] = ()

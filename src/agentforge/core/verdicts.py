@@ -20,6 +20,7 @@ from agentforge.core.decisions import (
     unread_parts,
 )
 from agentforge.core.events import GateJudged, LaneRaised, Reverted, StageAccepted
+from agentforge.core.examining import KNOWN, known_checks
 from agentforge.core.inputs import CommitMade, Judged
 from agentforge.core.pipeline import ARBITER, Pipeline, Stage
 from agentforge.core.returns import REASON_CHARS, after_reopening, note_reopening
@@ -155,6 +156,8 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
 
 def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
     skip = stage.role is not None and holds(stage.skip_if, own.state.facts)
+    if known := known_checks(own.state, stage):
+        return enter(own, stage, tree, drafts=known, skipped=KNOWN)
     words, drafts = after_reopening(own.state, stage)
     return enter(own, stage, tree, words, drafts=drafts, skipped=stage.skip_if if skip else "")
 

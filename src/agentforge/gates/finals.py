@@ -10,6 +10,7 @@ from agentforge.catalog.kinds import asked_for
 from agentforge.core.pipeline import Part
 from agentforge.core.reply import Json
 from agentforge.gates.documents import objects
+from agentforge.gates.examined import examined_lines
 from agentforge.gates.flags import flags_of
 from agentforge.gates.mutation import mutation_lines
 from agentforge.gates.predicates import ARTIFACT_RULES, SURE, Subject
@@ -78,6 +79,8 @@ def computed(part: Part | None, facts: Facts) -> Document | None:
             }
         case "questions":
             return {"questions": [], "derived": True}
+        case "examination":
+            return {"source": "", "checks": [], "derived": True}
         case "tests" | "change":
             # Nobody worked on them: the request asks for a kind that does not need them, and the gates agree.
             return {"derived": True}
@@ -358,6 +361,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += mutation_lines(facts.records["green"].get("mutants"))
+    points += examined_lines(facts.records.get("examined"))
     points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)

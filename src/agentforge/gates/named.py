@@ -1,6 +1,7 @@
 """What a change does that no test shows and no gate decides: flags, named to the reviewer and to the user."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ from agentforge.tools.look.documents import is_document
 
 MOST = 12
 """Flags of one sort; the rest is counted."""
+_WORDS = re.compile(r"[^\W\d_]+")
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 
 
@@ -83,6 +85,8 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
             yield Flag(
                 path, f"it decides how the project is built, and is {word}; the build was not measured"
             )
+        if odd := _looks_like_another(path) if change.status == "A" else "":
+            yield Flag(path, f"its name has letters that look like others: {odd}")
         old, new = before.get(path), after.get(path)
         if new is None or (old is not None and old.mode == new.mode):
             continue
@@ -91,6 +95,21 @@ def _kinds_of_files(case: NamedCase, changes: list[Change]) -> Iterator[Flag]:
         elif new.mode in (LINK, MODULE):
             what = "a link" if new.mode == LINK else "another repository"
             yield Flag(path, f"it is {what}" + (" now" if old else ", and is new"))
+
+
+def _looks_like_another(path: str) -> str:
+    """The letters of another alphabet in a name that is written in ours."""
+    for part in _WORDS.findall(path):
+        strange = [letter for letter in part if ord(letter) > ord("z") and not _is_latin(letter)]
+        if strange and any(letter.isascii() and letter.isalpha() for letter in part):
+            return ", ".join(
+                f"{letter} ({unicodedata.name(letter, 'unnamed').lower()})" for letter in strange
+            )
+    return ""
+
+
+def _is_latin(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("LATIN ")
 
 
 def _entries(git: Git, tree: str) -> dict[str, TreeEntry]:

@@ -17,6 +17,7 @@ from agentforge.languages.measures import complexity, statements
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import CODE, is_source
 from agentforge.languages.values import CoverageRun
+from agentforge.system.bounded import files_below
 
 MAX_REASONS = 10
 MAX_FILES = 3000
@@ -148,10 +149,7 @@ def _copied(
 def _untouched(runner: PristineRunner, place: Path, touched: set[str]) -> dict[str, str]:
     """The project's other source files; a copy of one of them is a copy."""
     paths = [
-        path.relative_to(place).as_posix()
-        for suffix in CODE
-        for path in place.rglob(f"*{suffix}")
-        if path.is_file() and not path.is_symlink()
+        path.relative_to(place).as_posix() for path in files_below(place) if path.name.endswith(tuple(CODE))
     ]
     mine = [
         path

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from agentforge.core.reply import Json
 from agentforge.gates.beside import disturbance
 from agentforge.gates.documents import objects, texts
-from agentforge.gates.live import lifeless
+from agentforge.gates.live import lifeless, support_flags
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.stability import unlike
@@ -21,10 +21,13 @@ from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import missing_import, shares_fixtures, test_ids
+from agentforge.system.git.repository import TreeEntry
 
 NO_TEST = "There is no test: at least one must be there, and fail now"
 NOTHING_FAILS = "Every test is a guard: at least one test must fail now"
 RUNS = 3
+LINK = "120000"
+"""How git marks a symbolic link."""
 MAX_REASONS = 10
 
 
@@ -102,7 +105,10 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     if reasons := unlike(runs, proof):
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
     without = unproved(case.specification, proof)
-    flags += unproved_flags(case.specification, without)
+    flags += [
+        *unproved_flags(case.specification, without),
+        *support_flags(runner, case.entry_tree, red_tree, files),
+    ]
     kept = {change.path for change in git.diff_names(case.entry_tree, red_tree)} | set(files)
     kept |= {path for path in entries if shares_fixtures(path)}
     locked: dict[str, Json] = {
@@ -130,12 +136,16 @@ def _passed(
     return Verdict("passed", (), record)
 
 
-def _misplaced(runner: PristineRunner, declared: Collection[str], there: Collection[str]) -> list[str]:
-    """Files that a suite names and that are not there, or no tests of this repository."""
+def _misplaced(
+    runner: PristineRunner, declared: Collection[str], there: Mapping[str, TreeEntry]
+) -> list[str]:
+    """Files that a suite names and that are not there, no tests of this repository, or no files."""
     if missing := sorted(set(declared) - set(there)):
         return [f"`{path}` is not there" for path in missing]
-    stray = sorted(path for path in declared if not runner.is_test(path))
-    return [f"`{path}` is not among the tests of this repository" for path in stray]
+    if stray := sorted(path for path in declared if not runner.is_test(path)):
+        return [f"`{path}` is not among the tests of this repository" for path in stray]
+    links = sorted(path for path in declared if there[path].mode == LINK)
+    return [f"`{path}` is a link, so its text cannot be locked; write it as a file" for path in links]
 
 
 def _alone(proof: Mapping[str, Json]) -> list[str]:

@@ -13,6 +13,7 @@ from agentforge.gates.flags import Flag
 from agentforge.gates.kinds import ChangedFile
 from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.tests_only import reached_lines
+from agentforge.languages.measures import same_code
 from agentforge.languages.names import IMPORTED, is_package, module_of, public_names, renamed
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_source
@@ -76,6 +77,29 @@ class NameChanges:
             if old.isidentifier() and new.isidentifier() and self._took_over(old, new):
                 names[old] = new
         return names, modules
+
+    @cached_property
+    def is_all(self) -> bool:
+        """Whether the source is the base's with other names and nothing else, whoever asked for that."""
+        sources = [file.path for file in self.files if file.kind == "source"]
+        pairs: dict[str, str] = {}
+        for path in sources:
+            then, now = (public_names(self._text(tree, path), path) for tree in (self.base, self.tree))
+            went, came = (
+                [name for name in then if name not in now],
+                [name for name in now if name not in then],
+            )
+            if len(went) != len(came):
+                return False
+            pairs |= {
+                old.rpartition(".")[2]: new.rpartition(".")[2] for old, new in zip(went, came, strict=True)
+            }
+        return bool(pairs) and all(
+            same_code(
+                renamed(self._text(self.base, path), path, pairs, {}), self._text(self.tree, path), path
+            )
+            for path in sources
+        )
 
     def base_with_renames(self) -> str:
         """The base with the renames in its tests; the base itself where nothing is renamed."""

@@ -174,6 +174,10 @@ class Tests(Protocol):
     SECTIONS: Sections
     FIXTURES: frozenset[str]
     """Names of files that tests around them share."""
+    MISCALLED: frozenset[str]
+    """Names of exceptions that a test meets which calls something wrongly."""
+    HELD_OUT: str
+    """The name of a file of tests that is laid beside those of a project for one run."""
 
     def test_globs(self, test_paths: Sequence[str], /) -> tuple[str, ...]:
         """What `{tests}` stands for in the path limits of a role, given the places of the tests."""
@@ -243,6 +247,23 @@ class SandboxRuns(Protocol):
         """What each test did: of those named by `ids` (ids, files or folders), else of all; with `watch`,
         also which lines it ran. One that takes longer than `limit_s` has failed; 0: as long as fits
         `timeout_s`.
+        """
+
+    def call_tests(  # noqa: PLR0913 - the facts of one run
+        self,
+        sandbox: Sandbox,
+        env: Environment,
+        tree: Path,
+        path: str,
+        names: Sequence[str],
+        /,
+        *,
+        like: TestRun,
+        scratch: Path,
+        timeout_s: float,
+    ) -> TestRun:
+        """What each of these functions of a file does when it is called without the test runner. Modules are
+        found where they were found in the run `like`.
         """
 
     def judge_hash(self) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from agentforge.core.errors import Unusable, UsageError
 from agentforge.system import processes
+from agentforge.system.bounded import remove_tree
 from agentforge.system.files import disk_errors
 from agentforge.system.git.call import failure
 from agentforge.system.git.mirror import remove
@@ -243,7 +244,7 @@ class Workspace:
         """Takes the checkouts away; refs and journal stay."""
         self._current_tree = None
         self._indexes.clear()
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_tree(self.root)
 
     # -------------------------------------------------------------- inside
 
@@ -313,7 +314,7 @@ class Workspace:
             # Beside its place: the cache of environments may be on another file system than the checkouts.
             scratch = directory.with_name(f"{directory.name}.stand-in")
             with disk_errors():
-                shutil.rmtree(scratch, ignore_errors=True)
+                remove_tree(scratch)
                 # What set-up may write is its own to the last byte; runs find both checkouts of a task
                 # read-only.
                 shutil.copytree(
@@ -325,7 +326,7 @@ class Workspace:
     def _make_stand_in(self, pattern: Path, base_commit: str) -> None:
         scratch = pattern.with_suffix(".new")
         with disk_errors():
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
             for name in ("objects/pack", "refs/heads", "refs/tags"):
                 (scratch / name).mkdir(parents=True)
             (scratch / "HEAD").write_text("ref: refs/heads/main\n")

@@ -12,6 +12,7 @@ from agentforge.store.layout import RUN_STATE, Home, ProjectFiles, TaskFiles, fi
 from agentforge.store.task import archive
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Clock, utc_now
+from agentforge.store.user.keys import KeyStore, keys_file
 from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import links_below, refusal
 from agentforge.system.visible import one_line
@@ -42,7 +43,10 @@ class Site:
         git = Git.open(cwd)
         project = ProjectFiles(git.top.resolve())
         _refuse_planted(git, project)
-        return cls(git, project, Home(home_path()))
+        home = Home(home_path())
+        # Before anything is written: what the user's own keys are, no text may hold.
+        KeyStore(keys_file(home), os.environ, None).remember_all()
+        return cls(git, project, home)
 
     def find(self, given: str | None) -> TaskFiles:
         """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored

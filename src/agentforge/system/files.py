@@ -53,12 +53,14 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
     return None
 
 
-def make_own_directory(path: Path, mode: int = 0o777) -> None:
-    """A directory below the user's own one, with those above it; one that cannot be made is said in one
-    sentence.
+def make_own_directory(path: Path, mode: int = 0o700) -> None:
+    """A directory below the user's own one, with those above it, private whatever the umask; one that cannot
+    be made is said in one sentence.
     """
     try:
-        path.mkdir(mode=mode, parents=True, exist_ok=True)
+        for missing in [each for each in reversed((path, *path.parents)) if not each.exists()]:
+            missing.mkdir(mode=mode, exist_ok=True)
+        path.mkdir(mode=mode, exist_ok=True)
     except OSError as error:
         raise disk_trouble(error) or Unusable(
             f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory."

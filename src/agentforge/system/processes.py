@@ -142,7 +142,12 @@ class _Bounded:
         self._trim()
         if not self.cut:
             return bytes(self.head + self.tail)
-        return bytes(self.head) + b"\n[... %d bytes cut ...]\n" % self.cut + bytes(self.tail)
+        # At whole lines, if there are any: half of a word may be half of a key, which has no
+        # shape.
+        head, tail = bytes(self.head), bytes(self.tail)
+        keep, skip = head.rfind(b"\n", len(head) // 2) + 1, tail.find(b"\n", 0, len(tail) // 2) + 1
+        cut = self.cut + (len(head) - keep if keep else 0) + skip
+        return (head[:keep] if keep else head) + b"\n[... %d bytes cut ...]\n" % cut + tail[skip:]
 
     def _trim(self) -> None:
         surplus = len(self.tail) - self.limit // 2

@@ -15,10 +15,13 @@ import yaml
 
 from agentforge.core.errors import UsageError
 from agentforge.core.reply import Json
+from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.canon import quote
 
 YamlValue: TypeAlias = "str | int | float | bool | None | list[YamlValue] | dict[str, YamlValue]"
 
+MAX_VALUES = 300_000
+"""More keys and values than this are no document that anybody reads."""
 MAX_DEPTH = 100
 """Deeper nesting is no configuration that a person wrote."""
 
@@ -45,7 +48,7 @@ def load_file(path: Path) -> Json:
     `UsageError` too.
     """
     try:
-        return load(path.read_text(encoding="utf-8"), str(path))
+        return load(read_bounded(path, SETTINGS_BYTES).decode(), str(path))
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
@@ -116,8 +119,12 @@ class _Builder:
     document: YamlValue = None
     stack: list[_Open] = field(default_factory=list)
     documents: int = 0
+    values: int = 0
 
     def take(self, event: yaml.Event) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise self._mistake(event, f"more than {MAX_VALUES:,} values")
         match event:
             case yaml.ScalarEvent():
                 self._scalar(event)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agentforge.core.errors import PolicyError
 from agentforge.system.beneath import by_kernel, by_walking
+from agentforge.system.bounded import LARGEST, MEBIBYTE, read_open
 from agentforge.system.visible import one_line
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -43,9 +44,18 @@ def open_unlinked(path: Path, flags: int, mode: int = 0o666) -> int:
 
 
 def read_unlinked(path: Path) -> bytes:
-    """All bytes of a regular file."""
-    with open(open_unlinked(path, os.O_RDONLY), "rb") as file:
-        return file.read()
+    """All bytes of a regular file. One that is larger than anything we write is refused."""
+    fd = open_unlinked(path, os.O_RDONLY)
+    try:
+        return read_open(fd, LARGEST, str(path))
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        raise _in_the_way(
+            path, f"larger than {LARGEST // MEBIBYTE} MiB, which is more than we write"
+        ) from None
+    finally:
+        os.close(fd)
 
 
 @contextlib.contextmanager

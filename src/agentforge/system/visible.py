@@ -2,11 +2,18 @@
 moves the rest.
 """
 
+import json
 import re
 import shlex
 from functools import lru_cache
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
+    "\\U000e0000-\\U000e007f\\ud800-\\udfff]"
+)
+"""What a terminal obeys, what turns the direction of writing, and what nobody sees. The joiners of scripts
+and signs (U+200C, U+200D) stay.
+"""
 
 
 def visible(text: str) -> str:
@@ -17,8 +24,17 @@ def visible(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Text that a model or a repository wrote, without what a terminal would obey."""
+    """Text that a model or a repository wrote, without what a terminal would obey, and without what turns or
+    hides other text.
+    """
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def harmless_json(document: str) -> str:
+    """The same document, with such characters as escapes: it reads back as the same value."""
+    return _CONTROL.sub(
+        lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", document
+    )
 
 
 def brief(text: str, width: int = 200) -> str:

@@ -3,13 +3,22 @@
 import ast
 from collections.abc import Iterator, Sequence
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CATCH_ALL = frozenset({"AssertionError", "Exception", "BaseException"})
 _ASSERTING_CALLS = frozenset({"raises", "warns", "fail", "deprecated_call", "assertRaises"})
 
 
-def live_assertions(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """The assertions that can make the test fail, as normalised text."""
+def live_assertions(body: Sequence[ast.stmt], *, sure: bool = False) -> Iterator[str]:
+    """The assertions that can make the test fail, as normalised text; with `sure` only those that no
+    condition stands before.
+    """
+    return _live(body, _named_in(body), sure=sure)
+
+
+def _live(body: Sequence[ast.stmt], named: frozenset[str], *, sure: bool) -> Iterator[str]:
     for node in body:
+        if _is_passed_over(node, named, sure=sure):
+            continue
         if isinstance(node, ast.Assert):
             if not always_true(node.test):
                 yield ast.unparse(ast.Assert(test=node.test))
@@ -19,7 +28,7 @@ def live_assertions(body: Sequence[ast.stmt]) -> Iterator[str]:
                     ast.unparse(item.context_expr) for item in node.items if is_assertion(item.context_expr)
                 )
             for block in blocks:
-                yield from live_assertions(block)
+                yield from _live(block, named, sure=sure)
         elif not isinstance(node, ast.If | ast.While | ast.Try | ast.With | ast.AsyncWith):
             yield from (
                 ast.unparse(call)
@@ -30,11 +39,36 @@ def live_assertions(body: Sequence[ast.stmt]) -> Iterator[str]:
             return
 
 
+def _is_passed_over(node: ast.stmt, named: frozenset[str], *, sure: bool) -> bool:
+    """Whether nobody calls it; with `sure` also whether a condition stands before it."""
+    if isinstance(node, _FUNCTIONS):
+        return node.name not in named
+    return sure and isinstance(node, ast.If | ast.While) and not _holds_in_all(node, named)
+
+
+def _named_in(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names that a test uses: a function inside it that is not among them is never called."""
+    return frozenset(
+        name.id
+        for part in body
+        for name in ast.walk(part)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+    )
+
+
+def _holds_in_all(node: ast.If | ast.While, named: frozenset[str]) -> bool:
+    """Whether every branch asserts something."""
+    return bool(node.orelse) and all(
+        any(_live(block, named, sure=True)) for block in (node.body, node.orelse)
+    )
+
+
 def inner_blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
     """The blocks of a compound statement from which a failure gets out."""
     body, orelse = getattr(node, "body", []), getattr(node, "orelse", [])
     dead = (
         (isinstance(node, ast.If | ast.While) and never_true(node.test))
+        or (isinstance(node, ast.For | ast.AsyncFor) and _is_empty(node.iter))
         or (isinstance(node, ast.Try) and any(swallows(handler) for handler in node.handlers))
         or (
             isinstance(node, ast.With | ast.AsyncWith)
@@ -88,6 +122,18 @@ def _is_length(test: ast.Compare) -> bool:
 def never_true(test: ast.expr) -> bool:
     """Whether a condition is false whatever happens."""
     return isinstance(test, ast.Constant) and not test.value
+
+
+def _is_empty(node: ast.expr) -> bool:
+    """Whether there is nothing to go through."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str | bytes) and not node.value
+    if isinstance(node, ast.Call):
+        alone = not node.args or (len(node.args) == 1 and never_true(node.args[0]))
+        return last_name(node.func) in ("range", "list", "tuple", "set", "dict") and alone
+    return (isinstance(node, ast.List | ast.Tuple | ast.Set) and not node.elts) or (
+        isinstance(node, ast.Dict) and not node.keys
+    )
 
 
 def swallows(handler: ast.ExceptHandler) -> bool:

@@ -4,7 +4,6 @@ pristine checkout.
 
 import ast
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from agentforge.languages.python.testrun import (
 )
 from agentforge.languages.values import CoverageRun, Environment
 from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.bounded import LARGEST, read_bounded, remove_tree
 
 _USAGE = 4
 """Of pytest: a word of its command line is wrong."""
@@ -58,7 +58,7 @@ def measure(  # noqa: PLR0913 - the facts of one run
     try:
         return _Measure(sandbox, env, tree, place, timeout_s).go(paths, start, tests)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        remove_tree(place)
 
 
 class _Measure:
@@ -135,11 +135,11 @@ class _Measure:
             return CoverageRun("ran", "no test loaded a changed file")
         try:
             files = (
-                json.loads(report.read_bytes())["files"]
+                json.loads(read_bounded(report, LARGEST, follow=False))["files"]
                 if report.is_file() and not report.is_symlink()
                 else None
             )
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             files = None
         if not isinstance(files, dict):
             return CoverageRun(

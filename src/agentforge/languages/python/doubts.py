@@ -9,6 +9,7 @@ from functools import cache
 
 from agentforge.catalog.policies import read_policy, section
 from agentforge.languages.python.assertions import last_name
+from agentforge.languages.python.meddling import looks_at_shape, meddles, replaced, switched
 from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.python.testguard import functions_of
 
@@ -28,6 +29,7 @@ class DoubtWords:
     stack: frozenset[str]
     ci: frozenset[str]
     source: frozenset[str]
+    inside: frozenset[str]
 
 
 @cache
@@ -44,22 +46,28 @@ def code_doubts(text: str, lines: Collection[int], tests: Sequence[str]) -> list
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _touches(node, lines)]
     found: list[str] = []
     for statement in statements:
-        said = [_knows(node, statement) or _answers(node, answers) for node in _own_nodes(statement)]
+        nodes = list(_own_nodes(statement))
+        said = [_knows(node, statement) or _answers(node, answers) for node in nodes]
+        if not any(said):
+            said += [*meddles(statement, nodes, _words().inside), *switched(nodes, tests)]
         found += [f"line {statement.lineno} {each}" for each in said if each]
     return list(dict.fromkeys(found))
 
 
 def test_doubts(text: str, identity: str) -> list[str]:
-    """How a test reads code instead of running it."""
+    """How a test reads code instead of running it, or puts something else in its place; with the path of a
+    file that only helps tests, what that file does.
+    """
     tree = parse(text)
     name = identity.partition("::")[2].partition("[")[0].replace("::", ".")
     known = {dotted: nodes[-1] for dotted, nodes, _ in functions_of(tree.body)} if tree else {}
-    function = known.get(name)
+    function = known.get(name) if name else tree
     if tree is None or function is None:
         return []
-    found = []
-    for part in (function, *_used(function, tree)):
+    found = [*replaced(tree)]
+    for part in (function, *_used(function, tree), *_loaded(tree)):
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+        found += looks_at_shape(part) if part is function and name else []
         found += [
             f"reads code by `{_dotted(call.func)}`" for call in calls if _ends(call.func, _words().source)
         ]
@@ -169,6 +177,13 @@ def _used(function: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
         if isinstance(node, Function) and node.name in names:
             yield node
         if isinstance(node, ast.Assign) and {last_name(target) for target in node.targets} & names:
+            yield node
+
+
+def _loaded(tree: ast.Module) -> Iterator[ast.stmt]:
+    """What a file does when it is loaded, beside defining things: a value counts for who uses it."""
+    for node in tree.body:
+        if isinstance(node, ast.Expr | ast.If | ast.For | ast.While | ast.With | ast.Try):
             yield node
 
 

@@ -29,6 +29,10 @@ import sys
 STARTED_WITH = frozenset(sys.modules)
 """What an interpreter has loaded before anything else."""
 
+import gc
+
+gc.disable()  # until the judge is loaded: what it is made of stays, and need not be looked through
+
 import doctest
 import hashlib
 import importlib
@@ -294,7 +298,8 @@ class Recorder:
             self._groups[self._ids[item.nodeid]] = list(places).index(chains[folder])
         made = []
         for group, neighbour in enumerate(list(places.values()) or [session]):
-            birds = list(session.genitems(canaries.canary_beside(neighbour, self._token)))
+            made_here = session.genitems(canaries.canary_beside(neighbour, self._token))
+            birds = [canaries.told_briefly(canary) for canary in made_here]
             self._canaries.update({canary.nodeid: group for canary in birds})
             made.append((neighbour, birds))
         return made
@@ -394,15 +399,12 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
         """Where the project's modules came from, and the end."""
-        loaded: dict[str, str] = {}
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str):
-                path = os.path.realpath(file)
-                if name.partition(".")[0] in self._names or any(
-                    path.startswith(root + os.sep) for root in self._roots
-                ):
-                    loaded[name] = path
+        roots = tuple(root + os.sep for root in self._roots)
+        loaded = {
+            name: path
+            for name, path in files_of(list(sys.modules)).items()
+            if name.partition(".")[0] in self._names or path.startswith(roots)
+        }
         self._add("modules", modules=loaded)
         now = files_of(name for name in self._own if name.partition(".")[0] in KEPT)
         self._add("judge", modules={name: file for name, file in now.items() if file != self._own[name]})
@@ -468,6 +470,11 @@ class StartHook:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+
+    def pytest_addoption(self, parser: Any) -> None:
+        """A project whose command switches the cache off still understands where ours would be."""
+        if "cache_dir" not in getattr(parser, "_inidict", ("cache_dir",)):
+            parser.addini("cache_dir", "where nothing is kept")
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
@@ -585,10 +592,15 @@ def longrepr_line(report: Any) -> str:
 def files_of(names: Iterable[str]) -> dict[str, str]:
     """The real files of loaded modules; what has none is part of the interpreter."""
     found = {}
+    folders: dict[str, str] = {}  # hundreds of modules lie in a few of them
     for name in names:
         file = getattr(sys.modules.get(name), "__file__", None)
         if isinstance(file, str):
-            found[name] = os.path.realpath(file)
+            folder, base = os.path.split(file)
+            if folder not in folders:
+                folders[folder] = os.path.realpath(folder)
+            path = os.path.join(folders[folder], base)  # noqa: PTH118 - as above
+            found[name] = os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - as above
     return found
 
 
@@ -665,6 +677,8 @@ def main() -> int:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]  # noqa: PTH100
     settings = read_settings()
     own = load_judge()
+    gc.freeze()
+    gc.enable()
     if settings["coverage"]:
         coverage = importlib.import_module("coverage.cmdline")
         stand_in()

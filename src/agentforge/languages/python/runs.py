@@ -1,8 +1,9 @@
 """What runs in the environment of a Python project: `Runs` for Python."""
 
 from agentforge.languages.python.coverage import measure
+from agentforge.languages.python.direct import call_tests
 from agentforge.languages.python.lint import lint
 from agentforge.languages.python.testrun import foreign, judge_hash, run_tests
 from agentforge.languages.python.typecheck import typecheck
 
-__all__ = ["foreign", "judge_hash", "lint", "measure", "run_tests", "typecheck"]
+__all__ = ["call_tests", "foreign", "judge_hash", "lint", "measure", "run_tests", "typecheck"]

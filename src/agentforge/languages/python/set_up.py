@@ -27,6 +27,7 @@ from agentforge.sandbox.base import Confinement, Sandbox, toolchain_roots
 from agentforge.sandbox.network.destinations import Destination
 from agentforge.sandbox.walls.limits import GIB, Limits
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 SETUP_TIMEOUT_S = 1800
 # Big packages are stored twice, in the cache and in the environment, and compilers are hungry.
@@ -49,7 +50,7 @@ class SetupFailed(Unusable):
     ) -> None:
         self.command = command
         self.refused = tuple(refused)
-        self.log = _text(done)
+        self.log = redact(_text(done))[0]
         tail = "\n".join(self.log.splitlines()[-TAIL_LINES:])
         how = "ran out of time" if done.timed_out else f"ended with {done.code}"
         how = f"was out of bounds: {done.beyond}" if done.beyond else how

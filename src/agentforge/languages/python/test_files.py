@@ -15,6 +15,8 @@ from agentforge.languages.values import Sections
 
 __all__ = [
     "FIXTURES",
+    "HELD_OUT",
+    "MISCALLED",
     "RUNNER",
     "SECTIONS",
     "SETTINGS",
@@ -35,6 +37,8 @@ __all__ = [
 
 RUNNER = "pytest"
 FIXTURES = frozenset({"conftest.py"})
+MISCALLED = words("AttributeError ImportError ModuleNotFoundError NameError TypeError UnboundLocalError")
+HELD_OUT = "test_held_out_by_agentforge.py"
 SETTINGS = FIXTURES | words(
     "pytest.ini .pytest.ini pytest.toml .pytest.toml sitecustomize.py usercustomize.py"
 )

@@ -4,6 +4,7 @@ they prove nothing.
 
 import hashlib
 import hmac
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentforge.languages.outcomes import Lines, Outcome, Phase, Reached, TestResult
+from agentforge.system.bounded import LARGEST, read_bounded
 
 BARE = ("equal", "raises", "approx", "unittest_equal", "unittest_raises")
 """What the canaries without fixtures say something with, as in `judge_canaries.py`."""
@@ -52,6 +54,8 @@ class Report:
     collected: bool = False
     ended: bool = False
     tampered: bool = False
+    unread: str = ""
+    """Why it was not read."""
     judge: dict[str, str] = field(default_factory=dict)
     """The judge's own modules, with the files they came from."""
     reached: Reached | None = None
@@ -61,6 +65,8 @@ class Report:
 
     def doubt(self) -> str:
         """Why the outcomes prove nothing; empty when they stand."""
+        if self.unread:
+            return self.unread
         if self.tampered:
             return "the report was changed while the tests ran"
         if self.replaced:
@@ -114,10 +120,23 @@ class Report:
         return (self.last_started, self.last_phase) if is_over and self.last_started else None
 
 
+def read_report_file(path: Path, key: bytes, token: str, tree: str) -> Report:
+    """The report of a run. The tests could write there: what is no plain file, or too large, is not read."""
+    try:
+        return read_report(read_bounded(path, LARGEST, follow=False), key, token, tree)
+    except FileNotFoundError:
+        return Report()
+    except OSError as error:
+        return Report(tampered=True, unread=f"the report of the tests cannot be read: {error.strerror}")
+
+
 def read_report(data: bytes, key: bytes, token: str, tree: str) -> Report:
     """Read the lines that were written whole; a line whose hash or number is wrong spoils the report."""
     report = Report()
-    for number, line in enumerate(data.split(b"\n")[:-1]):
+    for number, whole in enumerate(io.BytesIO(data)):
+        if not whole.endswith(b"\n"):
+            break
+        line = whole[:-1]
         mac, _, body = line.partition(b" ")
         expected = hashlib.blake2b(body, key=key, digest_size=16).hexdigest().encode()
         record = json.loads(body) if hmac.compare_digest(mac, expected) else None

@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +20,14 @@ from agentforge.languages.outcomes import (
     rerun_flaky,
 )
 from agentforge.languages.python.environment import run_env
-from agentforge.languages.python.testreport import Report, last_line, read_report
+from agentforge.languages.python.testreport import Report, last_line, read_report_file
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
+from agentforge.system.bounded import remove_tree
 from agentforge.system.canon import digest
 from agentforge.system.processes import Completed
+from agentforge.system.secrets.redact import redact
 
 __all__ = ["PYTEST", "Regression", "TestResult", "TestRun", "compare", "foreign", "rerun_flaky", "run_tests"]
 
@@ -40,6 +42,8 @@ PARTS = {
 """What is copied beside a run, with the names that it has there."""
 WATCH = "agentforge_line_watch.py"
 OUTPUT_LIMIT = 20_000
+LOOKED_AT = 4 * OUTPUT_LIMIT
+"""Redaction comes before the cut: half of a key has no shape."""
 GRACE_S = 5
 """How long a test may take to notice that its time is over, before the process is ended."""
 MOST_HUNG = 3
@@ -92,7 +96,7 @@ def run_tests(  # noqa: PLR0913 - the facts of one run
             )
             run = once.go(base_command, timeout_s, writable=writable)
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
         if once.stuck is None or once.stuck[0] in hung or len(hung) == MOST_HUNG:
             return run
         hung |= [once.stuck]
@@ -133,10 +137,14 @@ class _PytestRun:
             (str(self._env.program), *start.options, str(self._plugin / SCRIPT), *words),
             self._confinement(start, timeout_s, writable=writable),
         )
-        # The tests could write here: what is no plain file any more is not opened.
-        data = self._report.read_bytes() if self._report.is_file() and not self._report.is_symlink() else b""
-        report = read_report(data, self._key, self._token, str(self._tree))
+        report = read_report_file(self._report, self._key, self._token, str(self._tree))
         self.stuck = report.stuck(done.seconds_ms / 1000, self._limit_s)
+        names = safe_names(report.results)
+        if names:
+            report.results = with_names(report.results, names)
+            report.groups = {
+                names.get(identity, identity): group for identity, group in report.groups.items()
+            }
         self._add_missing(report)
         reason = self._reason(done, report, timeout_s)
         printed = done.out + (b"\n" if done.out and done.err else b"") + done.err
@@ -156,11 +164,11 @@ class _PytestRun:
             unvouched=report.unvouched(),
             rewired=report.rewired,
             slowest_ms=report.slowest_ms,
-            output=printed.decode("utf-8", "replace")[-OUTPUT_LIMIT:],
+            output=redact(printed.decode("utf-8", "replace")[-LOOKED_AT:])[0][-OUTPUT_LIMIT:],
             output_hash=digest(printed),
             duration_ms=done.seconds_ms,
             sandbox=self._sandbox.name,
-            reached=report.reached,
+            reached=reached_with_names(report.reached, names),
         )
 
     def _prepare(self) -> None:
@@ -231,7 +239,7 @@ class _PytestRun:
             printed = (done.err + b"\n" + done.out).decode("utf-8", "replace")
             if "No module named '_pytest'" in printed:
                 return "pytest is not in the environment"
-            said = telling_line(printed)
+            said = telling_line(redact(printed[:LOOKED_AT])[0])
             stopped = f"pytest stopped before it collected (exit code {done.code})"
             return f"{stopped}: {said}" if said else stopped
         doubt = report.doubt()

@@ -25,6 +25,8 @@ from agentforge.models.wire.http import WireWatch
 from agentforge.system.secrets.redact import redact
 
 _SAID_CHARS = 300
+_LOOKED_AT = 8000
+"""Redaction comes before the cut: half of a key has no shape."""
 _NO_SUCH_MODEL = re.compile(
     r"invalid model|unknown model|model\b.{0,120}\b(?:not found|does not exist|not exist)", re.IGNORECASE
 )
@@ -183,7 +185,7 @@ def _message(body: object, endpoint: Endpoint) -> str:
     if endpoint.api_key:
         text = text.replace(endpoint.api_key, "[key]")
     text = text.encode("utf-8", "replace").decode()
-    return " ".join(redact(text[: 4 * _SAID_CHARS])[0].split())[:_SAID_CHARS]
+    return " ".join(redact(text[:_LOOKED_AT])[0].split())[:_SAID_CHARS]
 
 
 def _parsed(body: object) -> object:

@@ -12,6 +12,7 @@ from agentforge.store.task.lines import readable, spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.canon import digest_value
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import read_unlinked
 
 
@@ -87,9 +88,9 @@ def inputs(spec: TaskSpec, started_at: str, engine: str) -> tuple[dict[str, Json
 
 
 def _write(path: Path, contract: str, phase: str, version: int, value: dict[str, Json]) -> ArtifactRef:
-    clean = readable(value)
-    _replace(path, spell_document(clean))
-    return ArtifactRef(contract, phase, version, digest_value(clean))
+    kept = clean(readable(value))
+    _replace(path, spell_document(kept))
+    return ArtifactRef(contract, phase, version, digest_value(kept))
 
 
 def _replace(path: Path, data: bytes) -> None:

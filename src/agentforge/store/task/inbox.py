@@ -15,6 +15,7 @@ from agentforge.store.layout import TaskFiles, plain_name
 from agentforge.store.task.lines import spell_document
 from agentforge.system import strict_yaml
 from agentforge.system.files import create_exclusive
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import read_unlinked
 
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
@@ -46,7 +47,7 @@ def send(files: TaskFiles, message: Message, identity: str, times: QuestionTimes
         name: value for name, value in (times or QuestionTimes())._asdict().items() if value
     }
     record: dict[str, Json] = {"id": identity, "kind": _NAMES[type(message)], **body, **known}
-    return create_exclusive(_path(files, identity), spell_document(record))
+    return create_exclusive(_path(files, identity), spell_document(clean(record)))
 
 
 def receive(files: TaskFiles, seen: Callable[[str], bool], report: Callable[[str], None]) -> list[Received]:
@@ -104,4 +105,5 @@ def _read(path: Path, info: os.stat_result) -> Message:
     if not isinstance(value, dict) or kind is None:
         raise ValueError(f"`kind` is none of {', '.join(_KINDS)}")
     ours = {"id", "kind", *QuestionTimes._fields}
-    return decode(kind, {key: item for key, item in value.items() if key not in ours})
+    # Whoever wrote the file by hand did not redact it.
+    return decode(kind, clean({key: item for key, item in value.items() if key not in ours}))

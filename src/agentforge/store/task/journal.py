@@ -31,8 +31,10 @@ from agentforge.store.task.lines import (
 )
 from agentforge.store.task.times import Clock, Times, stamp
 from agentforge.store.task.upcast import VERSION
+from agentforge.system.bounded import LARGEST, read_open
 from agentforge.system.canon import digest
 from agentforge.system.files import append_durable, create_exclusive, disk_errors
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import open_unlinked, read_unlinked
 
 Listener: TypeAlias = Callable[[dict[str, Json], tuple[Event, ...], State], None]
@@ -68,7 +70,7 @@ class Journal:
     def create(cls, files: TaskFiles, create: Create, clock: Clock) -> Self:
         """A new journal whose first line is the task's creation; file and line appear together."""
         now = stamp(clock())
-        header = spell_header(create.spec.task_id, create.spec.request, now)
+        header = spell_header(create.spec.task_id, str(clean(create.spec.request)), now)
         decision = decide(State(), create)
         body, _, _ = _body(State(), decision, 1, now, "create")
         line, _ = spell_line(body, digest(header))
@@ -130,8 +132,8 @@ class Journal:
         with disk_errors():
             fd = open_unlinked(self.files.journal, os.O_RDONLY)
             with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor is no path
-                file.seek(self.size)
-                data = complete(file.read())
+                os.lseek(fd, self.size, os.SEEK_SET)
+                data = complete(read_open(file.fileno(), LARGEST, str(self.files.journal)))
         for line in parse_more(data, self.files.journal, self.head, self.length):
             state, _ = _fold(self.state, line.events)
             self._take(line.body["hash"], line.key, line.timestamp, line.events, state)
@@ -254,13 +256,14 @@ def _body(
     """The line's object without its hashes, the events as a reader will see them, and where they lead."""
     events = decision.events
     recorded: list[Json] = [event_to_json(event) for event in events]
-    if not is_readable(recorded):
-        # A replay must find what was decided on, so the events become what can be written before the state
+    kept = clean(recorded if is_readable(recorded) else [readable(event) for event in recorded])
+    if isinstance(kept, list) and kept is not recorded:
+        # A replay must find what was decided on, so the events become what may be written before the state
         # follows them.
-        recorded = [readable(event) for event in recorded]
+        recorded = kept
         events = tuple(event_from_json(event) for event in recorded if isinstance(event, dict))
     after, closing = _fold(state, events)
-    why = str(readable(decision.why))
+    why = str(clean(readable(decision.why)))
     head: dict[str, Json] = {
         "seq": seq,
         "timestamp": timestamp,

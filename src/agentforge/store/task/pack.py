@@ -6,6 +6,7 @@ writer.
 """
 
 import contextlib
+import errno
 import json
 import os
 import struct
@@ -18,13 +19,17 @@ from typing import NamedTuple, Self
 
 from agentforge.core.errors import Unusable
 from agentforge.core.reply import Json
+from agentforge.system.bounded import LARGEST
 from agentforge.system.canon import canonical, digest
 from agentforge.system.files import disk_errors
+from agentforge.system.secrets.redact import redact
+from agentforge.system.secrets.values import clean
 from agentforge.system.unlinked import make_unlinked, open_unlinked
 
 _MAGIC = b"AFb1"
 _HEADER = struct.Struct(">4s32sQL")
 _LEVEL = 6
+_WINDOW = 1 << 20
 
 
 class _Block(NamedTuple):
@@ -48,6 +53,8 @@ class Pack:
     def put(self, content: str | bytes) -> str:
         """The content's hash; the block is on disk after `sync`."""
         data = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+        if len(data) > LARGEST:
+            raise Unusable(f"{self.path}: a block of {len(data)} bytes is larger than a pack holds.")
         name = digest(data)
         with self._lock, disk_errors():
             self._open_for_writing()
@@ -69,8 +76,8 @@ class Pack:
         return self.get(name).decode(errors="surrogatepass")
 
     def put_json(self, value: Json) -> str:
-        """Stores a value; the hash of its canonical form."""
-        return self.put(canonical(value))
+        """Stores a value without the secrets in it; the hash of its canonical form."""
+        return self.put(canonical(clean(value)))
 
     def get_json(self, name: str) -> Json:
         """The value with this hash."""
@@ -79,9 +86,9 @@ class Pack:
 
     def put_blocks(self, blocks: Iterable[tuple[str, str]]) -> str:
         """A list of named texts, each its own block: what did not change since the last step costs
-        nothing.
+        nothing. No secret is stored.
         """
-        return self.put_json({"blocks": [[name, self.put(text)] for name, text in blocks]})
+        return self.put_json({"blocks": [[name, self.put(redact(text)[0])] for name, text in blocks]})
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""
@@ -143,12 +150,15 @@ class Pack:
 
     def _content(self, name: str, block: _Block) -> bytes | None:
         assert self._fd is not None
+        if block.length > LARGEST:
+            return None
         packed = os.pread(self._fd, block.length, block.offset + _HEADER.size)
+        unpacking = zlib.decompressobj()
         try:
-            data = zlib.decompress(packed)
+            data = unpacking.decompress(packed, LARGEST)  # a few bytes can stand for very many
         except zlib.error:
             return None
-        return data if digest(data) == name else None
+        return data if unpacking.eof and not unpacking.unused_data and digest(data) == name else None
 
     def _append(self, name: str, packed: bytes) -> None:
         assert self._fd is not None
@@ -207,13 +217,25 @@ class Pack:
 
     def _next_header(self, start: int, size: int) -> int | None:
         assert self._fd is not None
-        rest = os.pread(self._fd, size - start, start)
-        at = rest.find(_MAGIC)
-        while at >= 0:
-            if _parse(rest[at : at + _HEADER.size]) is not None:
-                return start + at
-            at = rest.find(_MAGIC, at + 1)
+        while (start := self._data_from(start)) < size:
+            rest = os.pread(self._fd, _WINDOW, start)
+            at = rest.find(_MAGIC)
+            while at >= 0:
+                if _parse(rest[at : at + _HEADER.size]) is not None:
+                    return start + at
+                at = rest.find(_MAGIC, at + 1)
+            if len(rest) < _WINDOW:
+                return None
+            start += _WINDOW - _HEADER.size  # one may begin in this window and end in the next
         return None
+
+    def _data_from(self, start: int) -> int:
+        """Where bytes are next: a file can have great holes."""
+        assert self._fd is not None
+        try:
+            return os.lseek(self._fd, start, os.SEEK_DATA)
+        except OSError as error:
+            return os.fstat(self._fd).st_size if error.errno == errno.ENXIO else start
 
     def _drop_torn_last(self) -> None:
         """After a power loss the length of the last block may be on the disk and its bytes not."""

@@ -4,6 +4,7 @@ Never from a repository.
 Every key that is found is told to the redactor, so that no text we write can hold it.
 """
 
+import re
 import stat
 import threading
 from collections.abc import Mapping
@@ -23,6 +24,13 @@ KeySource = Literal["environment", "file", "keychain"]
 _SAME = MappingProxyType({"openai-responses": "openai"})
 """Two wires of one account have one key."""
 _SHOWN, _LONG_ENOUGH = 4, 16
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|(?:API|ACCESS|SECRET|PRIVATE|AUTH|MASTER|SIGNING)_?KEY|APIKEY)"
+    r"(?:_[0-9A-Z]{1,8})?$",
+    re.IGNORECASE,
+)
+_LIKE_A_KEY = re.compile(r"(?=[^/~$])(?=\D*[0-9])[\x21-\x7e]{12,4096}")
+"""No path, no reference, no word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,22 @@ class KeyStore:
             if name not in self._found:
                 self._found[name] = self._stored(name)
             return self._found[name]
+
+    def remember_all(self, *, keychain: bool = False) -> None:
+        """Tells the redactor of every key there is, whoever is asked: those of the environment and the file,
+        and, if so wished, those of the keychain, which is slow to open.
+        """
+        for name, text in self._environ.items():
+            if _SECRET_NAME.search(name) and _LIKE_A_KEY.fullmatch(text.strip()):
+                remember(text.strip())
+        try:
+            file = self._read()
+        except UsageError:
+            return  # it is not used, and whoever needs it says why
+        for text in file.keys.values():
+            remember(text)
+        for name in file.keychain if keychain and self._keychain is not None else ():
+            self.find(name, None)
 
     def put(self, provider: str, text: str, *, in_file: bool = False) -> KeySource:
         """Keep a key: in the keychain if there is one, else, or if so wished, in the file."""

@@ -7,6 +7,7 @@ import click
 from agentforge.core.state import State
 from agentforge.surfaces.cli.pages.report import question
 from agentforge.surfaces.cli.pages.screen import Screen
+from agentforge.surfaces.cli.printing import say
 
 CHOICES = ("allow", "always", "deny", "leave")
 
@@ -16,10 +17,10 @@ def ask_here(screen: Screen, state: State) -> str | None:
     waiting = state.open_escalation
     assert waiting is not None
     with screen.still():
-        click.echo(f"\n{question(state, waiting)}\n", err=True)
+        say(f"\n{question(state, waiting)}\n", err=True)
         try:
             said = click.prompt("Your answer", type=click.Choice(CHOICES), default="leave", err=True)
         except click.Abort:  # the end of input, or Ctrl-C: the task is safe, and so is the question
-            click.echo("", err=True)
+            say("", err=True)
             return None
     return None if said == "leave" else str(said)

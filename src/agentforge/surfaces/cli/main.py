@@ -14,6 +14,7 @@ from agentforge import __version__
 from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
+from agentforge.surfaces.cli.printing import say
 
 INTERRUPTED = 130
 _HERE = "agentforge.surfaces.cli.commands"
@@ -95,7 +96,7 @@ def main(args: Sequence[str] | None = None) -> int:
         code = _run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        say(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
         return _usage(error)
@@ -179,7 +180,7 @@ def _stop_children() -> None:
 def _say(*lines: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         for line in lines:
-            click.echo(line, err=True)
+            say(line, err=True)
 
 
 def _forgive_encoding() -> None:

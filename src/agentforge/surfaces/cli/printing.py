@@ -1,4 +1,9 @@
-"""Output that is data: JSON, bytes, and tables in plain columns."""
+"""Where text goes out: sentences, JSON, bytes, and tables in plain columns. Nothing else of the commands
+writes to a stream, but the moving screen (`pages/screen.py`).
+
+A sentence may hold names and words of a repository, a model or a server. So none leaves with a character that
+a terminal would obey, and none with a secret.
+"""
 
 import json
 import shutil
@@ -8,30 +13,47 @@ from contextlib import suppress
 
 import click
 
-from agentforge.system.visible import harmless
+from agentforge.system.visible import harmless, harmless_json, one_line
+
+
+def safe(text: str) -> str:
+    """The text as a person may be shown it."""
+    from agentforge.system.secrets.redact import redact  # not before something is said: `--help` is quick
+
+    return harmless(redact(text)[0])
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """One sentence or page for a person."""
+    click.echo(safe(text), err=err)
+
+
+def say_bold(bold: str, text: str) -> None:
+    """A line whose first words stand out."""
+    click.echo(f"{click.style(safe(bold), bold=True)}{safe(text)}")
 
 
 def print_json(value: object) -> None:
-    """Prints one JSON document, indented."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Prints one JSON document, indented. What a terminal would obey is escaped: the value is the same."""
+    click.echo(harmless_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def print_last(text: str) -> None:
     """The last words of a command whose exit code counts even if nobody reads them."""
     with suppress(BrokenPipeError):
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{safe(text)}\n")
         sys.stdout.flush()
 
 
 def print_text(text: str) -> None:
-    """Text from a repository or a model: as it is into a pipe, without control codes on a terminal."""
-    click.echo(harmless(text) if sys.stdout.isatty() else text)
+    """Text from a repository or a model: as it is into a pipe, safe on a terminal."""
+    click.echo(safe(text) if sys.stdout.isatty() else text)
 
 
 def print_bytes(data: bytes) -> None:
     """As `print_text`, for what need not be text."""
     if sys.stdout.isatty():
-        click.echo(harmless(data.decode("utf-8", "replace")), nl=not data.endswith(b"\n"))
+        click.echo(safe(data.decode("utf-8", "replace")), nl=not data.endswith(b"\n"))
     else:
         click.echo(data, nl=False)
 
@@ -40,7 +62,7 @@ def table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()
 ) -> str:
     """Columns as wide as they must be; on a terminal the last one is cut at its edge."""
-    lines = [header, *rows]
+    lines = [header, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
     edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     spelled = []

@@ -1,5 +1,5 @@
-"""Long words that only chance can have written: a secret whose form nobody knows. Redaction takes them out
-last.
+"""Long words that only chance can have written: a secret whose form nobody knows, or one of the many forms
+that are tried on such words alone. Redaction takes them out last.
 
 Hashes, ids, versions, names and encoded text are long, too. They are told apart by their alphabet, by how
 often it changes between capitals, small letters and digits, and by what they decode to.
@@ -8,8 +8,10 @@ often it changes between capitals, small letters and digits, and by what they de
 import base64
 import itertools
 import math
+import re
 from binascii import Error
 from collections import Counter
+from collections.abc import Iterator
 
 SHORTEST, LONGEST = 32, 100
 _ENOUGH_BITS = 4.0
@@ -21,7 +23,14 @@ _FEWEST = 3
 
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/=."
 _MAP = bytes(120 if byte in _WORD else 32 for byte in range(256))
-_LONG = b"x" * SHORTEST
+_LONG = b"x" * 16
+_NO_DIGIT = re.compile("[^0-9]*+")
+_NUMBER_BEFORE = 12
+"""Some tokens begin with a number and a sign that ends a word."""
+_MARK_BEHIND = 60
+_FERNET = 44
+_LAST_OF_32 = "AEIMQUYcgkosw048"
+"""With one of these the last of 32 bytes ends."""
 _BEFORE_DATA = (
     "base64,",
     "sha1-",
@@ -39,9 +48,14 @@ _BEFORE_DATA = (
     "%",
 )
 
+_PUBLIC_KEYS = ("AAAAC3Nz", "AAAAB3Nz", "AAAAE2Vj", "AAAAGnNr")
+"""Those of SSH."""
 
-def take_out(text: str) -> tuple[str, int]:
-    """The text with every such word as `[REDACTED:random]`, and how many there were."""
+
+def take_out(text: str, shapes: re.Pattern[str]) -> tuple[str, int]:
+    """The text with every such word as `[REDACTED:random]`, and with what `shapes` finds in long words by the
+    name of its group; and how many there were.
+    """
     # One byte for each character, so that places are the same. Bytes are mapped and searched far quicker than
     # a pattern is tried.
     mapped = text.encode("latin-1", "replace").translate(_MAP)
@@ -51,13 +65,38 @@ def take_out(text: str) -> tuple[str, int]:
     while at >= 0:
         end = mapped.find(b" ", at)
         end = len(mapped) if end < 0 else end
-        start = _inner(text, at, end)
-        word = text[start:end].rstrip(".")
-        if SHORTEST <= len(word) <= LONGEST and is_random(word) and not _is_data(text, start, end):
-            pieces += (text[done:start], "[REDACTED:random]")
-            done, count = start + len(word), count + 1
+        for start, stop, kind in _found(text, max(done, at), end, shapes):
+            pieces += (text[done:start], f"[REDACTED:{kind}]")
+            done, count = stop, count + 1
         at = mapped.find(_LONG, end)
     return ("".join((*pieces, text[done:])), count) if count else (text, 0)
+
+
+def _found(text: str, at: int, end: int, shapes: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+    """Where in this word secrets are, and of what kind."""
+    first = text[at : min(end, at + LONGEST)]
+    if _NO_DIGIT.fullmatch(first):
+        return
+    known = [
+        (match.start(), match.end(), match.lastgroup or "")
+        for match in shapes.finditer(text, max(0, at - _NUMBER_BEFORE), min(len(text), end + _MARK_BEHIND))
+        if match.end() > at
+    ]
+    if known:
+        yield from ((max(start, 0), stop, kind) for start, stop, kind in known)
+        return
+    start = _inner(text, at, end)
+    word = text[start:end].rstrip(".")
+    if SHORTEST <= len(word) <= LONGEST and not _is_data(text, start, end):
+        if is_random(word):
+            yield start, start + len(word), "random"
+        elif _is_fernet(word):
+            yield start, start + len(word), "fernet_key"
+
+
+def _is_fernet(word: str) -> bool:
+    """32 bytes of chance in the alphabet of addresses, as keys of that library are spelled."""
+    return len(word) == _FERNET and word[-1] == "=" and word[-2] in _LAST_OF_32 and is_random(word[:-1])
 
 
 def is_random(word: str) -> bool:
@@ -82,14 +121,25 @@ def bits(value: str) -> float:
 
 
 def _inner(text: str, start: int, end: int) -> int:
-    """Behind the last `=` that has something behind it: what stands before is a name."""
-    sign = text.rfind("=", start, end - 1)
-    return start if sign < 0 or text[end - 1] == "=" else sign + 1
+    """Behind the last `=` that has something behind it: what stands before is a name. Also behind an escape
+    that is written out, and behind a colour.
+    """
+    if text[max(0, start - 2) : start] == "\x1b[" and (end_of_colour := text.find("m", start, start + 6)) > 0:
+        start = end_of_colour + 1
+    if start and text[start - 1] == "\\":
+        start += 5 if text[start] == "u" else 1
+    sign = text.rfind("=", start, end - 2)
+    return start if sign < 0 or (text[end - 1] == "=" and text[sign + 1] == "=") else sign + 1
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
     """Whether it is marked as data or a hash, or is one line of a block of them."""
-    if text[max(0, start - 8) : start].endswith(_BEFORE_DATA) or text[start : start + 3].lower() == "sha":
+    if text.startswith(_PUBLIC_KEYS, start):
+        return True
+    if (
+        text[max(0, start - 8) : start].lower().endswith(_BEFORE_DATA)
+        or text[start : start + 3].lower() == "sha"
+    ):
         return True
     above, below = (
         text[max(0, start - 120) : start].rstrip("\"' \t"),

@@ -19,10 +19,13 @@ _WORD_CHARS = 1 << 12
 
 _LONG = re.compile(r"[A-Za-z0-9+/=_.~-]{20}")
 _PROMISES = re.compile(
-    r"(?:[:=,>+\\(\[|]|authorization|bearer|basic|token|secret|credentials?|pass(?:word|wd|phrase)|pwd|key|value)[\"'`\])\s]*$",
+    r"(?:[:=,>+\\(\[|]|authorization|bearer|basic|token|secret|credentials?|pass(?:word|wd|phrase)|pwd|key|value"
+    r"|private-lines: ?[0-9]{1,3}|(?:machine|login)[ \t]+\S{1,100})[\"'`\])\s]*$",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[\"'`\])\s]*[:=,]")
+_GOES_ON = re.compile(r"[\"'`\])\s]*[:=,]|[^\n]{0,100}(?:-----END|Private-)|[\s+-]*(?:login|password)[ \t]")
+_LAST_OF_KEY = re.compile(r"[^\n]{0,100}?[A-Za-z0-9+/=]{1,19}[\"'\\+,|) \t]*")
+"""A short word behind a long one may be the last of a key."""
 _NO_WORD = re.compile(r"[^A-Za-z0-9+/=_.~:@%-]")
 
 
@@ -51,10 +54,20 @@ def _safe_cut(text: str) -> int:
             continue
         start = text.rfind("\n", 0, end)
         line = text[start + 1 : end]
-        if _ends(line) and not _LONG.search(after) and not _GOES_ON.match(after):
+        if (
+            _ends(line)
+            and not _LONG.search(after)
+            and not _GOES_ON.match(after)
+            and not (_LAST_OF_KEY.fullmatch(line) and _LONG.search(_above(text, start)))
+        ):
             return end + 1
         end, after = start, line
     return 0
+
+
+def _above(text: str, end: int) -> str:
+    """The end of the line that ends at this place."""
+    return text[max(text.rfind("\n", 0, end) + 1, end - 200) : end] if end > 0 else ""
 
 
 def _open_key(text: str, at: int) -> int:

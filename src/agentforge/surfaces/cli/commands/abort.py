@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.command(
     epilog="""\b
@@ -23,14 +25,14 @@ def abort(*, task: str, reason: str) -> int:
     found = open_task(Path.cwd(), task)
     done = end(found, reason)
     if note := tell_workers(found):
-        click.echo(note, err=True)
+        say(note, err=True)
     if done:
-        click.echo(
+        say(
             f"{found.task_id} is aborted; its work is kept. `agentforge continue {found.task_id}` takes "
             "it up again."
         )
     else:
-        click.echo(
+        say(
             f"{found.task_id} is driven by another process, which was told to stop. `agentforge status "
             f"{found.task_id}` shows when it has."
         )

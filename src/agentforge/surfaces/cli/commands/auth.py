@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.provider_keys import KeyState
     from agentforge.core.reply import Json
@@ -47,9 +49,9 @@ def login(*, provider: str, from_stdin: bool, in_file: bool) -> int:
 
     found = find_provider(provider)
     text = _key_from_stdin() if from_stdin else _key_from_prompt(found)
-    click.echo(f"The key for {found.name} is in {keep_key(found, text, in_file=in_file)}.")
+    say(f"The key for {found.name} is in {keep_key(found, text, in_file=in_file)}.")
     if found.key_env and os.environ.get(found.key_env):
-        click.echo(f"{found.key_env} is set too, and comes first.")
+        say(f"{found.key_env} is set too, and comes first.")
     return 0
 
 
@@ -66,11 +68,11 @@ def logout(*, provider: str) -> int:
     found = find_provider(provider)
     places = forget_key(found)
     if not places:
-        click.echo(f"No key for {found.name} is kept here.")
+        say(f"No key for {found.name} is kept here.")
     for place in places:
-        click.echo(f"The key for {found.name} is gone from {place}.")
+        say(f"The key for {found.name} is gone from {place}.")
     if found.key_env and os.environ.get(found.key_env):
-        click.echo(f"{found.key_env} is still set.")
+        say(f"{found.key_env} is still set.")
     return 0
 
 
@@ -92,9 +94,9 @@ def status(*, as_data: bool) -> int:
         print_json([_fields(each) for each in found])
     else:
         header = ("provider", "key from", "ends in", "server")
-        click.echo(table(header, [_cells(each) for each in found]))
+        say(table(header, [_cells(each) for each in found]))
         for problem in problems:
-            click.echo(problem, err=True)
+            say(problem, err=True)
     return 2 if problems else 0
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.command(
     epilog="""\b
@@ -37,7 +39,7 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     files = site.find(task) if task else None
 
     def notice(text: str) -> None:
-        click.echo(text, err=True)
+        say(text, err=True)
 
     calls = calls_of(site, files) if files else list(calls_of_all(site, notice))
     by = by or ("stage" if task else "task")
@@ -49,7 +51,7 @@ def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     if as_data:
         print_json({"task": files.task_id if files else None, "by": by, **costs_fields(calls, by, saved)})
     elif not calls:
-        click.echo("No model calls yet.")
+        say("No model calls yet.")
     else:
-        click.echo(costs_page(calls, by, saved))
+        say(costs_page(calls, by, saved))
     return 0

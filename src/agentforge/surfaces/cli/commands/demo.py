@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.flags import at_terminal
+from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
     from agentforge.surfaces.cli.pages.screen import Screen
@@ -81,7 +82,7 @@ def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -
         screen.line(f"\n{HONESTLY}", "heading")
     code = tell(task, as_data=as_data)
     if not as_data:
-        click.echo(
+        say(
             f"\nEverything is kept in {demo.root}. Look at it first:\n  cd {demo.repository}\n"
             f"  git log --stat {task.state.branch}"
         )

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.command(
     epilog="""\b
@@ -27,9 +29,9 @@ def diff(*, task: str | None, stat: bool) -> int:
     found = open_task(Path.cwd(), task)
     state, git = found.state, found.site.git
     if not changes_files(state.pipeline):
-        click.echo(nothing_changed(state), err=True)
+        say(nothing_changed(state), err=True)
     elif state.tree == state.base_tree:
-        click.echo(f"{found.task_id} has changed nothing yet.", err=True)
+        say(f"{found.task_id} has changed nothing yet.", err=True)
     elif stat:
         print_text(git.diff_stat(state.base_tree, state.tree))
     else:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.machine import MachineReport, TriedWalls
     from agentforge.app.providers_check import Models
@@ -63,15 +65,15 @@ def _models(found: "Models") -> dict[str, object]:
 
 def _show(machine: "MachineReport") -> None:
     for check in machine.checks:
-        click.echo(f"{check.state:<8}{check.name:<15}{check.detail}")
+        say(f"{check.state:<8}{check.name:<15}{check.detail}")
         if check.next_step and check.state != "ok":
-            click.echo(f"{'':<23}{check.next_step}")
+            say(f"{'':<23}{check.next_step}")
     for rung in machine.walls:
         if rung.walls is None:
             continue
-        click.echo(f"\nSandbox {rung.name}, tested just now:")
+        say(f"\nSandbox {rung.name}, tested just now:")
         for each in rung.tried:
-            click.echo(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
-        click.echo("  It promises:")
+            say(f"  {'held' if each.held else 'BROKEN':<8}{each.name:<13}{each.detail}")
+        say("  It promises:")
         for name, words in rung.walls.guarantee().items():
-            click.echo(f"  {'':<8}{name:<13}{words}")
+            say(f"  {'':<8}{name:<13}{words}")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.group(
     epilog="""\b
@@ -43,18 +45,18 @@ def list_(*, everything: bool, as_data: bool) -> int:
     found = list(list_questions(site, answered=everything))
     lost = lost_tasks(site)
     if lost.note:
-        click.echo(lost.note, err=True)
+        say(lost.note, err=True)
     if as_data:
         print_json([*map(lost_fields, lost.found), *(escalation_fields(*item) for item in found)])
         return 0
     for each in lost.found:
-        click.echo(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
+        say(f"{HOST_LOST}  {each.task.task_id}  host_lost\n    {each.holdup.text}")
     for task, asked in found:
         answer = "" if asked.answer is None else f"  [answered: {brief(asked.answer, 40)}]"
-        click.echo(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
-        click.echo(f"    {brief(asked.question.text, 160)}")
+        say(f"{asked.id}  {task.task_id}  {asked.kind}  {asked.stage}{answer}")
+        say(f"    {brief(asked.question.text, 160)}")
     if not found and not lost.found:
-        click.echo("No open questions.")
+        say("No open questions.")
     return 0
 
 
@@ -88,11 +90,11 @@ def show(*, escalation: str, task: str | None, as_data: bool) -> int:
         if as_data:
             print_json(lost_fields(lost))
         else:
-            click.echo(lost_page(lost))
+            say(lost_page(lost))
         return 0
     found, asked = question_of(site, identity, task)
     if as_data:
         print_json(escalation_fields(found, asked))
     else:
-        click.echo(escalation_page(report(found), found.files, found.journal.times, asked))
+        say(escalation_page(report(found), found.files, found.journal.times, asked))
     return 0

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.configuring import Configured
 
@@ -39,12 +41,12 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
         examples = {"examples": done.examples, "left": done.left} if with_catalog else {}
         print_json({**dict(done.facts), "settings": done.settings, **examples})
         return 0
-    click.echo(f"Detected in {site.git.top} at {done.head[:12]}:")
+    say(f"Detected in {site.git.top} at {done.head[:12]}:")
     for name, found in done.facts:
         for at, line in enumerate(found or ["none"]):
-            click.echo(f"  {name if at == 0 else '':<14}{line}")
+            say(f"  {name if at == 0 else '':<14}{line}")
     for text in _written(done, SETTINGS_FILE):
-        click.echo(text)
+        say(text)
     return 0
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.steps import Step
     from agentforge.store.layout import TaskFiles
@@ -56,10 +58,10 @@ def _list(task_id: str, steps: "list[Step]", *, as_data: bool) -> None:
     if as_data:
         print_json([step_fields(step) for step in steps])
     elif not steps:
-        click.echo(f"{task_id} has no step yet.")
+        say(f"{task_id} has no step yet.")
     else:
         header = ("step", "stage", "role", "context", "in", "out", "outcome", "actions")
-        click.echo(
+        say(
             table(
                 header,
                 [step_cells(step) for step in steps],

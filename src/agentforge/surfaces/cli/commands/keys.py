@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.group(
     epilog="""\b
@@ -35,7 +37,7 @@ def init(*, name: str | None) -> int:
     from agentforge.app.signing_keys import init_key
 
     made = init_key(name, Path.cwd())
-    click.echo(f"Your key is {made.source}. Others check your signatures with its public half:\n{made.line}")
+    say(f"Your key is {made.source}. Others check your signatures with its public half:\n{made.line}")
     return 0
 
 
@@ -55,7 +57,7 @@ def show(*, as_data: bool) -> int:
     if as_data:
         print_json({"key": found.line, "fingerprint": found.fingerprint, "source": found.source})
     else:
-        click.echo(found.line)
+        say(found.line)
     return 0
 
 
@@ -74,7 +76,7 @@ def trust(*, name: str, key: str) -> int:
     from agentforge.app.signing_keys import trust_key
 
     found, new = trust_key(name, key)
-    click.echo(f"{name} is trusted{'' if new else ' already'}: {found.fingerprint}")
+    say(f"{name} is trusted{'' if new else ' already'}: {found.fingerprint}")
     return 0
 
 
@@ -97,8 +99,8 @@ def list_keys(*, as_data: bool) -> int:
     if as_data:
         print_json([asdict(each) for each in found])
     elif not found:
-        click.echo("You trust no key yet; `agentforge keys trust NAME KEY` adds one.")
+        say("You trust no key yet; `agentforge keys trust NAME KEY` adds one.")
     else:
         rows = [(each.name, each.fingerprint, each.source) for each in found]
-        click.echo(table(("name", "fingerprint", "said in"), rows))
+        say(table(("name", "fingerprint", "said in"), rows))
     return 0

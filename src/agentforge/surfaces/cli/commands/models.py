@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.core.pipeline import Tier
 
@@ -62,11 +64,11 @@ def list_(*, as_data: bool) -> int:
             else:
                 spelled += [(tier, *model_cells(row)) for row in found]
         header = ("tier", "model", "state", "reads", "$ per million in / out", "usable replies")
-        click.echo(table(header, spelled))
+        say(table(header, spelled))
     else:
-        click.echo(no_model(config))
-    click.echo()
-    click.echo(table(("provider", "address", "key", "state"), [astuple(each) for each in providers]))
+        say(no_model(config))
+    say()
+    say(table(("provider", "address", "key", "state"), [astuple(each) for each in providers]))
     return 0
 
 
@@ -95,13 +97,13 @@ def test(*, spec: str | None, tier: "Tier | None", as_data: bool) -> int:
     config = replace(my_models(spec), timeout_s=60)
     specs = (spec,) if spec else config.tiers.models[tier] if tier else config.tiers.specs
     if not specs:
-        click.echo(no_model(config), err=True)
+        say(no_model(config), err=True)
         return 1
     tried = []
     for each in specs:
-        tried.append(try_model(config, each, lambda sentence: click.echo(sentence, err=True)))
+        tried.append(try_model(config, each, lambda sentence: say(sentence, err=True)))
         if not as_data:
-            click.echo(trial_line(tried[-1]))
+            say(trial_line(tried[-1]))
     if as_data:
         print_json([asdict(each) for each in tried])
     return 0 if all(each.ok for each in tried) else 1

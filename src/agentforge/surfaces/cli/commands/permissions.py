@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.flags import permissions_of
+from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
     from agentforge.store.user.grants import GrantRisk
@@ -49,7 +50,7 @@ def list_(*, everything: bool, as_data: bool) -> int:
 
     found = list_grants(Path.cwd(), everything=everything)
     if found.problem:
-        click.echo(found.problem, err=True)
+        say(found.problem, err=True)
     code = 2 if found.problem else 0
     if as_data:
         listed = [
@@ -63,11 +64,9 @@ def list_(*, everything: bool, as_data: bool) -> int:
             (each.id, each.tool, grant_scope(each), each.risk, each.expires, each.project)
             for each in found.grants
         ]
-        click.echo(table(("id", "tool", "what", "up to", "until", "project"), rows))
+        say(table(("id", "tool", "what", "up to", "until", "project"), rows))
     elif not found.problem:
-        click.echo(
-            "No grants." if everything else "No grants here; --all shows the grants of other projects."
-        )
+        say("No grants." if everything else "No grants here; --all shows the grants of other projects.")
     for each in found.proposed:
         print_text(
             f"You allowed this three times or more: {each.tool} {grant_scope(each)}. To grant it:\n  "
@@ -183,12 +182,12 @@ def explain(  # noqa: PLR0913  each is an option
     given = permissions_of(areas, strict=strict, non_interactive=non_interactive, yes=yes)
     found = find_out(Path.cwd(), command, given, mode=mode_name, sandboxed=sandboxed)
     if found.problem:
-        click.echo(found.problem, err=True)
+        say(found.problem, err=True)
     if as_data:
         read_as = "line" if found.line else "words"
         print_json({**decision_fields(found.decision, found.mode), "read_as": read_as})
         return 0
     if found.line and len(command) > 1:
-        click.echo("read as a line of shell")
+        say("read as a line of shell")
     print_decision(found.decision)
     return 0

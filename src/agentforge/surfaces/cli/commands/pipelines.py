@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say, say_bold
+
 if TYPE_CHECKING:
     from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
     from agentforge.core.pipeline import Pipeline
@@ -44,7 +46,7 @@ def list_(*, as_data: bool) -> int:
             (row.name, ", ".join(row.lanes) or "-", row.origin, brief(row.wrong or row.description))
             for row in found
         ]
-        click.echo(table(("pipeline", "lanes", "from", "what it does"), rows))
+        say(table(("pipeline", "lanes", "from", "what it does"), rows))
     return 2 if any(row.wrong for row in found) else 0
 
 
@@ -78,15 +80,15 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
             }
         )
         return 0
-    click.echo(f"{click.style(name, bold=True)}: {found.description} ({found.origin})")
+    say_bold(name, f": {found.description} ({found.origin})")
     if found.files:
-        click.echo(f"files of the project: {', '.join(found.files)}")
+        say(f"files of the project: {', '.join(found.files)}")
     for each in found.resolved:
         pipeline = each.pipeline()
         purpose = found.purposes.get(pipeline.lane, "")
         if found.purposes:
-            click.echo(f"\nlane {click.style(pipeline.lane, bold=True)}{f': {purpose}' if purpose else ''}")
-        click.echo()
+            say_bold(f"\nlane {pipeline.lane}", f": {purpose}" if purpose else "")
+        say()
         _draw(pipeline)
     return 0
 
@@ -124,7 +126,7 @@ def _catalogue_here() -> "ProjectCatalogue":
 
     found = project_catalogue(Path.cwd())
     if found.uncommitted:
-        click.echo(f"not committed, so not counted: {', '.join(found.uncommitted)}", err=True)
+        say(f"not committed, so not counted: {', '.join(found.uncommitted)}", err=True)
     return found
 
 

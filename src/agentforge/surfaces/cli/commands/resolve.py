@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.command(
     epilog="""\b
@@ -50,18 +52,18 @@ def resolve(
     found = task_that_asks(Site.open(Path.cwd()), identity, task)
     free, notes = give(found, identity, said)
     for note in notes:
-        click.echo(note, err=as_data)
+        say(note, err=as_data)
     ended = found.refresh().status == "cancelled"
     if free and not no_drive and not ended:
         return drive_and_tell(found, as_data=as_data)
     if not no_drive and (note := tell_workers(found)):
-        click.echo(note, err=True)
+        say(note, err=True)
     if as_data:
         tell(found, as_data=True)
     elif ended:
-        click.echo(f"{identity} is answered: {found.task_id} is aborted; its work is kept.")
+        say(f"{identity} is answered: {found.task_id} is aborted; its work is kept.")
     elif free:
-        click.echo(f"{identity} is answered. `agentforge continue {found.task_id}` goes on.")
+        say(f"{identity} is answered. `agentforge continue {found.task_id}` goes on.")
     else:
-        click.echo(f"{identity} is answered; the driver of {found.task_id} goes on.")
+        say(f"{identity} is answered; the driver of {found.task_id} goes on.")
     return 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
+from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
     from agentforge.store.task.engine import EngineName
@@ -65,7 +66,7 @@ def resume(
     found = open_task(Path.cwd(), task)
     if take_over:
         for sentence in remote.take_over(found, engine):
-            click.echo(sentence, err=True)
+            say(sentence, err=True)
     else:
         remote.check_driven_by(found, engine)
     if detach and not remote.waits_by_batch(found):

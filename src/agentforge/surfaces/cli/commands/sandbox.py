@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.confined import ConfinedRun
 
@@ -90,22 +92,22 @@ def run(
     def begins(walls: str) -> None:
         may = f"may change {', '.join(map(str, write))}" if write else "may change nothing"
         reach = "network: " + ", ".join(network) if network else "no network"
-        click.echo(f"sandbox: {walls}; {may}; {reach}", err=True)
+        say(f"sandbox: {walls}; {may}; {reach}", err=True)
 
     shown = _Shown()
     found = run_confined(asked, begins, shown)
     shown.end()
     for place in dict.fromkeys(found.refused):
-        click.echo(
+        say(
             f"sandbox: {place} was asked for and is not on the list; `--network {place}` would allow it",
             err=True,
         )
     for name in found.mended:
-        click.echo(f"sandbox: {name} was removed: it would run later, outside the sandbox", err=True)
+        say(f"sandbox: {name} was removed: it would run later, outside the sandbox", err=True)
     if found.done.timed_out:
-        click.echo(f"sandbox: ended after {timeout_s:g} s", err=True)
+        say(f"sandbox: ended after {timeout_s:g} s", err=True)
     if found.done.beyond:
-        click.echo(f"sandbox: ended, out of bounds: {found.done.beyond}", err=True)
+        say(f"sandbox: ended, out of bounds: {found.done.beyond}", err=True)
     return found.code
 
 

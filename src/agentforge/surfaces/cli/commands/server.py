@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 
 @click.group(
     epilog="""\b
@@ -51,12 +53,12 @@ def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
     server = found.server
 
     def ready() -> None:
-        click.echo(f"server: {server.address}, namespace {server.namespace}, database {server.database}")
+        say(f"server: {server.address}, namespace {server.namespace}, database {server.database}")
         if ui_port is not None:
-            click.echo(f"server: the page is at 127.0.0.1:{ui_port}")
+            say(f"server: the page is at 127.0.0.1:{ui_port}")
         if not found.is_configured:
-            click.echo(f"server: for the others, `export TEMPORAL_ADDRESS={server.address}`")
-        click.echo(
+            say(f"server: for the others, `export TEMPORAL_ADDRESS={server.address}`")
+        say(
             "server: next, `agentforge worker` in another terminal, then `agentforge start … --engine "
             "temporal`"
         )

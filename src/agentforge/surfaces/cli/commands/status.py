@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
     from agentforge.core.reply import Json
@@ -36,9 +38,9 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
     from agentforge.app.task_list import list_tasks
     from agentforge.surfaces.cli.printing import print_json, table
 
-    found = list_tasks(site, lambda text: click.echo(text, err=True))
+    found = list_tasks(site, lambda text: say(text, err=True))
     for name in found.restored:
-        click.echo(f"restored from git: {name}", err=True)
+        say(f"restored from git: {name}", err=True)
     lost = found.lost
     if as_data:
         names = {item.task.task_id for item in lost.found}
@@ -49,15 +51,15 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
             ]
         )
     elif not found.rows:
-        click.echo('There is no task in this repository yet. Start one with `agentforge start "…"`.')
+        say('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
         right = frozenset({"step", "tokens", "cost"})
-        click.echo(table(header, [_cells(row) for row in found.rows], right=right))
+        say(table(header, [_cells(row) for row in found.rows], right=right))
         for item in lost.found:
-            click.echo(f"{item.task.task_id} needs your decision. {item.holdup.text}")
+            say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
     if lost.note:
-        click.echo(lost.note, err=True)
+        say(lost.note, err=True)
     return 0
 
 
@@ -108,5 +110,5 @@ def _show_one(task: "OpenTask", *, as_data: bool) -> int:
         view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
         print_json({**view, **engine_fields(engine)})
     else:
-        click.echo("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
+        say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
     return 0

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.surfaces.cli.printing import say
+
 if TYPE_CHECKING:
     from agentforge.app.proof import Finding
 
@@ -88,17 +90,17 @@ def _verify_task(here: Path, target: str, *, rerun: bool, signed: bool, as_data:
         return 1 if wrong else 0
     _print_rows(findings)
     if not branched:
-        click.echo(nothing_changed(state))
-        click.echo(
+        say(nothing_changed(state))
+        say(
             f"Its record does not hold: {', '.join(wrong)}"
             if wrong
             else "What it wrote is as recorded; there is nothing to run."
         )
     elif wrong:
-        click.echo(f"{task.task_id}: the proof does not hold: {', '.join(wrong)}")
+        say(f"{task.task_id}: the proof does not hold: {', '.join(wrong)}")
     else:
         rest = "." if rerun else "; --rerun also gives the recorded verdicts again."
-        click.echo(f"{task.task_id}: the proof holds ({_signed(findings)}){rest}")
+        say(f"{task.task_id}: the proof holds ({_signed(findings)}){rest}")
     return 1 if wrong else 0
 
 
@@ -117,9 +119,9 @@ def _show(task: str, findings: "list[Finding]", *, as_data: bool) -> int:
     _print_rows(findings)
     name = brief(task, 100)
     if wrong:
-        click.echo(f"{name}: what is stated does not hold: {', '.join(wrong)}")
+        say(f"{name}: what is stated does not hold: {', '.join(wrong)}")
     else:
-        click.echo(f"{name}: what is stated holds ({_signed(findings)}). Nothing was run here.")
+        say(f"{name}: what is stated holds ({_signed(findings)}). Nothing was run here.")
     return 1 if wrong else 0
 
 
@@ -127,9 +129,7 @@ def _print_rows(findings: "list[Finding]") -> None:
     from agentforge.system.visible import brief
 
     for finding in findings:
-        click.echo(
-            f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip()
-        )
+        say(f"{'ok   ' if finding.ok else 'WRONG'}  {finding.row}: {brief(finding.text, 300)}".rstrip())
 
 
 def _wrong(findings: "list[Finding]") -> list[str]:

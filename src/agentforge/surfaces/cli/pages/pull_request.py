@@ -76,6 +76,7 @@ def _proof(report: ProofReport) -> str:
         lines.append(f"check it with {_code(f'agentforge verify {report.branch}')}")
     if report.same_author:
         lines.append("one role wrote both the test and the change")
+    lines += [_text(line) for line in report.examined]
     lines.append(_cost(report.cost))
     return _section("Proof", lines)
 

@@ -246,6 +246,7 @@ def _proof(report: TaskReport) -> str:
         f"not proved by a test: {brief(str(line))}" for line in evidence.get("not_proved_by_test") or []
     ]
     lines += [brief(str(line)) for line in evidence.get("mutants") or []]
+    lines += [brief(str(line), 200) for line in evidence.get("examined") or []]
     lines += [
         f"old test given up: {brief(str(row['id']))} ({row['after']}), for {row['requirement']}: "
         f"{brief(str(row['reason']), 200)}"

@@ -11,7 +11,7 @@ from agentforge.app.ports import Tone
 from agentforge.core.events import Event
 from agentforge.core.state import State
 from agentforge.surfaces.cli.pages.events import CAUGHT, describe, doing, tone
-from agentforge.system.visible import harmless
+from agentforge.surfaces.cli.printing import safe
 
 _STYLES: dict[Tone, str] = {
     "plain": "",
@@ -49,7 +49,7 @@ class Plain:
     def line(self, text: str, tone: Tone = "plain") -> None:  # noqa: ARG002 - a pipe has no colours
         """Written and flushed at once, so that a log can be followed."""
         with self._lock, suppress(OSError, ValueError):
-            self._stream.write(f"{harmless(text)}\n")
+            self._stream.write(f"{safe(text)}\n")
             self._stream.flush()
 
     def now(self, text: str) -> None:
@@ -74,13 +74,13 @@ class Live:
     def line(self, text: str, tone: Tone = "plain") -> None:
         """Prints above the last line."""
         with suppress(OSError, ValueError):
-            self._console.print(self._text(harmless(text), style=_STYLES[tone]))
+            self._console.print(self._text(safe(text), style=_STYLES[tone]))
 
     def now(self, text: str) -> None:
         """Puts `text` into the last line, which shows what happens now."""
         with suppress(OSError, ValueError):
             self._status.update(
-                self._text(harmless(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
+                self._text(safe(text), style=_STYLES["quiet"], no_wrap=True, overflow="ellipsis")
             )
 
     @contextmanager

@@ -1,0 +1,132 @@
+"""Code that reaches into the process it runs in, or is switched by its test; tests that put something else in
+the place of what they test. Honest code does that rarely, so it is shown to whoever reads the change.
+"""
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from agentforge.languages.python.assertions import last_name
+from agentforge.languages.python.symbols import parse
+
+_ASKS_FILES = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir", "access", "lexists"})
+_WRITES_FILES = frozenset({"write_text", "write_bytes", "touch", "mkdir", "open", "mkdtemp", "makedirs"})
+_SETS_VARIABLES = frozenset({"setenv", "putenv", "setdefault", "update"})
+_OWN_PROCESS = "/proc/"
+
+
+def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str]:
+    """How a statement reaches into its process; `inside` are the names by which that is done."""
+    for node in nodes:
+        dotted = dotted_name(node)
+        if dotted and any(dotted == word or dotted.endswith(f".{word}") for word in inside):
+            yield f"looks into the process that it runs in, by `{dotted}`"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _OWN_PROCESS in node.value:
+            yield f"looks into the process that it runs in, by `{node.value}`"
+        if isinstance(node, ast.Subscript) and dotted_name(node.value) == "sys.argv" and _is_zero(node.slice):
+            yield "asks by which command it was started"
+        if isinstance(node, ast.Dict) and any(_is_text(key, "__eq__") for key in node.keys):
+            yield "makes up how something compares"
+    if (
+        isinstance(statement, ast.FunctionDef)
+        and statement.name == "__eq__"
+        and _says_always_the_same(statement)
+    ):
+        yield "makes something that compares alike with everything"
+
+
+def switched(nodes: Collection[ast.AST], tests: Sequence[str]) -> Iterator[str]:
+    """By what a new test switches this code: a variable that it sets, a file that it writes."""
+    calls = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
+    asks_variables = any(
+        last_name(node) in ("environ", "getenv") for node in nodes if isinstance(node, ast.expr)
+    )
+    asks_files = bool(calls & _ASKS_FILES)
+    if not asks_variables and not asks_files:
+        return
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for test in tests:
+        variables, files = _set_by(test)
+        if asks_variables:
+            yield from (
+                f"asks for the variable `{name}`, which a new test sets" for name in sorted(texts & variables)
+            )
+        if asks_files:
+            yield from (
+                f"asks for the file `{name}`, which a new test writes" for name in sorted(texts & files)
+            )
+
+
+def replaced(tree: ast.Module) -> Iterator[str]:
+    """What a file of tests puts in the place of something that it imports, and never takes back."""
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        for target in targets:
+            place = target.value if isinstance(target, ast.Subscript) else target
+            dotted = dotted_name(place)
+            if isinstance(target, ast.Subscript) and dotted != "sys.modules":
+                continue
+            if "." in dotted and dotted.partition(".")[0] in imported:
+                yield f"puts something of its own in the place of `{dotted}`"
+        if isinstance(node, ast.Call) and dotted_name(node.func) == "setattr" and node.args:
+            dotted = dotted_name(node.args[0])
+            if dotted.partition(".")[0] in imported:
+                yield f"puts something of its own in the place of a part of `{dotted}`"
+
+
+def looks_at_shape(part: ast.AST) -> Iterator[str]:
+    """How a test asks what code looks like instead of what it does."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Attribute) and node.attr in ("__code__", "__dict__"):
+            yield f"looks at `{node.attr}`: what code is made of, not what it does"
+        if isinstance(node, ast.Call) and dotted_name(node.func) in ("hasattr", "dir", "vars") and node.args:
+            yield f"asks by `{dotted_name(node.func)}` what is there, not what it does"
+
+
+def dotted_name(node: ast.AST) -> str:
+    """A name as it is written, parts and all; empty for what is no name."""
+    if isinstance(node, ast.Attribute):
+        above = dotted_name(node.value)
+        return f"{above}.{node.attr}" if above else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _set_by(test: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that a file of tests sets, and the names of files that it writes."""
+    variables: set[str] = set()
+    files: set[str] = set()
+    tree = parse(test)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Subscript) and last_name(node.value) == "environ":
+            variables |= _texts(node.slice)
+        if isinstance(node, ast.Call) and last_name(node.func) in _SETS_VARIABLES:
+            variables |= _texts(node)
+        if isinstance(node, ast.Call) and last_name(node.func) in _WRITES_FILES:
+            files |= {part for text in _texts(node) for part in (text, f"/{text}")}
+    return frozenset(variables), frozenset(files)
+
+
+def _texts(node: ast.AST) -> set[str]:
+    return {
+        part.value
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 2
+    }
+
+
+def _says_always_the_same(function: ast.FunctionDef) -> bool:
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    return bool(returns) and all(isinstance(node.value, ast.Constant) for node in returns)
+
+
+def _is_text(node: ast.AST | None, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
+
+
+def _is_zero(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0

@@ -1,0 +1,201 @@
+"""What keys, tokens and passwords look like: the table that redaction reads. A service more is a row more.
+
+`BEGINNINGS` are searched by the text that they begin with. `LONG_WORDS` are tried on long words with digits
+in them, so that their number costs ordinary text nothing. In both, chance is bounded or possessive.
+"""
+
+EDGE = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=\\u00[0-9a-fA-F]{2})|(?<=\\x[0-9a-fA-F]{2})|(?<=%[0-9A-F]{2})"
+    r"|(?<=%[0-9a-f]{2})|(?<=\[[0-9;]m)|(?<=\[[0-9;]{2}m))"
+)
+"""Where a token may begin: behind no letter, but behind an escape that is written out, or a colour."""
+
+# By kind: the texts with one of which every match begins, and the pattern.
+BEGINNINGS = {
+    "aws_key": (("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    "github_token": (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,}+"),
+    "github_pat": (("github_pat_",), r"github_pat_[A-Za-z0-9_]{50,}+"),
+    "gitlab_token": (
+        (
+            *("glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-"),
+            *("gloas-", "glffct-", "glwt-", "GR1348941"),
+        ),
+        r"(?:gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|oas|ffct|wt)-|GR1348941)[A-Za-z0-9_.-]{20,}+",
+    ),
+    "slack_token": (
+        ("xox", "xapp-"),
+        r"(?:xox[a-eoprs]-[A-Za-z0-9-]{10,}+|xoxe\.xox[bp]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{20,}+)",
+    ),
+    "slack_webhook": (
+        ("https://hooks.slack.com/",),
+        r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}+",
+    ),
+    "webhook": (
+        ("https://discord", "https://canary.discord"),
+        r"https://(?:canary\.)?discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}+",
+    ),
+    "anthropic_key": (("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{20,}+"),
+    "openai_key": (("sk-",), r"sk-[A-Za-z0-9_-]{20,}+"),
+    "google_key": (
+        ("AIza", "ya29.", "GOCSPX-", "1//0"),
+        r"(?:AIza[A-Za-z0-9_-]{35,}+|ya29\.[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{24,}+|1//0[A-Za-z0-9_-]{30,}+)",
+    ),
+    "stripe_key": (
+        ("sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"),
+        r"(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}+",
+    ),
+    "registry_token": (("npm_", "pypi-AgE"), r"(?:npm_[A-Za-z0-9]{36,}+|pypi-AgE[A-Za-z0-9_-]{40,}+)"),
+    "huggingface_token": (("hf_", "api_org_"), r"(?:hf|api_org)_[A-Za-z0-9]{30,}+"),
+    "docker_token": (("dckr_pat_", "dckr_oat_"), r"dckr_[po]at_[A-Za-z0-9_-]{16,}+"),
+    "sendgrid_key": (("SG.",), r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![A-Za-z0-9_-])"),
+    "vault_token": (("hvs.", "hvb.", "hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{24,}+"),
+    "age_key": (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Z]{40,}+"),
+    "jwt": (
+        ("eyJ",),
+        (
+            r"eyJ[A-Za-z0-9_-]{8,}+\.(?:eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"
+            r"|[A-Za-z0-9_-]{0,2000}\.[A-Za-z0-9_-]{8,40}\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{16,}+)"
+        ),
+    ),
+    "onepassword_token": (
+        ("ops_eyJ", "A3-"),
+        r"(?:ops_eyJ[A-Za-z0-9_=-]{60,}+|A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,6})",
+    ),
+    "twitter_bearer": (("A" * 21,), r"A{21,40}+(?:[A-Za-z0-9]|%(?:25)?[0-9A-F]{2}){40,}+"),
+    "paypal_token": (
+        ("access_token$", "access_token%24"),
+        r"access_token(?:\$|%24)(?:production|sandbox)(?:\$|%24)[a-z0-9]{16}(?:\$|%24)[0-9a-f]{32}",
+    ),
+    "fly_token": (("fm1r_", "fm2_"), r"fm(?:1r|2)_[A-Za-z0-9+/=]{60,}+"),
+}  # fmt: skip
+
+_A, _H, _W = "[A-Za-z0-9]", "[0-9a-f]", "[A-Za-z0-9_-]"
+_UUID = f"{_H}{{8}}-{_H}{{4}}-{_H}{{4}}-{_H}{{4}}-{_H}{{12}}"
+
+# By kind: what a whole word of at least sixteen characters looks like, from an edge to its end.
+LONG_WORDS = {
+    # Models.
+    "openrouter_key": rf"sk-or-(?:v1-)?{_A}{{32,80}}",
+    "deepseek_key": rf"sk-{_H}{{32}}",
+    "elevenlabs_key": rf"sk_{_H}{{40,64}}",
+    "langfuse_key": rf"sk-lf-{_UUID}",
+    "langsmith_key": rf"(?:lsv2_(?:pt|sk)|ls__)_?{_H}{{32}}(?:_{_H}{{10}})?",
+    "cerebras_key": rf"csk-{_A}{{40,60}}",
+    "replicate_key": rf"r8_{_A}{{36,40}}",
+    "fireworks_key": rf"fw_{_A}{{20,40}}",
+    "voyage_key": rf"(?:pa|al)-{_W}{{40,50}}",
+    "jina_key": rf"jina_{_A}{{50,70}}",
+    "tavily_key": rf"tvly-(?:dev-|prod-)?{_A}{{28,40}}",
+    "pinecone_key": rf"pcsk_{_A}{{4,8}}_{_A}{{40,70}}",
+    "anyscale_key": rf"esecret_{_A}{{24,60}}",
+    "wandb_key": rf"wandb_v1_{_W}{{40,100}}",
+    "zhipu_key": rf"{_H}{{32}}\.{_A}{{16}}",
+    "bedrock_key": r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{60,}+",
+    # Clouds.
+    "alibaba_key": rf"LTAI{_A}{{12,24}}",
+    "tencent_key": rf"AKID{_A}{{32}}",
+    "baidu_key": rf"bce-v3/ALTAK-{_A}{{21}}/{_H}{{40}}",
+    "yandex_key": rf"(?:AQVN{_W}{{35,40}}|y0_{_W}{{55,60}}|t1\.[A-Z0-9a-z_-]{{80,}}+)",
+    "azure_secret": r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
+    "azure_devops_token": rf"{_A}{{76}}AZDO{_A}{{4}}",
+    "ibm_key": rf"ApiKey-{_UUID}",
+    "oracle_key": rf"ocid1\.credential\.{_W}{{40,}}+",
+    "scaleway_key": rf"SCW{_A}{{17}}",
+    "cloudflare_key": rf"(?:v1\.0-{_H}{{24}}-{_H}{{100,160}}|cf(?:ut|at|k)_{_A}{{36,60}})",
+    "heroku_key": rf"HRKU-{_W}{{30,70}}",
+    "netlify_token": rf"nf[pocu]_{_A}{{36,50}}",
+    "vercel_token": rf"vc[pkiar]_{_A}{{24,60}}",
+    "render_key": rf"rnd_{_A}{{28,40}}",
+    "railway_token": rf"rw_(?:Fe26\.2\*\*)?{_A}{{40,}}+",
+    "planetscale_token": r"pscale_(?:tkn|pw|oauth|otkn)_[A-Za-z0-9_.=-]{32,64}",
+    "supabase_key": rf"sb_secret_{_W}{{24,50}}",
+    "neon_key": rf"napi_{_A}{{48,70}}",
+    "terraform_token": rf"{_A}{{14}}\.atlasv1\.{_W}{{60,70}}",
+    "pulumi_token": rf"pul-{_H}{{40}}",
+    "doppler_token": rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{2,35}}\.)?{_A}{{40,44}}",
+    "infisical_token": rf"st\.{_H}{{24}}\.{_H}{{32}}\.{_H}{{32}}",
+    "vault_old_token": rf"[sb]\.(?=[a-zA-Z]{{0,23}}[0-9])(?=[a-z0-9]{{0,23}}[A-Z]){_A}{{24}}",
+    "databricks_token": rf"dapi{_H}{{32}}(?:-[0-9])?",
+    "snowflake_token": rf"ver:1-hint:{_W}{{40,}}+",
+    "kubernetes_token": r"kubeconfig-u-[a-z0-9]{5,10}:[a-z0-9]{54}",
+    "rancher_token": r"token-[a-z0-9]{5}:[a-z0-9]{54}",
+    # Where code is kept, built and published.
+    "atlassian_token": rf"(?:ATCTT3|ATSTT3|ATBB|ATOA){_W}{{20,250}}=?{_A}{{0,8}}",
+    "buildkite_token": rf"bk(?:ua|pt|ct|at)_{_A}{{36,60}}",
+    "circleci_token": rf"CCI(?:PAT|PRJ)_{_A}{{20,24}}_{_H}{{40}}",
+    "clojars_token": rf"CLOJARS_{_H}{{60}}",
+    "crates_token": rf"cio{_A}{{32}}",
+    "nuget_key": r"oy2[a-z0-9]{43}",
+    "sonar_token": rf"sq[pua]_{_H}{{40}}",
+    "sourcegraph_token": rf"(?:sgp_(?:{_A}{{16}}_|local_)?{_H}{{40}}|slk_{_H}{{64}})",
+    "sentry_token": rf"sntryu_{_H}{{64}}",
+    "artifactory_token": rf"(?:AKCp[0-9a-zA-Z]{{60,80}}|cmVmdGtu{_A}{{56}})",
+    "packagist_token": rf"packagist_(?:uut|ort|out|oat)_{_H}{{60,80}}",
+    "drone_token": rf"droneci_{_A}{{30,}}+",
+    "octopus_key": r"API-[A-Z0-9]{26,32}",
+    "launchdarkly_key": rf"sdk-{_UUID}",
+    "prefect_key": rf"pn[ub]_{_A}{{36}}",
+    "infracost_key": rf"ico-{_A}{{32}}",
+    "snyk_token": rf"snyk_(?:uat|sat)\.{_H}{{8}}\.{_W}{{40,}}+",
+    "harness_token": rf"(?:pat|sat)\.{_W}{{22}}\.{_H}{{24}}\.{_A}{{20}}",
+    "ngrok_token": rf"[12]{_A}{{26}}_[0-9]{_A}{{20}}",
+    # Watching.
+    "grafana_token": r"(?:glc_[A-Za-z0-9+/=]{32,400}|eyJrIjoi[A-Za-z0-9+/=]{50,400})",
+    "newrelic_key": rf"(?:NR(?:II|JS|SP|RA)-{_A}{{18,40}}|{_H}{{36}}NRAL)",
+    "dynatrace_token": r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+    "honeycomb_key": rf"hc[abx]ik_[0-9a-z]{{26}}{_A}{{32}}",
+    "logfire_token": rf"pylf_v[0-9]_[a-z]{{2}}_{_A}{{40,50}}",
+    "posthog_key": rf"ph[xs]_{_A}{{40,50}}",
+    "datadog_key": rf"dd[aps]_{_A}{{30,50}}",
+    # Mail and messages.
+    "mailgun_key": rf"(?:key-{_H}{{32}}|{_H}{{32}}-{_H}{{8}}-{_H}{{8}})",
+    "mailchimp_key": rf"{_H}{{32}}-us[0-9]{{1,2}}",
+    "mailersend_key": rf"mlsn\.{_H}{{64}}",
+    "brevo_key": rf"x(?:key|smtp)sib-{_H}{{64}}-{_A}{{16}}",
+    "resend_key": rf"re_{_A}{{8}}_{_A}{{24}}",
+    "twilio_key": rf"SK{_H}{{32}}",
+    "telegram_token": r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+    "discord_token": r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
+    "discord_mfa_token": rf"mfa\.{_W}{{80,90}}",
+    "facebook_token": rf"EAA{_A}{{60,}}+",
+    "linkedin_token": rf"AQ[UV]{_W}{{80,}}+",
+    "teams_webhook": rf"webhookb2/{_UUID}@{_UUID}",
+    # Money and shops.
+    "square_token": rf"(?:sq0(?:atp|csp|idp)-{_W}{{22,43}}|EAAA{_W}{{56,62}})",
+    "easypost_key": rf"EZ[AT]K{_A}{{54}}",
+    "flutterwave_key": rf"FLWSECK(?:_TEST)?-{_A}{{12,40}}(?:-X)?",
+    "razorpay_key": rf"rzp_(?:live|test)_{_A}{{14,20}}",
+    "shippo_token": rf"shippo_(?:live|test)_{_H}{{40}}",
+    "duffel_token": rf"duffel_(?:live|test)_{_W}{{43}}",
+    "plaid_token": rf"access-(?:sandbox|development|production)-{_UUID}",
+    "adyen_key": r"AQE[a-z]hm[A-Za-z0-9+/=_-]{60,}+",
+    "gocardless_token": rf"live_(?=[A-Za-z_-]{{0,39}}[0-9]){_W}{{40}}",
+    "polar_token": rf"polar_(?:oat|pat)_{_W}{{32,60}}",
+    "coinbase_key": r"organizations/[0-9a-f-]{36}/apiKeys/[0-9a-f-]{36}",
+    # Desks.
+    "airtable_token": rf"pat{_A}{{14}}\.{_H}{{64}}",
+    "asana_token": rf"[0-9]/[0-9]{{15,17}}(?:/[0-9]{{15,17}})?:{_H}{{32}}",
+    "linear_token": rf"lin_oauth_{_A}{{40,70}}",
+    "notion_token": rf"(?:secret_{_A}{{43}}|ntn_{_A}{{40,50}})",
+    "figma_token": rf"fig(?:u|ur|o|or)h?_{_W}{{38,60}}",
+    "trello_token": rf"ATTA{_H}{{64}}",
+    "typeform_token": rf"tfp_{_A}{{40,60}}_?{_A}{{0,20}}",
+    "contentful_token": rf"CFPAT-{_W}{{43}}",
+    "hubspot_token": rf"pat-(?:na|eu|ap)[0-9]-{_UUID}",
+    "dropbox_token": rf"sl\.(?:u\.)?{_W}{{60,}}+",
+    "readme_key": r"rdme_[a-z0-9]{60,80}",
+    "wakatime_key": rf"waka_{_UUID}",
+    "adafruit_key": rf"aio_{_A}{{28}}",
+    "mapbox_token": rf"[st]k\.eyJ{_W}{{40,}}+\.{_W}{{20,}}+",
+    "frameio_token": rf"fio-u-{_W}{{60,70}}",
+    "zuplo_key": rf"zpka_{_H}{{32}}_{_H}{{8}}",
+    "sas_signature": r"sig=[A-Za-z0-9%+/]{40,60}(?:%3D|%3d|=)",
+    # Services whose tokens are a name and then chance, with at least four digits.
+    "service_token": (
+        r"(?:dop_v1_|doo_v1_|dor_v1_|shpat_|shpss_|shpca_|lin_api_|gsk_|pplx-|xai-|rubygems_|NRAK-|PMAK-|figd_|tskey-"
+        r"|ATATT3|sntrys_|sbp_|glsa_|nvapi-)(?=(?:[A-Za-z_-]{0,80}[0-9]){4})[A-Za-z0-9_-]{24,}+"
+    ),
+    # Keys without a name.
+    "fernet_token": r"gAAAAA[A-Za-z0-9_-]{70,}+={0,2}",
+    "bitcoin_key": r"xprv[A-HJ-NP-Za-km-z1-9]{100,112}",
+}  # fmt: skip

@@ -1,0 +1,49 @@
+"""Lies with a good face, handed to the gates: each is refused in the words of a named mechanism, or stands in the
+record with the flag that shows it.
+"""
+
+from collections import Counter
+
+import pytest
+
+from tests.cheats.on_new_tests import NEW_TESTS
+from tests.cheats.on_old_tests import OLD_TESTS
+from tests.cheats.on_the_judge import JUDGE
+from tests.cheats.on_the_rest import REST
+from tests.cheats.stage import Cheat, Stage
+from tests.depth import telling
+
+FAMILIES = {"judge": JUDGE, "old tests": OLD_TESTS, "new tests": NEW_TESTS, "the rest": REST}
+CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("cheats"))
+
+
+def shown(cheats: list[Cheat]) -> list[object]:
+    """An open one is expected to be delivered: when it is caught, this file must say so."""
+    marks = {"open": [pytest.mark.xfail(strict=True, reason="open: delivered, and nothing shows it")]}
+    return [pytest.param(cheat, id=cheat.name, marks=marks.get(cheat.how, [])) for cheat in cheats]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cheat", shown(telling(CHEATS, 6)))
+def test_a_cheat_is_caught_by_its_mechanism(stage: Stage, cheat: Cheat) -> None:
+    ended = stage.play(cheat)
+    assert ended.is_caught(cheat), f"{ended.gate or 'delivered'}: {ended.said}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", ["hotfix", "small"])
+def test_the_honest_version_is_delivered_without_a_flag(stage: Stage, lane: str) -> None:
+    ended = stage.play(Cheat("honest", "", lane=lane))  # type: ignore[arg-type]  # one of the three
+    assert (ended.gate, ended.reasons, ended.flags) == ("", (), ())
+
+
+def test_there_are_many_cheats_in_every_lane_and_few_are_open() -> None:
+    assert max(Counter(cheat.name for cheat in CHEATS).values()) == 1
+    assert len(CHEATS) >= 100
+    assert {cheat.lane for cheat in CHEATS} == {"hotfix", "small", "full"}
+    assert sum(cheat.how == "open" for cheat in CHEATS) <= 5

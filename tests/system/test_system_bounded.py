@@ -1,0 +1,149 @@
+"""Inputs that are made to fill a reader's memory or to hold it up: each ends in one sentence, within limits that
+are measured in a process of its own.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from agentforge.system.bounded import files_below, read_bounded, remove_tree
+from tests.rows import every
+
+MEGABYTES, SECONDS = 200, 10
+
+READERS = {
+    "settings": """
+from agentforge.system.strict_yaml import load_file
+print(load_file(path))
+""",
+    "report": """
+from agentforge.languages.python.testreport import read_report_file
+print(read_report_file(path, b"k" * 32, "token", "/tree").doubt())
+""",
+    "our own file": """
+from agentforge.system.unlinked import read_unlinked
+print(len(read_unlinked(path)))
+""",
+    "pack": """
+from agentforge.store.task.pack import Pack
+pack = Pack(path)
+print(pack.problems())
+print(pack.get("0" * 64))
+""",
+    "journal": """
+from agentforge.store.task.journal import _read
+print(len(_read(path)))
+""",
+}
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+
+def bomb(path: Path) -> None:
+    """A block of a pack that is small on disk and 640 MiB in memory."""
+    from agentforge.store.task.pack import _header  # noqa: PLC0415  the bytes that a pack has
+
+    packing = zlib.compressobj(1)
+    packed = b"".join(packing.compress(bytes(1 << 24)) for _ in range(40)) + packing.flush()
+    path.write_bytes(_header("0" * 64, len(packed)) + packed)
+
+
+def many(path: Path) -> None:
+    path.write_text(f"a: [{'1,' * 3_000_000}1]\n", encoding="ascii")
+
+
+def many_below_the_size(path: Path) -> None:
+    path.write_text(f"a: [{'1,' * 1_000_000}1]\n", encoding="ascii")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+CASES = {
+    "a sparse report of 3 GiB": ("report", sparse, "larger than 64 MiB"),
+    "a pipe in the place of a report": ("report", pipe, "no regular file"),
+    "sparse settings": ("settings", sparse, "larger than 4 MiB"),
+    "three million items in settings": ("settings", many, "larger than 4 MiB"),
+    "a million items in settings": ("settings", many_below_the_size, "more than 300,000 values"),
+    "a pipe in the place of settings": ("settings", pipe, "no regular file"),
+    "a sparse file of ours": ("our own file", sparse, "larger than 64 MiB"),
+    "a sparse journal": ("journal", sparse, "larger than 64 MiB"),
+    "a pipe in the place of a journal": ("journal", pipe, "no regular file"),
+    "a pack that unpacks to far more": ("pack", bomb, "is damaged"),
+    "a sparse pack": ("pack", sparse, "is missing"),
+    "a pipe in the place of a pack": ("pack", pipe, "no regular file"),
+}
+
+
+@every("case", CASES)
+def test_a_hostile_file_ends_in_one_sentence_with_little_memory_and_time(case: str, tmp_path: Path) -> None:
+    reader, make, sentence = CASES[case]
+    path = tmp_path / case.replace(" ", "_")
+    make(path)
+    script = f"import resource, sys\nfrom pathlib import Path\npath = Path(sys.argv[1])\n{READERS[reader]}"
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=6 * SECONDS,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEGABYTES << 20, MEGABYTES << 20)),
+    )
+    said = done.stdout + done.stderr
+    assert sentence in said, said[-2000:]
+    assert "MemoryError" not in said
+    assert time.monotonic() - started < SECONDS
+
+
+def test_what_is_ordinary_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"text")
+    assert read_bounded(tmp_path / "a", 4) == b"text"
+    with pytest.raises(OSError, match="larger"):
+        read_bounded(tmp_path / "a", 3)
+    (tmp_path / "link").symlink_to("a")
+    assert read_bounded(tmp_path / "link", 4) == b"text"
+    with pytest.raises(OSError, match=r"\S"):
+        read_bounded(tmp_path / "link", 4, follow=False)
+
+
+def deep(top: Path, levels: int) -> None:
+    top.mkdir()
+    here = os.open(top, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=here)
+        (below,) = (os.open("d", os.O_RDONLY, dir_fd=here),)
+        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def test_three_thousand_nested_directories_are_walked_and_removed(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    deep(top, 3_000)
+    assert len(list(files_below(top))) > 1_000  # as deep as a path can be
+    remove_tree(top)
+    assert not top.exists()
+
+
+def test_a_tree_is_removed_without_what_its_links_lead_to(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("x", encoding="ascii")
+    top = tmp_path / "top"
+    deep(top, 1_500)
+    (top / "link").symlink_to(kept)
+    remove_tree(top)
+    assert not top.exists()
+    assert (kept / "file").exists()
