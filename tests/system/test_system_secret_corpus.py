@@ -27,6 +27,19 @@ def test_no_shape_is_left_in_any_context() -> None:
     assert left == []
 
 
+@every("between", ["\n", "\nE       ", " ", "\\n", "', '"])
+def test_neighbours_do_not_hide_one_another(between: str) -> None:
+    blocks = BLOCKS.values() if "\n" in between else ()
+    lines = [
+        *TOKENS.values(),
+        *blocks,
+        *(placed.line for placed in PLACED.values() if "\n" not in placed.line),
+    ]
+    text = redact(between.join(line.replace("\n", between) for line in lines))[0]
+    wanted = [*TOKENS.values(), *(placed.secret for placed in PLACED.values() if "\n" not in placed.line)]
+    assert [part for secret in wanted for part in pieces(secret) if part in text] == []
+
+
 def test_a_second_look_at_what_was_redacted_finds_nothing() -> None:
     for name, text, _ in telling(list(everything()), 300):
         once = redact(text)[0]

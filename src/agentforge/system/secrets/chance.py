@@ -80,7 +80,7 @@ def _found(text: str, at: int, end: int, shapes: re.Pattern[str]) -> Iterator[tu
     known = [
         (match.start(), match.end(), match.lastgroup or "")
         for match in shapes.finditer(text, max(0, at - _NUMBER_BEFORE), min(len(text), end + _MARK_BEHIND))
-        if match.end() > at
+        if match.start() < end and match.end() > at
     ]
     if known:
         yield from ((max(start, 0), stop, kind) for start, stop, kind in known)

@@ -12,9 +12,9 @@ _BREAK = r"(?:\r?\n|\\{1,4}[nr]|\\{1,4}u000[aAdD]|%0[aAdD])"
 # text in code, and the numbers, names and signs that tools put before lines.
 # (Atomic groups: before 3.11.5 a possessive repetition of a group that half matches eats that half.)
 _JOIN = (
-    rf"(?>(?:\s|{_BREAK}|\\{{1,4}}[t\"']|[\"'+,|>#*();:]|-(?!----)|[0-9]{{1,6}}(?=[ \t]{{0,4}}[:|)\-\t ])"
-    r"|[^\s\\-][^\n\\]{0,100}?[:|>\]\-][ \t]{0,4}(?=[A-Za-z0-9+/=]{40,100}[\"', \t]{0,6}(?:[\r\n]|\\|$)"
-    r"|[A-Za-z0-9+/=]{1,100}[\"', \t]{0,6}(?:[\r\n]|\\{1,4}n)[^\n\\]{0,100}-----END|-----END))*)"
+    rf"(?>(?:\s|{_BREAK}|(?<=\n)E(?=[ \t]{{2}})|\\{{1,4}}[t\"']|[\"'+,|>#*();:]|-(?!----)|[0-9]{{1,6}}(?=[ \t]{{0,4}}[:|)\-\t ])"
+    r"|(?![A-Za-z0-9+/]{16,200}={0,2}(?:[\s\\\"',]|$))[^\s\\-][^\n\\]{0,100}?[:|>\]\- \t][ \t]{0,4}(?=[A-Za-z0-9+/=]{40,100}(?:[\s\\\"',]|$)"
+    r"|[A-Za-z0-9+/=]{1,100}[\"', \t]{0,6}(?:[\r\n]|\\{1,4}n)[^\n\\]{0,100}(?:-----END|Private-)|-----END|Private-(?:MAC|Hash)))*)"
 )
 _BODY = r"[A-Za-z0-9+/]{16,}+={0,2}"
 _FIELDS = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|X-[A-Za-z-]{1,30}|Subject): [^\n\\]{0,200}"

@@ -54,7 +54,7 @@ _SUFFIX = (
 _VALUE = (
     rf"{_SUFFIX})(?![A-Za-z0-9_-])(?:{_QUOTE}\]?)?\s{{0,8}}(?:=>|:=|\?=|[:=])\s{{0,8}}[bru]?)(?:"
     rf"(?P<open>{_QUOTE})(?P<value>[^\s\"'`\\<>\[\]{{}}]{{12,400}})(?={_QUOTE})"
-    r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&]|\\{1,4}[nrtu]|$))"
+    r"|(?P<bare>[A-Za-z0-9+/=_~!@#%^*.-]{16,400}+)(?=\s|[,;}&\"'`]|\\{1,4}[nrtu\"']|$))"
 )
 _NAMED = rf"(?P<keep>(?P<name>{_NAME}{_VALUE}"
 _KEY = rf"(?P<keep>(?P<name>(?i:key){_VALUE}"
@@ -92,11 +92,12 @@ _SQL = r"(?P<keep>(?i:IDENTIFIED BY|PASSWORD)(?: PASSWORD)? ')(?P<value>[^\s'\\]
 # ------------------------------------------------------------------ files and command lines
 
 _NETRC = (
-    r"(?P<keep>login(?:[\s+-]|\\{1,4}[nt]){1,8}\S{1,100}?(?:[\s+-]|\\{1,4}[nt]){1,8}password(?:\s|\\{1,4}[nt]){1,8})"
+    r"(?P<keep>login(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}\S{1,100}?(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}password(?:\s|\\{1,4}[nt]){1,8})"
     rf"(?P<value>[^\s\\\"']{{4,200}}){_AFTER}"
 )
 _MACHINE = _NETRC.replace(
-    "(?P<keep>", r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+-]|\\{1,4}[nt]){1,8}|default )"
+    "(?P<keep>",
+    r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}|default )",
 )
 _PGPASS = (
     r"(?P<keep>:(?:5432|5433|6432|\*):[^:\s\\]{1,64}:[^:\s\\]{1,64}:)(?P<value>[^\s:\\\"'/]{4,100})"
