@@ -147,7 +147,8 @@ def test_a_mistake_of_the_project_is_named_with_its_line() -> None:
 def test_the_contract_of_the_user_file_knows_what_the_parts_know() -> None:
     schema: Any = user_contract().document["schema"]
     assert set(schema["container"]["properties"]["engine"]["enum"]) == set(get_args(Engine))
-    assert set(schema["sandbox"]["enum"]) == set(get_args(WantedSandbox))
+    word, mapping = schema["sandbox"]["any_of"]
+    assert set(word["enum"]) == set(mapping["properties"]["use"]["enum"]) == set(get_args(WantedSandbox))
     provider = schema["providers"]["additionalProperties"]["properties"]
     assert set(provider) <= {each.name for each in fields(Provider)}
     assert set(provider["wire"]["enum"]) == set(get_args(Wire))

@@ -3,7 +3,8 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,8 +12,11 @@ import pytest
 
 from agentforge.languages.python.testrun import TestRun, foreign, run_tests
 from agentforge.languages.values import Environment
+from agentforge.sandbox.base import Confinement, Sandbox, SandboxName
 from agentforge.sandbox.walls.ladder import choose
+from agentforge.sandbox.walls.limits import Limits
 from agentforge.sandbox.walls.none import NoSandbox
+from agentforge.system.processes import Completed
 from tests.depth import SOAK, telling
 
 Run = Callable[..., TestRun]
@@ -373,6 +377,38 @@ def test_a_run_that_hangs_before_its_tests_is_ended(tree: Path, go: Run) -> None
     write(tree, test_a="import time\ntime.sleep(60)\ndef test_a(): pass\n")
     run = go(timeout_s=3)
     assert (run.status, run.reason) == ("not_run", "the tests did not end within 3 s")
+
+
+@dataclass(frozen=True)
+class Tight:
+    """The real walls, with bounds that a small test can meet."""
+
+    inner: Sandbox
+    name: SandboxName = "bubblewrap"
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        return self.inner.run(argv, replace(confinement, limits=Limits(total_processes=20)))
+
+    def guarantee(self) -> dict[str, str]:
+        return self.inner.guarantee()
+
+
+def test_a_run_out_of_bounds_says_nothing_of_its_tests(tree: Path, env: Environment, tmp_path: Path) -> None:
+    greedy = """
+        import os, time
+        def test_a():
+            for _ in range(30):
+                if not os.fork():
+                    time.sleep(20)
+                    os._exit(0)
+            time.sleep(20)
+    """
+    write(tree, test_a=dedent(greedy))
+    run = run_tests(
+        Tight(choose("auto")), env, tree, base_command=QUICK, scratch=tmp_path / "scratch", timeout_s=30
+    )
+    why = "the run was out of bounds, in test_a.py::test_a: it had more than 20 processes at one time"
+    assert (run.status, run.reason) == ("not_run", why)
 
 
 def test_pytest_that_cannot_start_is_not_run_and_says_why(tree: Path, go: Run) -> None:

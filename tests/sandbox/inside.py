@@ -336,8 +336,8 @@ def set_id_by_open() -> Iterator[str]:
         if made >= 0:
             with contextlib.suppress(OSError):
                 os.link(f"/proc/self/fd/{made}", name + b"-e", follow_symlinks=True)
-    for name in os.listdir("."):
-        yield from lends(name)
+    for found in os.listdir("."):
+        yield from lends(found)
 
 
 @attempt

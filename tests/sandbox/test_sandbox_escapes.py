@@ -287,7 +287,7 @@ def _lends(mode: int) -> bool:
 def test_the_same_program_gets_out_where_there_are_no_walls(scene: Scene) -> None:
     """So that an attempt which reaches nothing says something about the walls."""
     # Only those that cannot hurt the machine.
-    known = (
+    known: tuple[str, ...] = (
         *(
             "root_of_other_processes",
             "open_files_of_other_processes",

@@ -180,8 +180,8 @@ def own_places(places: list[str], read: list[str], write: list[str]) -> list[str
     own = [place for place in wanted if not below(place, wanted)]
     kept = sorted({path for path in given if below(path, own)}, key=len)
     held = [(Path(path), os.open(path, os.O_PATH)) for path in kept]
-    for place in own:
-        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={OWN_PLACE_BYTES}")
+    for top in own:
+        mount("tmpfs", top, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777,size={OWN_PLACE_BYTES}")
     for place, handle in held:
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             place.mkdir(parents=True, exist_ok=True)
