@@ -22,7 +22,7 @@ from agentforge.languages.outcomes import (
 )
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report
-from agentforge.languages.safe_ids import reached_with_names, safe_names, with_names
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.canon import digest
@@ -190,7 +190,7 @@ class _PytestRun:
             "root": str(self._tree),
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
-            "ids": list(self._ids),
+            "ids": list(dict.fromkeys(map(to_run, self._ids))),
             "limit_s": self._limit_s,
             "grace_s": self._grace_s,
             "hung": dict(self._hung),
