@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Json
+from agentforge.system.secrets.redact import redact
 from agentforge.tools.roots import Root, Spot, spot_of
 
 Effect = Literal["pure", "read", "write", "execute", "network", "control"]
@@ -251,8 +252,9 @@ def texts_of(args: Mapping[str, Json], key: str) -> tuple[str, ...]:
 
 def bounded(text: str, limit: int = RESULT_CHARS, place: str = "") -> str:
     """The text, or its beginning and end with a note on how much is missing between, and where the whole of
-    it is.
+    it is. Secrets go before the cut: half of one has no shape.
     """
+    text = redact(text)[0] if len(text) > limit else text
     if len(text) <= limit:
         return text
     where = f"; people find the whole in {place}" if place else ""

@@ -188,7 +188,7 @@ class _PytestRun:
             "root": str(self._tree),
             "roots": sorted({str(self._tree), str(self._env.source.resolve())}),
             "names": top_level_names(self._tree, self._env.import_roots),
-            "ids": list(self._ids),
+            "ids": list(dict.fromkeys(map(to_run, self._ids))),
             "limit_s": self._limit_s,
             "grace_s": self._grace_s,
             "hung": dict(self._hung),
