@@ -21,7 +21,7 @@ from agentforge.languages.outcomes import (
 )
 from agentforge.languages.python.environment import run_env
 from agentforge.languages.python.testreport import Report, last_line, read_report_file
-from agentforge.languages.safe_ids import reached_with_names, safe_names, with_names
+from agentforge.languages.safe_ids import reached_with_names, safe_names, to_run, with_names
 from agentforge.languages.values import Environment
 from agentforge.sandbox.base import Confinement, Sandbox
 from agentforge.system.bounded import remove_tree
