@@ -92,12 +92,12 @@ _SQL = r"(?P<keep>(?i:IDENTIFIED BY|PASSWORD)(?: PASSWORD)? ')(?P<value>[^\s'\\]
 # ------------------------------------------------------------------ files and command lines
 
 _NETRC = (
-    r"(?P<keep>login(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}\S{1,100}?(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}password(?:\s|\\{1,4}[nt]){1,8})"
+    r"(?P<keep>login(?:[\s+>|0-9:-]|(?<=\n)E|\\{1,4}[nt]){1,24}\S{1,100}?(?:[\s+>|0-9:-]|(?<=\n)E|\\{1,4}[nt]){1,24}password(?:\s|\\{1,4}[nt]){1,8})"
     rf"(?P<value>[^\s\\\"']{{4,200}}){_AFTER}"
 )
 _MACHINE = _NETRC.replace(
     "(?P<keep>",
-    r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+>|-]|(?<=\n)E|\\{1,4}[nt]){1,24}|default )",
+    r"(?P<keep>(?:machine [^\s.]{1,100}\.\S{1,100}?(?:[\s+>|0-9:-]|(?<=\n)E|\\{1,4}[nt]){1,24}|default )",
 )
 _PGPASS = (
     r"(?P<keep>:(?:5432|5433|6432|\*):[^:\s\\]{1,64}:[^:\s\\]{1,64}:)(?P<value>[^\s:\\\"'/]{4,100})"
@@ -271,7 +271,7 @@ def _always(_match: re.Match[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretRule:
     """Where a kind of secrets begins, what it looks like from there, and a last look at what was found."""
 
     kind: str
@@ -285,8 +285,8 @@ class Rule:
     """The hints are spelled in small letters, and meant in any."""
 
 
-def _rule(kind: str, hints: str, pattern: str, look: Look, fits: Fits | None = None) -> Rule:
-    return Rule(kind, tuple(hints.split("|")), re.compile(pattern), look, fits, any_case=True)
+def _rule(kind: str, hints: str, pattern: str, look: Look, fits: Fits | None = None) -> SecretRule:
+    return SecretRule(kind, tuple(hints.split("|")), re.compile(pattern), look, fits, any_case=True)
 
 
 _WORD_HINTS, _PASSWORD_HINTS = (

@@ -13,7 +13,7 @@ from typing import AnyStr
 
 from agentforge.system.secrets import chance, key_blocks
 from agentforge.system.secrets import known as known_secrets
-from agentforge.system.secrets.named import NAMED, Rule
+from agentforge.system.secrets.named import NAMED, SecretRule
 from agentforge.system.secrets.shapes import BEGINNINGS, EDGE, LONG_WORDS
 
 _PASSES = 8
@@ -70,7 +70,7 @@ def _places(text: AnyStr, hint: AnyStr) -> Iterator[int]:
         at = text.find(hint, at + 1)
 
 
-def _take_out(text: str, rule: Rule, starts: list[int]) -> tuple[str, int]:
+def _take_out(text: str, rule: SecretRule, starts: list[int]) -> tuple[str, int]:
     """The text without what the rule matches at `starts`."""
     pieces: list[str] = []
     kept_to = looked_to = count = 0
@@ -113,7 +113,7 @@ _LONG_WORD = re.compile(
 )
 _RULES = (
     *(
-        Rule(kind, hints, re.compile(EDGE + pattern), _LOOK_TWICE.get(kind, _always))
+        SecretRule(kind, hints, re.compile(EDGE + pattern), _LOOK_TWICE.get(kind, _always))
         for kind, (hints, pattern) in BEGINNINGS.items()
     ),
     *NAMED,
