@@ -61,7 +61,7 @@ BEGINNINGS = {
         ("ops_eyJ", "A3-"),
         r"(?:ops_eyJ[A-Za-z0-9_=-]{60,}+|A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,6})",
     ),
-    "twitter_bearer": (("A" * 21,), r"A{21,40}+(?:[A-Za-z0-9]|%(?:25)?[0-9A-F]{2}){40,}+"),
+    "twitter_bearer": (("A" * 21,), r"A{21,40}+[A-Za-z0-9%]{40,}+"),
     "paypal_token": (
         ("access_token$", "access_token%24"),
         r"access_token(?:\$|%24)(?:production|sandbox)(?:\$|%24)[a-z0-9]{16}(?:\$|%24)[0-9a-f]{32}",
@@ -158,7 +158,7 @@ LONG_WORDS = {
     "discord_token": r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     "discord_mfa_token": rf"mfa\.{_W}{{80,90}}",
     "facebook_token": rf"EAA{_A}{{60,}}+",
-    "linkedin_token": rf"AQ[UV]{_W}{{80,}}+",
+    "linkedin_token": rf"AQ(?:U|V){_W}{{80,}}+",
     "teams_webhook": rf"webhookb2/{_UUID}@{_UUID}",
     # Money and shops.
     "square_token": rf"(?:sq0(?:atp|csp|idp)-{_W}{{22,43}}|EAAA{_W}{{56,62}})",
