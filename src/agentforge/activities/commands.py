@@ -119,10 +119,8 @@ def run_in(surroundings: Surroundings, outputs: Outputs, program: SandboxedProgr
         text = _result_text(program, done, notes, spill, outputs)
     if left.refused:
         return ToolResult(ok=False, text=text, mistake="path_limit")
-    mistake = "timed_out" if done.timed_out else ""
-    return ToolResult(
-        ok=not done.timed_out, text=text, mistake=mistake, wrote=left.wrote, created=left.created
-    )
+    mistake = "timed_out" if done.timed_out else "out_of_bounds" if done.beyond else ""
+    return ToolResult(ok=not mistake, text=text, mistake=mistake, wrote=left.wrote, created=left.created)
 
 
 def _confinement(
