@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.system.secrets import known
 from tests.fuzzing import register
 from tests.order import dealt
 from tests.wheels import packed
@@ -93,6 +94,12 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> None:
     has not.
     """
     os.environ["UV_FIND_LINKS"] = str(packed(_shared(tmp_path_factory)))
+
+
+@pytest.fixture(autouse=True)
+def no_keys_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process remembers the keys that it was given; the next test is another person's process."""
+    monkeypatch.setattr(known, "_spellings", ())
 
 
 @pytest.fixture(autouse=True)
