@@ -25,6 +25,7 @@ from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
 from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.user.task_tokens import hand_over_proof
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference
 from tests.temporal.reading import DONE, READ, REQUEST, Running, User, script, until
@@ -60,7 +61,12 @@ class Hosts:
 
     def begin(self, scene: Scene) -> None:
         task = Task(
-            scene.task_id, str(scene.site().git.top), __version__, self._config.host_silence_s, heartbeat_s=1
+            scene.task_id,
+            str(scene.site().git.top),
+            __version__,
+            self._config.host_silence_s,
+            heartbeat_s=1,
+            proof=hand_over_proof(scene.home, str(scene.site().git.top), scene.task_id),
         )
         # A host that is stopped is handed steps of workflows all the same, and takes them with it.
         begun = self._client.start_workflow(
