@@ -4,7 +4,9 @@ import contextlib
 import os
 from pathlib import Path
 
-from agentforge.store.layout import Home
+from agentforge.store.layout import Home, TaskFiles
+from agentforge.store.site import Site
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 
 
 def share_environments(home: Path, repository: Path) -> None:
@@ -20,3 +22,11 @@ def share_here(repository: Path) -> None:
     home = Path(os.environ["AGENTFORGE_HOME"])
     if (home / "cache").is_symlink():
         share_environments(home, repository)
+
+
+def start_as_before(site: Site, files: TaskFiles) -> None:
+    """A task that was copied to another path counts as started by this person: a copy that only came along
+    would have to ask before it uses the model that its record names.
+    """
+    said = StartPermissions(marker=site.read(files).state.marker)
+    write_permissions(permissions_file(site.home, site.git.top, files.task_id), said)
