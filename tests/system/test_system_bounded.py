@@ -26,6 +26,11 @@ print(load_file(path))
 from agentforge.languages.python.testreport import read_report_file
 print(read_report_file(path, b"k" * 32, "token", "/tree").doubt())
 """,
+    "committed settings": """
+from agentforge.app.settings import read_project_settings
+from agentforge.system.git.repository import Git
+print(read_project_settings(Git.open(path), "HEAD"))
+""",
     "our own file": """
 from agentforge.system.unlinked import read_unlinked
 print(len(read_unlinked(path)))
@@ -65,6 +70,29 @@ def many_below_the_size(path: Path) -> None:
     path.write_text(f"a: [{'1,' * 1_000_000}1]\n", encoding="ascii")
 
 
+def aliases(path: Path) -> None:
+    rows = [f"k{at}: &k{at} [*k{at - 1}, *k{at - 1}]" for at in range(1, 60)]
+    path.write_text("\n".join(["k0: &k0 [x, x]", *rows]), encoding="ascii")
+
+
+def deep_lists(path: Path) -> None:
+    path.write_text("a: " + "[" * 1_000_000, encoding="ascii")
+
+
+def committed(path: Path) -> None:
+    """Settings of 256 MiB that are a few hundred kilobytes in the repository."""
+    place = path / ".agentforge/config/settings.yaml"
+    place.parent.mkdir(parents=True)
+    with place.open("wb") as file:
+        file.truncate(256 << 20)
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run(
+            ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.compression=1", *words),
+            cwd=path,
+            check=True,
+        )
+
+
 def pipe(path: Path) -> None:
     os.mkfifo(path)
 
@@ -72,6 +100,9 @@ def pipe(path: Path) -> None:
 CASES = {
     "a sparse report of 3 GiB": ("report", sparse, "larger than 64 MiB"),
     "a pipe in the place of a report": ("report", pipe, "no regular file"),
+    "aliases of aliases in settings": ("settings", aliases, "the alias `*k0` is not allowed"),
+    "a million lists in one another": ("settings", deep_lists, "nested deeper than 100 levels"),
+    "committed settings of 256 MiB": ("committed settings", committed, "is larger than 4 MiB"),
     "sparse settings": ("settings", sparse, "larger than 4 MiB"),
     "three million items in settings": ("settings", many, "larger than 4 MiB"),
     "a million items in settings": ("settings", many_below_the_size, "more than 300,000 values"),
