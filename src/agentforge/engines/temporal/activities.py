@@ -32,6 +32,8 @@ ELSEWHERE = timedelta(milliseconds=500)
 """Until another worker may look whether it has the task."""
 IDLE_S = 3.0
 """How long a task stays open with nothing in flight."""
+MOST_REFUSED, LONGEST_NAME = 200, 200
+"""Of what strangers send, so much is said: they must not fill a screen or a log."""
 TRIES = 3
 """Of an effect, when the world fails: disk, tool or network."""
 
@@ -82,7 +84,7 @@ class OpenTasks:
         """Of these it was said that they are worked on."""
         self._admitted: set[tuple[Ref, str]] = set()
         """What was handed over with the token of its task."""
-        self._refused: set[tuple[Ref, str]] = set()
+        self._refused: set[tuple[str, str, str]] = set()
         """What of strangers was refused, and said so."""
         self._later: set[asyncio.Task[None]] = set()
 
@@ -175,13 +177,15 @@ class OpenTasks:
 
     def _stranger(self, ref: Ref, what: str, why: str = "") -> tuple[str, str]:
         """What is refused, and the next step; said here once for each kind, however often it is tried."""
-        sentence = why or f"The {what} of {ref.task_id} was refused: it does not carry the task's token."
-        if (ref, what) not in self._refused:
-            self._refused.add((ref, what))
-            self._say(f"{ref.task_id}: {sentence}")
+        task = ref.task_id[:LONGEST_NAME]
+        sentence = why or f"The {what} of {task} was refused: it does not carry the task's token."
+        told = (task, ref.repository[:LONGEST_NAME], what)
+        if told not in self._refused and len(self._refused) < MOST_REFUSED:
+            self._refused.add(told)
+            self._say(f"{task}: {sentence}")
         return (
             sentence,
-            f"`agentforge continue {ref.task_id}`, by the user of this worker, hands it over again.",
+            f"`agentforge continue {task}`, by the user of this worker, hands it over again.",
         )
 
     async def _visit(self, ref: Ref, refused: str | None) -> ActivityReport:
