@@ -41,6 +41,9 @@ COMMANDS = {
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
+    "context": LazyCommand(
+        f"{_HERE}.context:context", "Show what a step sees, or the first step of a request would see, and why"
+    ),
     "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
