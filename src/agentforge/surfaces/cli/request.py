@@ -4,15 +4,12 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import BinaryIO, TypeVar
 
 import click
 
 from agentforge.surfaces.cli.flags import at_terminal
 from agentforge.surfaces.cli.printing import say
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -74,7 +71,7 @@ def _from_stdin() -> str:
     return _text(sys.stdin.buffer, "standard input")
 
 
-def _text(source: "BinaryIO", name: str) -> str:
+def _text(source: BinaryIO, name: str) -> str:
     data = source.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise click.UsageError(

@@ -24,7 +24,7 @@ def named_task_argument(command: F) -> F:
     return click.argument("task", shell_complete=_names)(command)
 
 
-def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG001 - click's signature
+def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """The tasks of this repository, newest first. A shell that asks is never told of an error."""
     from click.shell_completion import CompletionItem
 
