@@ -15,6 +15,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from agentforge import __version__
 from agentforge.app.hosting import HostedTasks
 from agentforge.core.errors import UsageError
+from agentforge.engines.temporal.activities import _failure
 from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import MessageReply, Order, Task, TaskWorkflow
@@ -23,6 +24,7 @@ from agentforge.store.site import home_path
 from agentforge.store.task.engine import read_engine
 from agentforge.store.task.inbox import strangers
 from agentforge.store.user.task_tokens import hand_over_proof, signed_message, token_file
+from tests.system.secret_shapes import TOKENS
 from tests.temporal.light import Light, found_task, keys, read_state
 from tests.temporal.stranger import Stranger
 from tests.temporal.working import begin, connect, until, working
@@ -140,3 +142,14 @@ def test_the_key_is_private_and_one_that_others_can_read_is_not_used(tmp_path: P
     token_file(own).write_text("x" * 64, encoding="ascii")
     with pytest.raises(UsageError, match="it holds no key"):
         hand_over_proof(own, "/srv/x", "task-1")
+
+
+def test_what_a_worker_tells_the_server_of_a_failure_has_no_secret_in_it() -> None:
+    for error in (
+        UsageError(f"It said {TOKENS['stripe']}.", f"Use {TOKENS['stripe']}."),
+        ValueError(TOKENS["stripe"]),
+    ):
+        told = _failure(error)
+        assert isinstance(told, ApplicationError)
+        assert TOKENS["stripe"] not in f"{told.message} {told.details}"
+        assert "[REDACTED:" in told.message

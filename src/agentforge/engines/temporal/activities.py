@@ -25,6 +25,7 @@ from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
 from agentforge.engines.temporal.workflow import ActivityReport, Order
 from agentforge.store.task.lock import LockTaken
+from agentforge.system.secrets.redact import redact
 
 FAMILIES = tuple(family_of(kind) for kind in OUTCOMES if kind is not Await)
 PULSE_S = 1.0
@@ -248,7 +249,7 @@ class OpenTasks:
             done, _ = await asyncio.wait([task], timeout=pulse)
             if done:
                 break
-            activity.heartbeat(held.progress)
+            activity.heartbeat(redact(held.progress)[0])
             session = held.session
             if session is not None and not held.gate.locked():
                 held.guests += 1
@@ -404,20 +405,22 @@ def _put_away(session: Session) -> None:
 
 
 def _failure(error: BaseException) -> BaseException:
-    """For the workflow: whether another try makes sense, the sentence, the next step, the exit code."""
+    """For the workflow: whether another try makes sense, the sentence, the next step, the exit code. What the
+    server keeps has no secret in it.
+    """
     if isinstance(error, ApplicationError | asyncio.CancelledError):
         return error
     if isinstance(error, UserError):
         again = isinstance(error, Unusable) and activity.info().attempt < TRIES
         return ApplicationError(
-            error.sentence,
-            error.next_step,
+            redact(error.sentence)[0],
+            redact(error.next_step)[0],
             error.exit_code,
             type=type(error).__name__,
             non_retryable=not again,
         )
     return ApplicationError(
-        f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True
+        f"{type(error).__name__}: {redact(str(error))[0][:500]}", "", 1, type="Defect", non_retryable=True
     )
 
 
