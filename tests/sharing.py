@@ -1,4 +1,4 @@
-"""Environments that all tests of a session share: a repository has its own, so each is given the same one."""
+"""Environments and commits that all tests of a session share: a repository has its own, so each is given the same."""
 
 import contextlib
 import os
@@ -7,6 +7,9 @@ from pathlib import Path
 from agentforge.store.layout import Home, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
+
+SAME_DATE = {f"GIT_{role}_DATE": "2026-01-02T03:04:05Z" for role in ("AUTHOR", "COMMITTER")}
+"""The same files are the same commit in every test: the outcomes of its suite are kept with the environment."""
 
 
 def share_environments(home: Path, repository: Path) -> None:
