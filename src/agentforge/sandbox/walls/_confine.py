@@ -2,9 +2,9 @@
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
 SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "own", "cwd", "limits",
-"own_count", "own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not
-imported. A separate process, because code between fork and exec of a threaded parent may not do this
-safely.
+"own_count", "own_pid_max", "calls", "channel", "port"}`; or `{"cwd"}` alone, for a run without walls, which
+has a caretaker and nothing else. Standard library only, nothing of ours: it is not imported. A separate
+process, because code between fork and exec of a threaded parent may not do this safely.
 """
 
 import base64
@@ -23,7 +23,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 CANNOT = 125  # the exit status of a launcher that could not build its walls
 
@@ -379,6 +379,17 @@ def exit_code(status: int) -> int:
 def main(arguments: list[str]) -> NoReturn:
     """Build the walls, then become the program."""
     spec, argv = json.loads(arguments[0]), arguments[1:]
+    if "abi" not in spec:
+        stay_outside()
+        os.chdir(spec["cwd"])
+    else:
+        build_walls(spec)
+    os.closerange(3, 1 << 16)  # the lock stays with those who wait outside
+    os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
+
+
+def build_walls(spec: dict[str, Any]) -> None:
+    """All of them around this process; those who wait for it stay outside."""
     abi, read, write = spec["abi"], spec["read"], spec["write"]
     if spec["namespaces"]:
         enter_namespaces()
@@ -399,8 +410,6 @@ def main(arguments: list[str]) -> NoReturn:
     hold_limits(spec["limits"], own_count=spec["own_count"])
     if spec["calls"]:
         filter_calls(base64.b64decode(spec["calls"]))
-    os.closerange(3, 1 << 16)  # the lock stays with those who wait outside
-    os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
 
 
 if __name__ == "__main__":
