@@ -19,6 +19,11 @@ class Probe:
     root: bool = False
 
     @property
+    def beside_a_task(self) -> bool:
+        """Whether it is about a repository or a home that a task has another one of."""
+        return self.line.startswith(("git(", "put(HOME"))
+
+    @property
     def full_name(self) -> str:
         """With the wall that holds it, as a word that can be a name of a file."""
         return f"{self.wall}.{self.name}".replace(" ", "-").replace(",", "")

@@ -58,7 +58,6 @@ import json, os, sys
 from dataclasses import replace
 from pathlib import Path
 from agentforge.sandbox.walls import ladder
-from tests.depth import SOAK
 from tests.sandbox.outside import INSIDE, scene_of
 from tests.sandbox.probes import PROBES
 from tests.sandbox.rungs import RUNGS, has_namespaces, label
