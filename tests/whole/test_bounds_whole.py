@@ -26,7 +26,7 @@ GREEDY = {
             time.sleep(60)
             os._exit(0)
 """,
-    "more than 10 GiB of files": """
+    "more than 4 GiB of memory together, files in its private places among it": """
     import os
     for number in range(4):
         with open(tmp_path / f"long-{number}", "wb") as file:
