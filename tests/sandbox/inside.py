@@ -6,7 +6,7 @@ or the file that its argument names, is JSON with the facts about the outside an
 has a process and a directory of its own; one that the kernel ends has reached nothing.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH107, PTH108, PTH109, PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208, PTH211, T201, S307
+# ruff: noqa: PTH102, PTH103, PTH104, PTH106, PTH108, PTH109, PTH112, PTH115, PTH116, PTH118, PTH120, PTH123, PTH207, PTH208, PTH211, T201
 # Plain calls of the system, as close to the kernel as can be.
 
 import contextlib
@@ -20,7 +20,6 @@ import mmap
 import os
 import resource
 import signal
-import site
 import socket
 import stat
 import struct
@@ -405,7 +404,7 @@ def raised(kind: int) -> str:
 # The network.
 
 
-def reach(family: int, kind: int, place: object, protocol: int = 0) -> str:
+def reach(family: int, kind: int, place: list[object] | tuple[object, ...] | str, protocol: int = 0) -> str:
     """What was heard is looked at from outside: a datagram can be sent into a loopback where nobody listens."""
     with socket.socket(family, kind, protocol) as one:
         one.settimeout(0.5)
@@ -435,7 +434,7 @@ def leaves(family: int, place: tuple[str, int], kind: int = socket.SOCK_STREAM) 
 
 def tried(name: str, line: str) -> list[str]:
     """One probe, in a process and a directory of its own."""
-    global NAME, SPARE  # noqa: PLW0603 - set for the child that tries it
+    global NAME, SPARE
     NAME, SPARE = name, f"{FOLDER}/spares/{name}"
     os.mkdir(f"try-{name}")
     ear, mouth = os.pipe()
@@ -453,7 +452,7 @@ def tried(name: str, line: str) -> list[str]:
             pass
         except SystemExit:
             pass
-        except (ValueError, resource.error, OverflowError) as error:
+        except (ValueError, OverflowError) as error:
             if "raised(" not in line and "RLIMIT" not in line:
                 said.append(f"the probe itself failed: {error!r}")
         except BaseException as error:  # noqa: BLE001 - a mistake in a probe must not look like walls that hold

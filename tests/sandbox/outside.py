@@ -130,8 +130,8 @@ class Scene:
             was, now = self.before.get(path), after.get(path)
             if was != now:
                 named = HEARD.findall(str(now)) or [Path(path).name]
-                found.update({name: f"changed {path}" for name in named})
-        return found | {name: "was heard" for name in self.ears.heard}
+                found.update(dict.fromkeys(named, f"changed {path}"))
+        return found | dict.fromkeys(self.ears.heard, "was heard")
 
     def _pictures(self) -> Iterator[tuple[str, tuple[object, ...]]]:
         places = (self.top / "outside", self.top / "home", self.top / "project", self.top / "packages")
@@ -148,7 +148,7 @@ class Scene:
 def _handle(path: Path) -> str:
     """How the disk itself names a file."""
     libc, room, mount = ctypes.CDLL(None), ctypes.create_string_buffer(136), ctypes.c_int()
-    room[:4] = (128).to_bytes(4, sys.byteorder)
+    ctypes.memmove(room, (128).to_bytes(4, sys.byteorder), 4)
     if libc.name_to_handle_at(-100, str(path).encode(), room, ctypes.byref(mount), 0) < 0:
         return bytes(8).hex()
     return room.raw[: 8 + int.from_bytes(room.raw[:4], sys.byteorder)].hex()
@@ -197,17 +197,33 @@ def scene_of(top: Path) -> Iterator[Scene]:
     words = (sys.executable, "-I", "-S", "-c", VICTIM, str(top / "outside/secret"), str(key), posix, secret)
     keeper, terminal = os.openpty()
     victim = subprocess.Popen(
-        words, env={"SECRET": secret}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, cwd=top
+        words,
+        env={"SECRET": secret},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        cwd=top,
     )
     assert victim.stdout is not None
     assert victim.stdout.readline() == b"ready\n"
     facts: dict[str, object] = {
-        **{"secret": secret, "file": str(top / "outside/secret"), "program": str(top / "outside/program")},
-        **{"victim": victim.pid, "driver": os.getpid(), "home": str(home), "foreign": str(foreign)},
-        **{"in tmp": str(in_tmp), "posix": posix, "key": key, "git": str(top / "project/.git")},
-        **{"tests": str(top / "project/tests"), "packages": str(top / "packages")},
+        "secret": secret,
+        "file": str(top / "outside/secret"),
+        "program": str(top / "outside/program"),
+        "victim": victim.pid,
+        "driver": os.getpid(),
+        "home": str(home),
+        "foreign": str(foreign),
+        "in tmp": str(in_tmp),
+        "posix": posix,
+        "key": key,
+        "git": str(top / "project/.git"),
+        "tests": str(top / "project/tests"),
+        "packages": str(top / "packages"),
         "disk": next(iter(sorted(glob.glob("/dev/[sv]da") + glob.glob("/dev/nvme0n1"))), "/dev/sda"),  # noqa: PTH207
-        **{"terminal": os.ttyname(terminal), "servers": ears.servers, "calls": seccomp.numbers_by_name()},
+        "terminal": os.ttyname(terminal),
+        "servers": ears.servers,
+        "calls": seccomp.numbers_by_name(),
         "handle": _handle(top / "outside/secret"),
     }
     try:

@@ -541,7 +541,11 @@ NETWORK = (
     ),
     *_of(
         "network",
-        {"raw": "made_socket(2, 3, 1)", "raw_of_ipv6": "made_socket(10, 3, 58)", "raw_any": "made_socket(2, 3, 255)"},
+        {
+            "raw": "made_socket(2, 3, 1)",
+            "raw_of_ipv6": "made_socket(10, 3, 58)",
+            "raw_any": "made_socket(2, 3, 255)",
+        },
         root=True,
     ),
 )

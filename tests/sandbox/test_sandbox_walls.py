@@ -19,7 +19,6 @@ from agentforge.core.errors import PolicyError, Unusable
 from agentforge.sandbox.base import Confinement, Sandbox, not_started, shielded
 from agentforge.sandbox.network.destinations import destination
 from agentforge.sandbox.walls import ladder
-from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.system.processes import Completed
 from tests.rows import every
@@ -293,7 +292,9 @@ def test_a_lock_is_held_for_as_long_as_the_run_lives(any_rung: Sandbox, room: Pa
     fcntl.flock(mine, fcntl.LOCK_EX)
     confinement = Confinement(cwd=room, write=(room,), pass_fds=(mine.fileno(),))
     with ThreadPoolExecutor(1) as pool, path.open("w") as other:
-        running = pool.submit(sh, any_rung, "echo up > up; while ! test -e go; do sleep 0.02; done", confinement)
+        running = pool.submit(
+            sh, any_rung, "echo up > up; while ! test -e go; do sleep 0.02; done", confinement
+        )
         _wait_for(room / "up")
         mine.close()
         with pytest.raises(BlockingIOError):

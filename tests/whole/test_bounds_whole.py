@@ -49,5 +49,3 @@ def test_a_run_at_a_bound_is_said_to_be_out_of_bounds_and_no_test_is_blamed(play
     )
     assert asked(done)
     assert "test_greedy failed" not in done.said
-
-

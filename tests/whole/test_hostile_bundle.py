@@ -22,18 +22,23 @@ pytestmark = pytest.mark.slow
 
 # What git itself runs, fetches by, or reads from elsewhere. Each would leave a mark of its own.
 SETTINGS = {
-    **{
-        key: "touch {marks}/{key}; false"
-        for key in (
+    **dict.fromkeys(
+        (
             *("core.fsmonitor", "core.sshCommand", "core.gitProxy", "core.pager", "core.editor"),
             *("core.askPass", "core.alternateRefsCommand", "diff.external", "diff.evil.textconv"),
             *("diff.evil.command", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process"),
             *("merge.evil.driver", "credential.helper", "gpg.program", "gpg.ssh.defaultKeyCommand"),
             *("sequence.editor", "uploadpack.packObjectsHook", "pager.diff", "pager.status", "pager.log"),
-            *("interactive.diffFilter", "remote.origin.uploadpack", "remote.origin.proxy", "trailer.x.command"),
+            *(
+                "interactive.diffFilter",
+                "remote.origin.uploadpack",
+                "remote.origin.proxy",
+                "trailer.x.command",
+            ),
             *("difftool.x.cmd", "mergetool.x.cmd", "browser.x.cmd", "web.browser", "sendemail.smtpServer"),
-        )
-    },
+        ),
+        "touch {marks}/{key}; false",
+    ),
     "alias.status": "!touch {marks}/alias.status",
     "alias.diff": "!touch {marks}/alias.diff",
     "submodule.sub.update": "!touch {marks}/submodule.update",
@@ -60,8 +65,23 @@ SETTINGS = {
     "maintenance.auto": "true",
 }
 HOOKS = (
-    *("pre-commit", "post-commit", "post-checkout", "post-index-change", "post-merge", "pre-push", "commit-msg"),
-    *("reference-transaction", "prepare-commit-msg", "pre-auto-gc", "post-rewrite", "fsmonitor-watchman", "update"),
+    *(
+        "pre-commit",
+        "post-commit",
+        "post-checkout",
+        "post-index-change",
+        "post-merge",
+        "pre-push",
+        "commit-msg",
+    ),
+    *(
+        "reference-transaction",
+        "prepare-commit-msg",
+        "pre-auto-gc",
+        "post-rewrite",
+        "fsmonitor-watchman",
+        "update",
+    ),
     *("pre-receive", "post-receive", "post-update", "proc-receive", "push-to-checkout", "applypatch-msg"),
 )
 # Of a build, of tests and of an interpreter's start. They may run, but inside alone.
@@ -87,7 +107,15 @@ BUILT = (
     + '\n[project.entry-points.pytest11]\nevil = "conftest"\n\n[project.scripts]\ngit = "conftest:main"\n'
     + '\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 )
-ODD_NAMES = ("\x1b]0;owned\x07.txt", "\u202egpj.exe", "two\nlines", "-rf", "$(touch mark)", "\x9b31mred", "a\tb")
+ODD_NAMES = (
+    "\x1b]0;owned\x07.txt",
+    "\u202egpj.exe",
+    "two\nlines",
+    "-rf",
+    "$(touch mark)",
+    "\x9b31mred",
+    "a\tb",
+)
 RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -117,7 +145,9 @@ def _made_hostile(play: Play, marks: Path, home: Path) -> None:
     (top / "shop/secret.py").symlink_to(home / ".ssh/id")
     (top / "around").symlink_to(".")
     play.person.git("add", "-A")
-    play.person.git("update-index", "--add", "--cacheinfo", f"160000,{play.person.git('rev-parse', 'HEAD')},sub")
+    play.person.git(
+        "update-index", "--add", "--cacheinfo", f"160000,{play.person.git('rev-parse', 'HEAD')},sub"
+    )
     play.person.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "\x1b]0;owned\x07 more")
     other = play.person.git("commit-tree", "HEAD^{tree}", "-m", "replaced")
     play.person.git("replace", "HEAD~1", other)
@@ -203,7 +233,14 @@ def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is
     assert runs("init") == 0
     assert runs(*start) == 0, said
     task = play.person.only_task()
-    for words in (("status",), ("status", task), ("diff", task), ("verify", task), ("continue", task), ("abort", task)):
+    for words in (
+        ("status",),
+        ("status", task),
+        ("diff", task),
+        ("verify", task),
+        ("continue", task),
+        ("abort", task),
+    ):
         assert runs(*words) in {0, 1, 2}, said
     # A build that runs what it likes, and fails.
     play.person.write({"pyproject.toml": BUILT, "backend.py": BACKEND})

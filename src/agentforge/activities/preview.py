@@ -116,7 +116,10 @@ def _files(copy: _Copy) -> Iterator[tuple[str, _File]]:
     for prefix, top in (("", copy.top), *((f"{name}/", place) for name, place in copy.roots.items())):
         for path in files_below(top):
             data = read_bounded(path, LARGEST, follow=False)
-            yield f"{prefix}{path.relative_to(top).as_posix()}", _File(data, stat.S_IMODE(path.stat().st_mode))
+            yield (
+                f"{prefix}{path.relative_to(top).as_posix()}",
+                _File(data, stat.S_IMODE(path.stat().st_mode)),
+            )
 
 
 def _diff(path: str, before: _File | None, after: _File | None) -> str:

@@ -41,9 +41,9 @@ def read_open(fd: int, most: int, name: str) -> bytes:
 def files_below(
     top: Path, skip: Callable[[Path], bool] = lambda _: False, *, links: bool = False
 ) -> Iterator[Path]:
-    """Every regular file below a directory, in order, however deep; links are not followed, though named if they
-    are wanted, and directories that are to be skipped not entered. What is too deep for a path, or cannot be opened, is left out, and so
-    is what is beyond a great number.
+    """Every regular file below a directory, in order, however deep; links are not followed, though named if
+    they are wanted, and directories that are to be skipped not entered. What is too deep for a path, or
+    cannot be opened, is left out, and so is what is beyond a great number.
     """
     waiting, left = [top], MOST_FILES
     while waiting and left > 0:

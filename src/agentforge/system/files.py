@@ -54,8 +54,8 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
 
 
 def make_own_directory(path: Path, mode: int = 0o700) -> None:
-    """A directory below the user's own one, with those above it, private whatever the umask and however it was
-    left; one that cannot be made, or is not the user's alone, is said in one sentence.
+    """A directory below the user's own one, with those above it, private whatever the umask and however it
+    was left; one that cannot be made, or is not the user's alone, is said in one sentence.
     """
     try:
         for missing in [each for each in reversed((path, *path.parents)) if not each.exists()]:
@@ -69,7 +69,7 @@ def make_own_directory(path: Path, mode: int = 0o700) -> None:
 
 
 def _make_private(path: Path, mode: int) -> None:
-    """Takes from others what they may do in a directory that was there before. A shared one stays as it is."""
+    """Takes from others what they may do in a directory that was there. A shared one stays as it is."""
     found = path.stat()
     if not found.st_mode & 0o077:
         return

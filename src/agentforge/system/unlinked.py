@@ -77,7 +77,7 @@ def make_unlinked(path: Path) -> None:
 
 
 def is_private(folder: int) -> bool:
-    """Whether an open directory is its owner's alone: then what is made in it is so, too, whatever the umask."""
+    """Whether an open directory is its owner's alone: then so is what is made in it, whatever the umask."""
     return not os.fstat(folder).st_mode & 0o077
 
 

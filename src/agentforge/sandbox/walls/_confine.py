@@ -212,7 +212,7 @@ def keep_the_rest(own: list[str], write: list[str]) -> None:
     for path in own:
         mark_mounts(path, 0, RDONLY, below=False)
     for path in sorted(write, key=len):
-        # A mount below that was read-only before stays so, and then the kernel wants to be asked for one alone.
+        # One below that was read-only before stays so, and then the kernel wants to be asked for each alone.
         if not mark_mounts(path, 0, RDONLY, below=True):
             mark_mounts(path, 0, RDONLY, below=False)
 

@@ -65,15 +65,15 @@ class NoSandbox:
         return {
             "files": "not confined: the program can read and change whatever its user can",
             "network": "not confined",
-            "processes": "not confined: others can be seen and signalled; memory, processor time, open files and "
-            "file size are limited; all of them end with the run, and with the driver",
+            "processes": "not confined: others can be seen and signalled; memory, processor time, open "
+            "files and file size are limited; all of them end with the run, and with the driver",
             "capabilities": "not confined: those of the user",
         }
 
 
 def _cared_for(cwd: Path) -> tuple[str, ...]:
-    """Words that start a program with a caretaker outside, who holds the task's lock in its place and ends all
-    that it leaves behind. Only Linux lets one process adopt what others leave.
+    """Words that start a program with a caretaker outside, who holds the task's lock in its place and ends
+    all that it leaves behind. Only Linux lets one process adopt what others leave.
     """
     if sys.platform != "linux":
         return ()
