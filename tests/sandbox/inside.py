@@ -20,6 +20,7 @@ import mmap
 import os
 import resource
 import signal
+import site  # noqa: F401 - a line of the table asks it
 import socket
 import stat
 import struct
