@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.languages.toolchains import needs_here
 from agentforge.system.bounded import files_below, read_bounded, remove_tree
 from tests.rows import every
 
@@ -178,3 +179,19 @@ def test_a_tree_is_removed_without_what_its_links_lead_to(tmp_path: Path) -> Non
     remove_tree(top)
     assert not top.exists()
     assert (kept / "file").exists()
+
+
+def test_an_odd_tree_is_looked_at_without_being_followed(tmp_path: Path) -> None:
+    """Who looks at the files of a checkout, before and after a build and for what it needs, looks by this."""
+    top = tmp_path / "top"
+    deep(top, 3_000)
+    (top / "pyproject.toml").write_text("")
+    (top / "linked").symlink_to(top / "pyproject.toml")
+    (top / "around").symlink_to(top)
+    os.mkfifo(top / "requirements.txt")
+    near = [path.name for path in files_below(top, lambda folder: folder.name == "d", links=True)]
+    (top / ".python-version").write_text("3.12\n")
+    needs = needs_here(top)
+    remove_tree(top)  # first: pytest could not
+    assert sorted(near) == ["file", "linked", "pyproject.toml"]
+    assert [each.tool for each in needs] == ["python"]
