@@ -128,6 +128,20 @@ PROVE_NOTHING = [
         guards=("test_ten_percent_off",),
     ),
     Cheat(
+        "a requirement that only a guard looks at",
+        "REQ-002 .* a guard proves no requirement",
+        red={NEW_TEST: TEST + "\n\ndef test_no_discount() -> None:\n    assert net(100, 0) == 100\n"},
+        tests={NEW_TEST: ("test_ten_percent_off", "test_no_discount")},
+        guards=("test_no_discount",),
+        refs={"test_no_discount": "REQ-002"},
+        spec={
+            "requirements": [
+                {"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["90"]},
+                {"id": "REQ-002", "description": "a discount above 100 is an error", "acceptance_criteria": ["it"]},
+            ]
+        },
+    ),
+    Cheat(
         "a doctest for a test",
         "is not among the tests",
         red={NEW_TEST: TEST},

@@ -67,6 +67,8 @@ class Cheat:
         default_factory=lambda: {NEW_TEST: ("test_ten_percent_off",)}
     )
     guards: tuple[str, ...] = ()
+    refs: Mapping[str, str] = field(default_factory=dict)
+    """Tests that are about another requirement than the first."""
     supersedes: tuple[str, ...] = ()
     spec: Mapping[str, Json] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +88,7 @@ class Cheat:
                 "tests": [
                     {
                         "name": name,
-                        "requirement_ref": "REQ-001",
+                        "requirement_ref": self.refs.get(name, "REQ-001"),
                         **({"guard": True} if name in self.guards else {}),
                     }
                     for name in names

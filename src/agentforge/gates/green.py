@@ -8,8 +8,10 @@ from typing import Literal
 
 from agentforge.core.reply import Json
 from agentforge.gates.about import SAME_CODE, change_between, weigh_change
+from agentforge.gates.counterproof import Counterproof, counterproof, in_doubt
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.examples import lost_examples
+from agentforge.gates.flags import flags_of
 from agentforge.gates.frames import asked_for, set_up_otherwise
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
@@ -129,6 +131,13 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
     )
     reasons += no_proof
     reasons += wobbling(runner, case.tree, run, () if reasons else tests)
+    countered = Counterproof()
+    if not reasons:
+        countered = counterproof(runner, case.tree, in_doubt(case.tree, _new_tests(tests), run, flags_of([about])))
+        reasons += countered.reasons
+    if countered.not_run:
+        reason = f"the new tests did not run with a failure at their end: {countered.not_run}"
+        return Verdict("not_run", (reason,), {"runs": list(runner.runs)})
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -147,6 +156,7 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "became_unstable": [*sorted(settled.became_unstable)],
         "superseded": record_of(run, case.baseline, case.suite),
         **about,
+        **countered.to_json(),
         "flags": [
             *objects(about, "flags"),
             *(flag.to_json() for flag in asked_for(case.baseline, run, case.request)),

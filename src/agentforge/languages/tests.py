@@ -54,6 +54,12 @@ def liveness(text: str, identity: str) -> Liveness:
     return language.tests.liveness(text, identity) if language else Liveness()
 
 
+def made_to_fail(text: str, path: str, ids: Collection[str]) -> tuple[str, frozenset[str]]:
+    """A file in which these tests fail wherever they would have ended well, and which of them it defines."""
+    language = language_of(path)
+    return language.tests.made_to_fail(text, ids) if language else (text, frozenset())
+
+
 def test_doubts(text: str, identity: str) -> list[str]:
     """What makes a reader look twice at a test of a file."""
     language = language_of(identity.partition("::")[0])
