@@ -14,6 +14,8 @@ import unittest
 
 import pytest
 
+STYLE = "plain"
+
 
 def test_plain():
     assert 1
@@ -27,12 +29,26 @@ def test_that_returns(tmp_path):
         return 1
 
     if inner():
+        assert inner()
         return
-    assert inner()
+    assert not inner()
 
 
-def test_whose_return_has_a_value():
+def test_without_assertions():
     return None
+
+
+def test_branches():
+    if STYLE:
+        assert STYLE
+    else:
+        assert not STYLE
+
+
+def test_perhaps():
+    assert STYLE
+    for each in ():
+        assert each
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -49,9 +65,21 @@ def test_raises():
 def test_loop():
     while True:
         try:
+            assert 1
             return
         finally:
-            assert 1
+            pass
+
+
+def test_that_meets_an_error():
+    with pytest.raises(AssertionError):
+        assert 0
+
+
+def test_inside(tmp_path):
+    with (tmp_path / "x").open("w") as file:
+        assert file
+        file.write("x")
 
 
 class TestOld(unittest.TestCase):
@@ -73,7 +101,8 @@ def test_beside():
 IDS = [
     f"{FILE}::{name}"
     for name in (
-        *("test_plain", "test_one_line", "test_that_returns", "test_whose_return_has_a_value"),
+        *("test_plain", "test_one_line", "test_that_returns", "test_without_assertions", "test_branches", "test_perhaps"),
+        *("test_that_meets_an_error", "test_inside"),
         *("test_cases[1]", "test_cases[2]", "test_raises", "test_loop", "TestOld::test_equal", "TestNew::test_method"),
     )
 ]

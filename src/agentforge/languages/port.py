@@ -208,6 +208,9 @@ class Tests(Protocol):
     def test_doubts(self, text: str, identity: str, /) -> list[str]:
         """What makes a reader look twice at a test: how it reads code instead of running it."""
 
+    def replaced_names(self, text: str, /) -> list[str]:
+        """The names in whose place a file of tests puts something else for a while."""
+
     def code_doubts(self, text: str, lines: Collection[int], tests: Sequence[str], /) -> list[str]:
         """What makes a reader look twice at these lines of a file: that it knows it is tested, or knows the
         answers of these tests.

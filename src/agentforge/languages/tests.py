@@ -75,6 +75,12 @@ def code_doubts(text: str, path: str, lines: Collection[int], tests: Sequence[st
     return language.tests.code_doubts(text, lines, tests) if language else []
 
 
+def replaced_names(text: str, path: str) -> list[str]:
+    """The names in whose place a file of tests puts something else for a while."""
+    language = language_of(path)
+    return language.tests.replaced_names(text) if language else []
+
+
 def weakened(before: str, after: str, path: str) -> list[str]:
     """How an edit weakened old tests, one sentence each; empty when it did not."""
     language = language_of(path)

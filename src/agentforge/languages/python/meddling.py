@@ -24,7 +24,7 @@ def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[
             yield f"looks into the process that it runs in, by `{node.value}`"
         if isinstance(node, ast.Subscript) and dotted_name(node.value) == "sys.argv" and _is_zero(node.slice):
             yield "asks by which command it was started"
-        if isinstance(node, ast.Dict) and any(_is_text(key, "__eq__") for key in node.keys):
+        if _is_text(node, "__eq__") or (isinstance(node, ast.Name) and node.id == "__eq__"):
             yield "makes up how something compares"
     if (
         isinstance(statement, ast.FunctionDef)
@@ -77,6 +77,20 @@ def replaced(tree: ast.Module) -> Iterator[str]:
             dotted = dotted_name(node.args[0])
             if dotted.partition(".")[0] in imported:
                 yield f"puts something of its own in the place of a part of `{dotted}`"
+
+
+def replaced_names(text: str) -> list[str]:
+    """The names in whose place a file of tests puts something else for a while, by a stand-in."""
+    tree = parse(text)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    found = [
+        argument.value.rpartition(".")[2]
+        for call in calls
+        if dotted_name(call.func).rpartition(".")[2] in ("setattr", "patch", "object")
+        for argument in call.args[:2]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def looks_at_shape(part: ast.AST) -> Iterator[str]:
