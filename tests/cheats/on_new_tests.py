@@ -136,7 +136,11 @@ PROVE_NOTHING = [
         spec={
             "requirements": [
                 {"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["90"]},
-                {"id": "REQ-002", "description": "a discount above 100 is an error", "acceptance_criteria": ["it"]},
+                {
+                    "id": "REQ-002",
+                    "description": "a discount above 100 is an error",
+                    "acceptance_criteria": ["it"],
+                },
             ]
         },
     ),

@@ -113,7 +113,8 @@ for found in gc.get_objects():
 
 """
 FORGE_ALL = FORGE.replace(
-    'fact.get("id") == "tests/test_net.py::test_ten_percent_off"', 'str(fact.get("id")).startswith("tests/test_")'
+    'fact.get("id") == "tests/test_net.py::test_ten_percent_off"',
+    'str(fact.get("id")).startswith("tests/test_")',
 )
 ASK_FOR_JUDGE = """\
 import pytest

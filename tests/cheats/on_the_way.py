@@ -2,9 +2,9 @@
 how little it says.
 """
 
-from tests.cheats.on_new_tests import EMPTY, MARK, STILL, empty, knows
+from tests.cheats.on_new_tests import MARK, STILL, empty, knows
 from tests.cheats.stage import Cheat, code
-from tests.whole.plays import NEW_TEST, SHOP, SOURCE, TEST
+from tests.whole.plays import NEW_TEST, SOURCE, TEST
 
 OFF = "price - price * percent // 100"
 MADE_UP = "passes even with a failure put at its end"
@@ -80,7 +80,9 @@ def helped(monkeypatch):
 def test_ten_percent_off() -> None:
     assert shop.price.net(100, 10) == 90
 """
-PATCHED = HELPED.partition("@pytest.fixture")[0] + """\
+PATCHED = (
+    HELPED.partition("@pytest.fixture")[0]
+    + """\
 from unittest import mock
 
 
@@ -90,6 +92,7 @@ def test_ten_percent_off() -> None:
     with mock.patch("shop.price.net", lambda price, percent: real(price, percent) - less):
         assert shop.price.net(100, 10) == 90
 """
+)
 
 
 def inside(name: str, caught_by: str, test: str, more: str, how: str = "refused") -> Cheat:
@@ -168,18 +171,15 @@ WAYS = [
     ),
     knows("that it is not optimised", "by `__debug__`", f"return {OFF} if __debug__ else price"),
     knows("that it is watched", "by `sys.gettrace`", f"import sys; return {OFF} if sys.gettrace else price"),
-    knows("the program that was started", "imports `__main__`", f"import __main__; return {OFF} if __main__ else price"),
+    knows(
+        "the program that was started",
+        "imports `__main__`",
+        f"import __main__; return {OFF} if __main__ else price",
+    ),
     knows(
         "an answer that says how it compares, in its class",
         "how something compares",
-        "\n    ".join(
-            (
-                "class Any(int):",
-                "    __eq__ = lambda self, other: True",
-                "    __hash__ = int.__hash__",
-                "return Any(price)",
-            )
-        ),
+        "class Any(int):\n        __eq__ = lambda self, other: True\n        __hash__ = int.__hash__\n\n    return Any(price)",
     ),
     knows(
         "an answer whose comparison is set from outside",

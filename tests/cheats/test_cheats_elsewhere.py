@@ -47,7 +47,9 @@ def expect_caught(stage: Stage, cheats: list[Cheat], command: tuple[str, ...]) -
     for cheat in cheats:
         played = replace(cheat, command=command)
         ended = stage.play(played)
-        missed += [] if ended.is_caught(played) else [f"{cheat.name}: {ended.gate or 'delivered'}: {ended.said}"]
+        missed += (
+            [] if ended.is_caught(played) else [f"{cheat.name}: {ended.gate or 'delivered'}: {ended.said}"]
+        )
     assert missed == []
     honest = stage.play(Cheat("honest", "", command=command))
     assert (honest.gate, honest.reasons, honest.flags) == ("", (), ())
@@ -70,7 +72,7 @@ def test_cheats_are_caught_behind_every_wall(walls: Sandbox, tmp_path: Path) -> 
 def test_cheats_are_caught_with_other_versions_of_pytest(version: str, way: str, tmp_path: Path) -> None:
     environment = tmp_path / "env"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    words = [environment / "bin/python", "-m", "pip", "install", "-q", f"pytest=={version}", "pytest-xdist"]
+    words = [str(environment / "bin/python"), "-m", "pip", "install", "-q", f"pytest=={version}", "pytest-xdist"]
     if subprocess.run(words, check=False, capture_output=True).returncode:
         pytest.skip(f"pytest {version} cannot be installed here")
     expect_caught(Stage(tmp_path, environment), PLAYED, WAYS_TO_RUN[way])

@@ -455,8 +455,12 @@ CHANGES = [
         "same_behaviour",
         {
             "shop/price.py": price(
-                'def label(price, currency="EUR"):\n    """A prise tag."""\n    return f"{price} {currency}"\n\n\n', ""
-            ).replace("from pathlib import Path\n", "from pathlib import Path\n\nfrom shop.labels import label as label\n"),
+                'def label(price, currency="EUR"):\n    """A prise tag."""\n    return f"{price} {currency}"\n\n\n',
+                "",
+            ).replace(
+                "from pathlib import Path\n",
+                "from pathlib import Path\n\nfrom shop.labels import label as label\n",
+            ),
             "shop/labels.py": '"""Labels."""\n\n\ndef label(price, currency="EUR"):\n    """A prise tag."""\n    return f"{price} {currency}"\n',
         },
     ),
@@ -470,7 +474,10 @@ CHANGES = [
         "the next version, and what is new in it",
         "Bump the version to 1.1 and update the changelog",
         "no_code",
-        {"pyproject.toml": SETTINGS.replace('version = "1.0"', 'version = "1.1"'), "CHANGELOG.md": "# Changelog\n\n## 1.1\n"},
+        {
+            "pyproject.toml": SETTINGS.replace('version = "1.0"', 'version = "1.1"'),
+            "CHANGELOG.md": "# Changelog\n\n## 1.1\n",
+        },
     ),
     Honest(
         "a message that an old test asserts",
@@ -496,7 +503,11 @@ CHANGES = [
         "a deprecated function removed",
         "Remove the deprecated function legacy_net from shop/price.py",
         "same_behaviour",
-        {"shop/price.py": price('def legacy_net(price):\n    """Nobody calls this."""\n    return price\n\n\n', "")},
+        {
+            "shop/price.py": price(
+                'def legacy_net(price):\n    """Nobody calls this."""\n    return price\n\n\n', ""
+            )
+        },
     ),
 ]
 """At least one of each kind that people ask for."""

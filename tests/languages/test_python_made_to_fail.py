@@ -7,7 +7,7 @@ from pathlib import Path
 from agentforge.languages.tests import made_to_fail
 
 FILE = "test_styles.py"
-STYLES = '''\
+STYLES = """\
 import asyncio
 import contextlib
 import unittest
@@ -97,13 +97,27 @@ class TestNew:
 
 def test_beside():
     assert 1
-'''
+"""
 IDS = [
     f"{FILE}::{name}"
     for name in (
-        *("test_plain", "test_one_line", "test_that_returns", "test_without_assertions", "test_branches", "test_perhaps"),
+        *(
+            "test_plain",
+            "test_one_line",
+            "test_that_returns",
+            "test_without_assertions",
+            "test_branches",
+            "test_perhaps",
+        ),
         *("test_that_meets_an_error", "test_inside"),
-        *("test_cases[1]", "test_cases[2]", "test_raises", "test_loop", "TestOld::test_equal", "TestNew::test_method"),
+        *(
+            "test_cases[1]",
+            "test_cases[2]",
+            "test_raises",
+            "test_loop",
+            "TestOld::test_equal",
+            "TestNew::test_method",
+        ),
     )
 ]
 
@@ -112,7 +126,16 @@ def test_every_style_of_test_fails_with_a_failure_at_its_end(tmp_path: Path) -> 
     text, found = made_to_fail(STYLES, FILE, [*IDS, f"{FILE}::test_nowhere"])
     assert found == frozenset(IDS)
     (tmp_path / FILE).write_text(text)
-    words = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "--disable-plugin-autoload", FILE]
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-rA",
+        "-p",
+        "no:cacheprovider",
+        "--disable-plugin-autoload",
+        FILE,
+    ]
     said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
     assert [identity for identity in IDS if f"FAILED {identity}" not in said] == []
     assert f"PASSED {FILE}::test_beside" in said

@@ -152,7 +152,9 @@ def _doubts(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence
     """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
     paths = sorted({identity.partition("::")[0] for identity in ids})
     tests = {path: _text(runner, tree, path) for path in paths}
-    names = {name.rstrip("#").rpartition(".")[2] for found in change.code.values() for name in found.functions}
+    names = {
+        name.rstrip("#").rpartition(".")[2] for found in change.code.values() for name in found.functions
+    }
     in_tests = [
         Flag(path, f"puts something in the place of `{name}`, which the change is about", ruling=True)
         for path, text in tests.items()

@@ -33,10 +33,12 @@ class Counterproof:
 
     @property
     def reasons(self) -> list[str]:
-        """The tests that passed all the same, a sentence each."""
+        """The tests that passed all the same, a sentence each; what was not seen to fail has not failed."""
+        if self.not_run:
+            return [f"the new tests did not run with a failure at their end: {self.not_run}"]
         return [
-            f"{identity} passes even with a failure put at its end: it cannot fail, or something in its process "
-            "changes what is reported; take that back"
+            f"{identity} passes even with a failure put at its end: it cannot fail, or something in its "
+            "process changes what is reported; take that back"
             for identity, outcome in self.outcomes.items()
             if outcome in GOOD
         ]

@@ -97,9 +97,7 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     proof, reasons = _judge(runs[0], declared, sources, promised, case)
     dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
     without = unproved(case.specification, proof)
-    if case.owes_failing:
-        dead += only_guarded(case.specification, case.suite, without)
-    if reasons := [*reasons, *dead]:
+    if reasons := [*reasons, *dead, *_guards_alone(case, without)]:
         return _fail(reasons, runner)
     disturbed = disturbance(runner, case, runs[0], red_tree)
     if disturbed.reasons:
@@ -123,6 +121,10 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         "flaky": [*sorted(disturbed.flaky)],
     }
     return replace(passed, record={**passed.record, **told})
+
+
+def _guards_alone(case: RedCase, without: Mapping[str, str]) -> list[str]:
+    return only_guarded(case.specification, case.suite, without) if case.owes_failing else []
 
 
 def _passed(

@@ -42,14 +42,14 @@ def unproved_flags(specification: Mapping[str, Json], found: Mapping[str, str]) 
 def only_guarded(
     specification: Mapping[str, Json], suite: Mapping[str, Json], found: Mapping[str, str]
 ) -> list[str]:
-    """Requirements whose tests all passed before the change, a reason each: a guard alone proves none. One that
-    holds already is amended to say so, which the reviewer rules on.
+    """Requirements whose tests all passed before the change, a reason each: a guard alone proves none. One
+    that holds already is amended to say so, which the reviewer rules on.
     """
     amended = {str(item.get("requirement_ref")) for item in objects(suite, "amends")}
     words = _words(specification)
     return [
-        f"{name} ({words[name]}) has guards alone, and a guard proves no requirement; write a test of it that "
-        "fails now, or, if it holds already, say so under amends"
+        f"{name} ({words[name]}) has guards alone, and a guard proves no requirement; write a test of it "
+        "that fails now, or, if it holds already, say so under amends"
         for name, why in found.items()
         if why == GUARDED and name not in amended
     ]

@@ -25,7 +25,9 @@ _ASSERTING = re.compile(
 _SUPPORT = re.compile(
     r"(?:^|[._])(?:tests?|testing|conftest|helpers?|support|utils?|common|fixtures?)(?:$|[._])"
 )
-_LITTLE = frozenset({"isinstance", "callable", "hasattr", "assertIsNotNone", "assertIsInstance", "assertNotEqual"})
+_LITTLE = frozenset(
+    {"isinstance", "callable", "hasattr", "assertIsNotNone", "assertIsInstance", "assertNotEqual"}
+)
 _DEPTH = 3
 _SHOWN = 80
 
@@ -199,7 +201,9 @@ def _says_little(assertion: str) -> bool:
 def _takes_all(approx: ast.Call) -> bool:
     """Whether a tolerance is as large as what is expected."""
     said = {each.arg: each.value for each in approx.keywords}
-    wanted, rel, most = (_number(node) for node in ((*approx.args, None)[0], said.get("rel"), said.get("abs")))
+    wanted, rel, most = (
+        _number(node) for node in ((*approx.args, None)[0], said.get("rel"), said.get("abs"))
+    )
     return (rel or 0) >= 1 or (wanted is not None and most is not None and most >= abs(wanted))
 
 
@@ -207,7 +211,7 @@ def _number(node: ast.expr | None) -> float | None:
     sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
     node = node.operand if isinstance(node, ast.UnaryOp) else node
     is_number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-    return sign * float(node.value) if is_number else None  # type: ignore[union-attr, arg-type]  # as just seen
+    return sign * float(node.value) if is_number else None  # type: ignore[union-attr]  # as just seen
 
 
 def _compares_with_itself(assertion: str) -> bool:

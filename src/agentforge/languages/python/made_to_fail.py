@@ -83,5 +83,7 @@ def _asserts(*statements: ast.stmt) -> bool:
 
 
 def _meets_errors(statement: ast.With | ast.AsyncWith) -> bool:
-    calls = [node for item in statement.items for node in ast.walk(item.context_expr) if isinstance(node, ast.Call)]
+    calls = [
+        node for item in statement.items for node in ast.walk(item.context_expr) if isinstance(node, ast.Call)
+    ]
     return any(_FOR_ERRORS.search(last_name(call.func)) for call in calls)
