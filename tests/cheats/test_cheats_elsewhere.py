@@ -72,7 +72,15 @@ def test_cheats_are_caught_behind_every_wall(walls: Sandbox, tmp_path: Path) -> 
 def test_cheats_are_caught_with_other_versions_of_pytest(version: str, way: str, tmp_path: Path) -> None:
     environment = tmp_path / "env"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    words = [str(environment / "bin/python"), "-m", "pip", "install", "-q", f"pytest=={version}", "pytest-xdist"]
+    words = [
+        str(environment / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        f"pytest=={version}",
+        "pytest-xdist",
+    ]
     if subprocess.run(words, check=False, capture_output=True).returncode:
         pytest.skip(f"pytest {version} cannot be installed here")
     expect_caught(Stage(tmp_path, environment), PLAYED, WAYS_TO_RUN[way])
