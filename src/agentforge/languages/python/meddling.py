@@ -5,6 +5,7 @@ the place of what they test. Honest code does that rarely, so it is shown to who
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
 from agentforge.languages.python.symbols import parse
 
@@ -12,6 +13,8 @@ _ASKS_FILES = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir", "acce
 _WRITES_FILES = frozenset({"write_text", "write_bytes", "touch", "mkdir", "open", "mkdtemp", "makedirs"})
 _SETS_VARIABLES = frozenset({"setenv", "putenv", "setdefault", "update"})
 _OWN_PROCESS = "/proc/"
+_STANDS_IN = words("setattr patch object")
+"""Last names of calls that put a stand-in somewhere, such as `monkeypatch.setattr`."""
 
 
 def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str]:
@@ -86,7 +89,7 @@ def replaced_names(text: str) -> list[str]:
     found = [
         argument.value.rpartition(".")[2]
         for call in calls
-        if dotted_name(call.func).rpartition(".")[2] in ("setattr", "patch", "object")
+        if dotted_name(call.func).rpartition(".")[2] in _STANDS_IN
         for argument in call.args[:2]
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     ]
