@@ -93,7 +93,7 @@ def test_success_without_what_is_owed_is_fed_back_by_name_and_counts_as_a_mistak
     task = begun()
     only_one = replace(handed_in(FRAME, "t0"), artifacts=handed_in(FRAME, "t0").artifacts[:1])
     step(task, answered("success"), only_one)
-    assert task.run.feedback == ("Not handed in yet: specification. Use submit_artifact for each.",)
+    assert task.run.feedback == ("Not handed in yet: specification.",)
     assert (task.run.mistakes, task.owes()) == (1, ["Assemble"])
 
 

@@ -681,7 +681,7 @@ def framing() -> list[Entry]:
     hasty = say("analyze", submit("specification", SPECIFICATION), read(SOURCE), signal="success")
     told = (
         "this stage owes analysis; not specification",
-        "Not handed in yet: analysis. Use submit_artifact for each.",
+        "Not handed in yet: analysis.",
     )
     return [
         *mistaken(

@@ -47,7 +47,7 @@ IN_THE_REPLY: tuple[Mistake, ...] = (
     (say("frame", signal="finished"), "unknown signal 'finished'; one of success"),
     (say("frame", thought="I wonder."), "The reply held no action"),
     (say("frame", *[read(f"{n}.py") for n in range(33)]), "33 actions in one reply; at most 32"),
-    (say("frame", signal="success"), "Not handed in yet: intake_record, specification"),
+    (say("frame", signal="success"), "Not handed in yet: specification"),
 )
 IN_AN_ACTION: tuple[Mistake, ...] = (
     (

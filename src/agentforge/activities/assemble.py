@@ -8,13 +8,14 @@ from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.kinds import allowed_now, owes_failing_test
+from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
-from agentforge.catalog.skeleton import output_guide
+from agentforge.catalog.roles import Role
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
@@ -58,7 +59,7 @@ def _bridge(world: World, state: RunView) -> Bridge:
     assert role_name is not None
     role = world.catalogue.role(role_name)
     limits = PathLimits.compile(
-        role.path_constraints if _tests_are_closed(world, state) else _with_tests(role.path_constraints),
+        _limits(world, state, role),
         world.test_globs(state),
         tuple(world.settings.get("docs", ())) or ("docs/**", "*.md"),
     )
@@ -71,7 +72,15 @@ def _bridge(world: World, state: RunView) -> Bridge:
         locked=locked,
         read_only=not state.pipeline.writes,
         declared=declared_tools(world.catalogue.tools()),
+        submits=owed_by(world, state).tools(),
+        contracts=(product.contract for product in state.stage.products),
     )
+
+
+def _limits(world: World, state: RunView, role: Role) -> Mapping[str, str]:
+    """Where the role may write in this stage."""
+    own = role.path_constraints
+    return own if _tests_are_closed(world, state) else _with_tests(own)
 
 
 def _tests_are_closed(world: World, state: RunView) -> bool:
@@ -104,7 +113,8 @@ def assemble_step(world: World, state: RunView) -> Assembled:
 def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
     assert stage.role is not None
-    system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
+    kind = allowed_now(state).kind
+    system, guide = world.once("prompts", run.label, kind, make=lambda: _prompts(world, state))
     if is_blind(stage):
         own = StepView(
             state.task_id,
@@ -178,16 +188,17 @@ def _change_title(state: RunView, shown: ChangePart | None) -> str:
 
 
 def _prompts(world: World, state: RunView) -> tuple[str, str]:
-    """What a role is told at every step of a stage: who it is, and the outlines of what it owes."""
+    """What a role is told at every step of a stage: who it is, and what it owes."""
     stage = state.stage
     assert stage.role is not None
-    contracts = world.catalogue.contracts_of(stage)
-    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    owed = owed_by(world, state)
     reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
     words = world.catalogue.review_prompt(stage.name, name) if reads else ""
     words = words or world.catalogue.prompt(stage.name)
-    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
-    return system, output_guide(contracts)
+    role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
+    role = replace(role, path_constraints=_limits(world, state, role))
+    system = system_prompt(role, stage, owed.must, words, wording)
+    return system, owed.told()
 
 
 def read_tree_file(world: World, path: str) -> str | None:
@@ -356,7 +367,7 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     """
     found: dict[str, str] = {}
     for ref in state.run.acts:
-        for item in _results(world, ref)["results"]:
+        for item in results_of(world, ref)["results"]:
             if item["name"] != SUBMIT.name:
                 continue
             found.pop(item["target"], None)
@@ -366,7 +377,8 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+def results_of(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+    """What the actions of a step came to, as it was kept."""
     return world.once("results", ref, make=partial(world.pack.get_json, ref))
 
 
@@ -380,7 +392,7 @@ def _recent(world: World, state: RunView) -> tuple[str, ...]:
     """
     shown = []
     for ref in state.run.acts:
-        value = _results(world, ref)
+        value = results_of(world, ref)
         lines = [line for line in state.run.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {_outcome_of(item)}\n{item['text']}".strip()

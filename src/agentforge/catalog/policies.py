@@ -24,6 +24,7 @@ POLICIES = (
     "places",
     "review_prompts",
     "superseding",
+    "wording",
 )
 """Every policy there is."""
 

@@ -18,6 +18,8 @@ Signal = Literal[
     "blocked_on_sibling",
 ]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
+STUCK: tuple[Signal, ...] = tuple(signal for signal in SIGNALS if signal != "success")
+"""What a model is told of: a stage that is done says so by what it hands in. `success` is still heard."""
 
 MAX_ACTIONS = 32
 """More actions than this in one reply are a mistake: nobody reads the results of that many at once."""

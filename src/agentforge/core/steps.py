@@ -116,7 +116,7 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
         return next_step(own, "the checks do not pass yet")
     if _wants_gates(own):
         if missing := _missing(run, own.stage):
-            text = f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each."
+            text = f"Not handed in yet: {', '.join(missing)}."
             close("incomplete", text, mistaken=True)
             return next_step(own, "artifacts are missing")
         if unchanged(own):
