@@ -38,6 +38,8 @@ from agentforge.system.files import make_own_directory
 from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
 
+EMPTY = 'Say what you want: `agentforge start "Add a --version flag"`.'
+
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
@@ -67,9 +69,7 @@ class StartOptions:
 def start(site: Site, options: StartOptions) -> OpenTask:
     """Records a task. It does not run yet: `drive` does that."""
     if not options.request.strip():
-        raise UsageError(
-            "The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.'
-        )
+        raise UsageError("The request is empty.", EMPTY)
     options = replace(options, request=redact(options.request)[0])
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
@@ -84,7 +84,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
-    resolved, reasons = _choose_line(site, options, mode, settings, tree)
+    resolved, reasons = choose_line(site, options, mode, settings, tree)
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
@@ -151,7 +151,7 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
         )
 
 
-def _choose_line(
+def choose_line(
     site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
 ) -> tuple[ResolvedPipeline, tuple[str, ...]]:
     """The pipeline and its lane: what a person said, else what the request and the tree say; with the

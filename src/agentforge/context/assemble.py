@@ -294,9 +294,16 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
                 limit=limit,
                 label=name,
                 place=item.path,
+                why=_why_open(item),
             )
         )
     return sections
+
+
+def _why_open(item: WorkingSetItem) -> str:
+    if item.pinned:
+        return "edited in this stage, or failing now"
+    return "opened by the role" if item.step else "named by the request or an input, before anybody asked"
 
 
 def _recent(recent: Sequence[str], large: int) -> list[Section]:
