@@ -256,9 +256,7 @@ def _answered(state: State, event: AskAnswered) -> State:
     said = (*own.said, mark)[-MAX_SAID:]
     return _with(
         state,
-        replace(
-            own, point=point_after(event), reply=reply, troubles=0, said=said, again=mark in own.said
-        ),
+        replace(own, point=point_after(event), reply=reply, troubles=0, said=said, again=mark in own.said),
         flights=tuple(item for item in state.flights if item.key != event.key),
         answers=tuple(sorted(counts.items())),
         spent=state.spent.plus(reply.cost),

@@ -29,7 +29,6 @@ from agentforge.core.returns import NOTHING_CHANGED, asked_by_role, unchanged
 from agentforge.core.runs import Run
 from agentforge.core.values import NOT_DONE, UNKNOWN, Amount, CheckDigest, Question
 
-
 STILL_CHARS = 1000
 """What a person is told of a stage that stands still."""
 

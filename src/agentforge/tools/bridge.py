@@ -191,10 +191,21 @@ class Bridge:
 
     def real(self, action: Action) -> Action:
         """The action by the tool's own name: `submit_NAME` with a document is the artifact NAME handed in."""
+        action = self._without_unknown(action)
         contract = action.name.removeprefix("submit_")
         if action.name not in self.tools and submit_name(contract) == action.name in self._submit_names():
             return Action(SUBMIT.name, {"contract": contract, "artifact": dict(action.args)})
         return real_action(action)
+
+    def _without_unknown(self, action: Action) -> Action:
+        """A look with only the arguments that its tool has: one more word cannot make it mean something else.
+        What writes or runs is refused with them, because there it could.
+        """
+        tool = self.tools.get(action.name)
+        if tool is None or tool.spec.effect not in ("pure", "read") or action.name in ALIASES:
+            return action
+        known = _object(tool.spec.schema, "properties")
+        return Action(action.name, {key: value for key, value in action.args.items() if key in known})
 
     def _submit_names(self) -> frozenset[str]:
         return frozenset(map(submit_name, self.contracts))
