@@ -16,6 +16,7 @@ from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import Role
+from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
@@ -23,7 +24,7 @@ from agentforge.context.packing import Packed
 from agentforge.context.repository_map import repo_map
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
-from agentforge.core.pipeline import reader_of
+from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.gates.amendments import amended
@@ -160,12 +161,13 @@ def _view(world: World, state: RunView) -> StepView:
         proof=owed_line(allowed_now(state)) if state.pipeline.contract_for("change") else "",
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
-            (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
+            (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
             for name in stage.requires
-            if name in documents
+            if name in documents and not _says_nothing(world, name, documents[name])
         ),
         answers=shown_answers(state),
-        repository_map=world.repository_map(state, lambda: _map(world, state)),
+        # Who judges a change is shown the change; what else there is, its tools find.
+        repository_map="" if reviews else world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
@@ -184,6 +186,24 @@ def _view(world: World, state: RunView) -> StepView:
         owed=guide,
         feedback=told(world, state),
     )
+
+
+WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "change")
+"""Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
+
+
+def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
+    """An earlier artifact as a step needs it: what a role wrote in it."""
+    if world.catalogue.part(name) in WRITTEN_BY_ROLES:
+        offered = offered_schema(world.catalogue.contract(name))["properties"]
+        assert isinstance(offered, dict)
+        document = {key: value for key, value in document.items() if key in offered and value not in ("", [])}
+    return strict_yaml.dump(dict(document))
+
+
+def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
+    """Whether the engine wrote it from what the step is shown anyway."""
+    return document.get("derived") is True and world.catalogue.part(name) in ("request", "questions")
 
 
 def _flags(world: World, state: RunView) -> str:

@@ -203,7 +203,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         ),
         replace(_data("flags", view.flags, 93, FLAGS_TITLE, large), stance=_QUOTES, place="the flags"),
         *_working(parts, 4 * large),
-        _data(_LEFT_OUT, listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
+        _data(_LEFT_OUT, listing, 76, "Not shown, no room: open fewer lines, or one symbol", _LISTED_TOKENS),
         Section(
             "notes",
             view.notes,
@@ -281,7 +281,8 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     sections = []
     for item, text in parts:
         name = label(item)
-        priority = 75 if item.pinned else 55 - min(ages[item.step], 9)
+        asked = 74 if item.step else 55  # what was asked for stays before what was put there unasked
+        priority = 75 if item.pinned else asked - min(ages[item.step], 9)
         sections.append(
             Section(
                 f"{_WORKING}{name}",
