@@ -21,7 +21,7 @@ from agentforge.tools.run.running import submit_name, submit_tool
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class OwedDocuments:
     """The artifacts of a stage, by who writes them."""
 
     must: tuple[Contract, ...]
@@ -48,7 +48,7 @@ class Owed:
         return "\n".join(lines)
 
 
-def owed_by(world: World, state: RunView) -> Owed:
+def owed_by(world: World, state: RunView) -> OwedDocuments:
     """What the stage of this run owes, by who writes it."""
     stage = state.stage
     asks = world.once("vague", make=lambda: is_vague(world, state)) if len(stage.products) > 1 else False
@@ -61,7 +61,7 @@ def owed_by(world: World, state: RunView) -> Owed:
             rest.append(contract)
         else:
             may.append(contract)
-    return Owed(tuple(must), tuple(may), tuple(rest))
+    return OwedDocuments(tuple(must), tuple(may), tuple(rest))
 
 
 def _is_needed(state: RunView, contract: Contract, product: Product, *, asks: bool) -> bool:
