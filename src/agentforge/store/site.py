@@ -17,6 +17,7 @@ from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import links_below, refusal
 from agentforge.system.visible import one_line
 
+_JOURNAL = TaskFiles(Path()).journal.name
 _RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
 """The second name of a committed path that cannot be: none, where `.agentforge` itself is a submodule."""
 
@@ -67,7 +68,8 @@ class Site:
         return self._by_age(archive.archived_tasks(self.git))
 
     def _by_age(self, archived: Iterable[str]) -> list[str]:
-        on_disk = (path.name for path in self.project.tasks.glob("task-*"))
+        # A directory without a journal is a task that was killed before its first line: there is none.
+        on_disk = (path.parent.name for path in self.project.tasks.glob(f"task-*/{_JOURNAL}"))
         return sorted({*filter(self._is_ours, archived), *on_disk}, key=self._age, reverse=True)
 
     def _newest(self, archived: Iterable[str], place: int) -> str:
