@@ -267,7 +267,7 @@ def test_a_small_lane_holds_the_one_it_can_rise_to() -> None:
     small, full = CATALOG.resolve("implement", "small"), CATALOG.resolve("implement", "full")
     assert small.pipeline().rises == Rise("full", files=3, lines=200, blocks=2)
     assert CATALOG.resolve("implement", "hotfix").pipeline().rises == Rise(
-        "full", files=2, lines=60, blocks=2
+        "full", files=2, lines=120, blocks=2
     )
     assert small.higher() == (full.pipeline(),)
     assert full.higher() == ()
