@@ -8,13 +8,15 @@ from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.kinds import allowed_now, owes_failing_test
+from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
-from agentforge.catalog.skeleton import output_guide
+from agentforge.catalog.roles import Role
+from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble, speaks_for_owner
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
@@ -22,7 +24,7 @@ from agentforge.context.packing import Packed
 from agentforge.context.repository_map import repo_map
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
-from agentforge.core.pipeline import reader_of
+from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.gates.amendments import amended
@@ -59,7 +61,7 @@ def _bridge(world: World, state: RunView) -> Bridge:
     assert role_name is not None
     role = world.catalogue.role(role_name)
     limits = PathLimits.compile(
-        role.path_constraints if _tests_are_closed(world, state) else _with_tests(role.path_constraints),
+        _limits(world, state, role),
         world.test_globs(state),
         tuple(world.settings.get("docs", ())) or ("docs/**", "*.md"),
     )
@@ -72,7 +74,15 @@ def _bridge(world: World, state: RunView) -> Bridge:
         locked=locked,
         read_only=not state.pipeline.writes,
         declared=declared_tools(world.catalogue.tools()),
+        submits=owed_by(world, state).tools(),
+        contracts=(product.contract for product in state.stage.products),
     )
+
+
+def _limits(world: World, state: RunView, role: Role) -> Mapping[str, str]:
+    """Where the role may write in this stage."""
+    own = role.path_constraints
+    return own if _tests_are_closed(world, state) else _with_tests(own)
 
 
 def _tests_are_closed(world: World, state: RunView) -> bool:
@@ -117,7 +127,8 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
 def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
     assert stage.role is not None
-    system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
+    kind = allowed_now(state).kind
+    system, guide = world.once("prompts", run.label, kind, make=lambda: _prompts(world, state))
     if is_blind(stage):
         own = StepView(
             state.task_id,
@@ -150,12 +161,13 @@ def _view(world: World, state: RunView) -> StepView:
         proof=owed_line(allowed_now(state)) if state.pipeline.contract_for("change") else "",
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
-            (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
+            (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
             for name in stage.requires
-            if name in documents
+            if name in documents and not _says_nothing(world, name, documents[name])
         ),
         answers=shown_answers(state),
-        repository_map=world.repository_map(state, lambda: _map(world, state)),
+        # Who judges a change is shown the change; what else there is, its tools find.
+        repository_map="" if reviews else world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
@@ -177,6 +189,24 @@ def _view(world: World, state: RunView) -> StepView:
     )
 
 
+WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "change")
+"""Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
+
+
+def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
+    """An earlier artifact as a step needs it: what a role wrote in it."""
+    if world.catalogue.part(name) in WRITTEN_BY_ROLES:
+        offered = offered_schema(world.catalogue.contract(name))["properties"]
+        assert isinstance(offered, dict)
+        document = {key: value for key, value in document.items() if key in offered and value not in ("", [])}
+    return strict_yaml.dump(dict(document))
+
+
+def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
+    """Whether the engine wrote it from what the step is shown anyway."""
+    return document.get("derived") is True and world.catalogue.part(name) in ("request", "questions")
+
+
 def _flags(world: World, state: RunView) -> str:
     """What the engine names to a reader; what another one rules on is not marked here."""
     owed = flags_to_rule_on(world, state)
@@ -192,16 +222,17 @@ def _change_title(state: RunView, shown: ChangePart | None) -> str:
 
 
 def _prompts(world: World, state: RunView) -> tuple[str, str]:
-    """What a role is told at every step of a stage: who it is, and the outlines of what it owes."""
+    """What a role is told at every step of a stage: who it is, and what it owes."""
     stage = state.stage
     assert stage.role is not None
-    contracts = world.catalogue.contracts_of(stage)
-    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    owed = owed_by(world, state)
     reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
     words = world.catalogue.review_prompt(stage.name, name) if reads else ""
     words = words or world.catalogue.prompt(stage.name)
-    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
-    return system, output_guide(contracts)
+    role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
+    role = replace(role, path_constraints=_limits(world, state, role))
+    system = system_prompt(role, stage, owed.must, words, wording)
+    return system, owed.told()
 
 
 def read_tree_file(world: World, path: str) -> str | None:
@@ -381,7 +412,7 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     """
     found: dict[str, str] = {}
     for ref in state.run.acts:
-        for item in _results(world, ref)["results"]:
+        for item in results_of(world, ref)["results"]:
             if item["name"] != SUBMIT.name:
                 continue
             found.pop(item["target"], None)
@@ -391,7 +422,8 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+def results_of(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+    """What the actions of a step came to, as it was kept."""
     return world.once("results", ref, make=partial(world.pack.get_json, ref))
 
 
@@ -405,7 +437,7 @@ def _recent(world: World, state: RunView) -> tuple[str, ...]:
     """
     shown = []
     for ref in state.run.acts:
-        value = _results(world, ref)
+        value = results_of(world, ref)
         lines = [line for line in state.run.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {_outcome_of(item)}\n{item['text']}".strip()

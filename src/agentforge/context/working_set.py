@@ -194,6 +194,9 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
         if item.path != new.path or item.end < new.start or new.end < item.start:
             rest.append(item)
             continue
+        if _was_shown_unasked(item, new):
+            rest += _around(item, new)
+            continue
         start, end = min(item.start, new.start), max(item.end, new.end)
         whole = next((each for each in (new, item) if (each.start, each.end) == (start, end)), None)
         if whole is not None or end - start < MAX_LINES:
@@ -209,3 +212,16 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
             else replace(item, symbol="", start=new.end + 1)
         )
     return [*rest, new]
+
+
+def _was_shown_unasked(item: WorkingSetItem, new: WorkingSetItem) -> bool:
+    """Whether somebody now asks for a part of what only was put beside the request: it must not leave with
+    the rest.
+    """
+    return item.step == 0 < new.step and not item.pinned
+
+
+def _around(item: WorkingSetItem, new: WorkingSetItem) -> list[WorkingSetItem]:
+    """What of an item stands before and after another one."""
+    sides = ((item.start, new.start - 1), (new.end + 1, item.end))
+    return [replace(item, symbol="", start=start, end=end) for start, end in sides if start <= end]
