@@ -83,10 +83,10 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
     ("words", "sentence"),
     [
         (["strat"], "There is no command 'strat'. Did you mean 'start'?"),
-        (["start"], "Missing argument 'REQUEST'."),
+        (["start"], "Say what you want: `agentforge"),
         (["start", "x", "--lane", "wide"], "'wide' is not one of 'hotfix', 'small', 'full'."),
         (["start", "x", "--mode", "slow"], "'slow' is not one of 'fast', 'balanced',"),
-        (["design"], "Missing argument 'REQUEST'."),
+        (["design"], "Say what you want: `agentforge"),
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
@@ -101,6 +101,13 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["abort", "task-1"], "No task here is called 'task-1'."),
         (["verify", "agentforge/task-1"], "No task here is called 'task-1'."),
         (["inspect", "../x"], "No task here is called '../x'."),
+        (["context"], "There is no task in this repository yet."),
+        (["context", "task-1"], "No task here is called 'task-1'."),
+        (["context", "--dry-run", " "], "The request is empty."),
+        (["context", "--dry-run", "x", "--base", "nowhere"], "`nowhere` is not a commit"),
+        (["context", "--dry-run", "x", "--pipeline", "nowhere"], "There is no pipeline nowhere"),
+        (["context", "--dry-run", "x", "--step", "2"], "so it has neither a task nor steps."),
+        (["context", "task-1", "--lane", "full"], "--lane is for a dry run"),
     ],
 )
 def test_bad_usage_is_one_sentence_and_exit_2(untouched: Scene, words: list[str], sentence: str) -> None:

@@ -162,11 +162,39 @@ def test_inspect_lists_the_steps_and_shows_context_reply_and_state(story: Story)
     assert "has no step 9; it has 3" in missing.stderr
 
 
-def test_a_completed_task_cannot_be_continued_or_aborted(story: Story) -> None:
-    for words in (["continue"], ["abort", story.scene.task]):
-        done = story.scene.run(*words)
-        assert done.returncode == 2, words
-        assert "completed" in done.stderr
+def test_context_explains_every_block_of_a_step_and_what_a_cache_can_reuse(story: Story) -> None:
+    scene = story.scene
+    first, second = (scene.data("context", scene.task, "--step", number) for number in ("1", "2"))
+    assert first["reusable_tokens"] == 0
+    assert first["begins_like_step"] is None
+    assert second["begins_like_step"] == 1
+    assert 0 < second["reusable_tokens"] < second["tokens"]
+    assert second["blocks"][0]["name"].startswith("tools: ")
+    assert all(block["why"] and block["source"] and block["tokens"] for block in second["blocks"])
+    assert second["block_tokens"] <= second["cap"]
+    reuse = [block["reusable"] for block in second["blocks"]]
+    assert reuse == sorted(reuse, reverse=True)  # an unbroken beginning
+    page = scene.run("context", scene.task, "--step", "2").stdout
+    assert "\x1b" not in page
+    assert "the outlines of what has to be submitted (from: catalogue)" in page
+    assert "which step 1 began with" in page
+    whole = scene.run("context", scene.task, "--step", "2", "--text").stdout
+    assert "A person answered: world" in whole
+
+
+def test_a_completed_task_cannot_be_aborted_and_whoever_continues_it_is_shown_its_result(
+    story: Story,
+) -> None:
+    scene = story.scene
+    done = scene.run("abort", scene.task)
+    assert done.returncode == 2
+    assert "completed" in done.stderr
+    journal = scene.top / ".agentforge" / "tasks" / scene.task / "actions.yaml"
+    before = journal.read_bytes()
+    again = scene.run("continue")
+    assert again.returncode == 0
+    assert f"agentforge/{scene.task}" in again.stdout
+    assert journal.read_bytes() == before
 
 
 def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:

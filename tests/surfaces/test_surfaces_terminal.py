@@ -82,6 +82,7 @@ def _on_a_terminal(words: list[str], cwd: Path, env: dict[str, str]) -> str:
         ["keys", "trust", HOSTILE, HOSTILE],
         ["status", HOSTILE, "--json"],
         ["start", "x", "--base", HOSTILE],
+        ["context", "--dry-run", "x", "--base", HOSTILE],
         ["permissions", "explain", HOSTILE],
     ],
 )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from agentforge.activities.ask_batch import ask_by_batch, delivery_of, flight_of, why_live
 from agentforge.activities.assemble import bridge_of
 from agentforge.activities.world import World
+from agentforge.context.blocks import LASTING, kind_of
 from agentforge.core.effects import Ask
 from agentforge.core.inputs import Answered, AskLate, AskStarted, AskTrouble, Parked
 from agentforge.core.pending import worst_case
@@ -25,10 +26,6 @@ HELD_BACK = (
     "let the code read them from its environment, and use an obvious dummy in tests."
 )
 
-STABLE = frozenset({"task_frame", "stage", "artifact", "answers"})
-"""Blocks that come first and are the same at every step of a stage."""
-MOSTLY_STABLE = frozenset({"repository_map", "facts", "change", "flags"})
-"""They follow; only a context that grows full cuts them."""
 USUAL_CONTEXT = 16_000
 """The largest context of those who do not review."""
 
@@ -173,11 +170,8 @@ def _marked(blocks: Sequence[tuple[str, str]]) -> tuple[Block, ...]:
     """A prompt-cache mark after what stays equal from step to step of a stage, and one after what mostly
     does.
     """
-    kinds = [name.partition(":")[0] for name, _ in blocks]
-    ends = {
-        max((at for at, kind in enumerate(kinds) if kind in stable), default=-1)
-        for stable in (STABLE, MOSTLY_STABLE)
-    }
+    stays = [kind_of(name).stays for name, _ in blocks]
+    ends = {max((at for at, found in enumerate(stays) if found == how), default=-1) for how in LASTING}
     return tuple(Block(name, text, cache=at in ends) for at, (name, text) in enumerate(blocks))
 
 

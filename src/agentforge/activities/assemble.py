@@ -18,6 +18,7 @@ from agentforge.catalog.skeleton import output_guide
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
+from agentforge.context.packing import Packed
 from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
 from agentforge.context.seeds import Seeds, focus_of, seeds
@@ -96,10 +97,22 @@ def assemble_step(world: World, state: RunView) -> Assembled:
     world.reset_worktree(state)
     packed = assemble(_view(world, state), state.stage.context_tokens)
     blocks = [(block.name, block.text) for block in packed.blocks]
-    ref = world.pack.put_blocks(blocks)
+    ref = world.pack.put_blocks(blocks, _about(world, state, packed))
     world.once("context", ref, make=lambda: blocks)
     dropped = tuple(f"{item.name}: {item.tokens} tokens, {item.reason}" for item in packed.dropped)
     return Assembled(ref, packed.total, dropped, packed.flagged)
+
+
+def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
+    """What is kept beside a context for those who look at it: why each block is there, and what is sent
+    before them.
+    """
+    specs: list[Json] = [
+        {"name": spec.name, "description": spec.description, "schema": {**spec.schema}}
+        for spec in bridge_of(world, state).specs()
+    ]
+    why: dict[str, Json] = {block.name: block.why for block in packed.blocks if block.why}
+    return {"tools": world.pack.put_json(specs), **({"why": why} if why else {})}
 
 
 def _view(world: World, state: RunView) -> StepView:

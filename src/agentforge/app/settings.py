@@ -130,7 +130,7 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
     if not committed:
         return {}
     text = committed.decode("utf-8", "replace")
-    value = strict_yaml.load(text, SETTINGS_FILE)
+    value = strict_yaml.load_settings(text, SETTINGS_FILE)
     python = value.get("python") if isinstance(value, dict) else None
     if isinstance(python, str) and not VERSION.fullmatch(python):
         raise UsageError(

@@ -35,9 +35,11 @@ from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
 from agentforge.store.user.code_facts import KeptFacts
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
-from agentforge.system.files import make_own_directory
+from agentforge.system.files import claim_directory, make_own_directory
 from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
+
+EMPTY = 'Say what you want: `agentforge start "Add a --version flag"`.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,7 @@ class StartOptions:
 def start(site: Site, options: StartOptions) -> OpenTask:
     """Records a task. It does not run yet: `drive` does that."""
     if not options.request.strip():
-        raise UsageError(
-            "The request is empty.", 'Say what you want: `agentforge start "Add a --version flag"`.'
-        )
+        raise UsageError("The request is empty.", EMPTY)
     options = replace(options, request=redact(options.request)[0])
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
@@ -85,7 +85,7 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     check_walls(settings.sandbox, settings.own.sandbox, at_terminal=options.at_terminal)
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
-    resolved, reasons = _choose_line(site, options, mode, settings, tree)
+    resolved, reasons = choose_line(site, options, mode, settings, tree)
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
@@ -97,7 +97,8 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     task_id = new_task_id(
         options.request,
         f"{now:%Y%m%d}",
-        lambda name: name in archived or site.project.task(name).root.exists(),
+        # Whoever makes the directory has the name: others that start at the same moment take the next one.
+        lambda name: name in archived or not claim_directory(site.project.task(name).root),
     )
     files = site.project.task(task_id)
     Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
@@ -152,7 +153,7 @@ def _check_batches(settings: Settings, specs: Iterable[str]) -> None:
         )
 
 
-def _choose_line(
+def choose_line(
     site: Site, options: StartOptions, mode: Mode, settings: Settings, tree: str
 ) -> tuple[ResolvedPipeline, tuple[str, ...]]:
     """The pipeline and its lane: what a person said, else what the request and the tree say; with the

@@ -14,6 +14,7 @@ from agentforge.core.errors import UsageError
 from agentforge.system import strict_yaml
 
 POLICIES = (
+    "blocks",
     "commands",
     "delicate",
     "doubts",

@@ -301,6 +301,7 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
                 limit=limit,
                 label=name,
                 place=item.path,
+                why=_why_open(item),
             )
         )
     return sections
@@ -309,6 +310,16 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
 def _is_newest(item: WorkingSetItem, parts: Sequence[ItemText]) -> bool:
     """Whether it was asked for last."""
     return item.step != SEEDED and item.step == max(part.item.step for part in parts)
+
+
+def _why_open(item: WorkingSetItem) -> str:
+    if item.pinned:
+        return "edited in this stage, or failing now"
+    return (
+        "opened by the role"
+        if item.step != SEEDED
+        else "named by the request or an input, before anybody asked"
+    )
 
 
 def _recent(recent: Sequence[str], large: int) -> list[Section]:

@@ -74,6 +74,8 @@ class Section:
     """Tokens this section may take even where there is more room."""
     whole: bool = False
     """Shown to its last character, whatever is left out for it; a cap that cannot hold it is refused."""
+    why: str = ""
+    """Why it is there, where its kind alone does not say it (`context/blocks.py`)."""
 
 
 class PackedBlock(NamedTuple):
@@ -82,6 +84,8 @@ class PackedBlock(NamedTuple):
     name: str
     text: str
     tokens: int
+    why: str = ""
+    """Why it is there, where its kind alone does not say it."""
 
 
 class Dropped(NamedTuple):
@@ -166,7 +170,8 @@ class _Piece:
 )  # most sections are the same at the next step, and all of them when a step is packed again
 def _block(section: Section, text: str, fence: str, count: Count) -> PackedBlock:
     shown = _rendered(section, text, fence)
-    return PackedBlock(section.name, shown, max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN))
+    tokens = max(count(shown + JOINER), len(shown) // _CHARS_PER_TOKEN)
+    return PackedBlock(section.name, shown, tokens, section.why)
 
 
 def _fill(pieces: list[_Piece], room: int, kept: dict[int, PackedBlock], dropped: dict[int, Dropped]) -> int:

@@ -100,6 +100,14 @@ class Workspace:
         self._mark(tree)
         return WorktreeReset(tree, salvage)
 
+    def look_at(self, tree: str) -> None:
+        """Fills the worktree with a tree for who only reads it: no stand-in, and not a ref in the user's
+        repository.
+        """
+        self.worktree.mkdir(parents=True, exist_ok=True)
+        self.git.checkout_tree(tree, self.worktree, self._index("worktree"))
+        self._mark(tree)
+
     def snapshot(self) -> str:
         """Records the worktree as a tree that garbage collection cannot take."""
         tree = self._write(self._current_tree)

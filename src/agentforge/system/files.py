@@ -82,6 +82,16 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
             os.fsync(folder)
 
 
+def claim_directory(path: Path) -> bool:
+    """Make a directory that is not there yet; False if it is, also if another process was quicker."""
+    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+        try:
+            os.mkdir(path.name, dir_fd=folder)
+        except FileExistsError:
+            return False
+    return True
+
+
 def create_exclusive(path: Path, data: bytes) -> bool:
     """Create `path` with all of `data`; False if it exists already. A link on the way is refused."""
     with disk_errors(), folder_unlinked(path.parent, make=True) as folder:

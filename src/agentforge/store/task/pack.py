@@ -12,7 +12,7 @@ import os
 import struct
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -84,11 +84,12 @@ class Pack:
         value: Json = json.loads(self.get(name))
         return value
 
-    def put_blocks(self, blocks: Iterable[tuple[str, str]]) -> str:
+    def put_blocks(self, blocks: Iterable[tuple[str, str]], about: Mapping[str, Json] | None = None) -> str:
         """A list of named texts, each its own block: what did not change since the last step costs
-        nothing. No secret is stored.
+        nothing. `about` is kept beside them. No secret is stored.
         """
-        return self.put_json({"blocks": [[name, self.put(redact(text)[0])] for name, text in blocks]})
+        listed: list[Json] = [[name, self.put(redact(text)[0])] for name, text in blocks]
+        return self.put_json({**(about or {}), "blocks": listed})
 
     def get_blocks(self, ref: str) -> list[tuple[str, str]]:
         """The named texts that `put_blocks` stored under this hash."""
@@ -97,6 +98,13 @@ class Pack:
         if not isinstance(blocks, list):
             raise Unusable(f"{self.path}: block {ref[:12]} is not a list of blocks.")
         return [(str(name), self.get_text(str(text))) for name, text in (_pair(item) for item in blocks)]
+
+    def about_blocks(self, ref: str) -> dict[str, Json]:
+        """What was kept beside the named texts under this hash."""
+        value = self.get_json(ref)
+        return (
+            {key: item for key, item in value.items() if key != "blocks"} if isinstance(value, dict) else {}
+        )
 
     def problems(self) -> list[str]:
         """Every block held against its name, and what between or behind the blocks belongs to none."""

@@ -12,11 +12,12 @@ import click
 
 from agentforge import __version__
 from agentforge.core.errors import UserError
-from agentforge.surfaces.cli.interrupt import interrupted_task
+from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
 from agentforge.surfaces.cli.printing import say
 
-INTERRUPTED = 130
+_SIGNALLED = 128
+"""Added to the number of a signal, as shells do: 130 after Ctrl-C."""
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
@@ -40,6 +41,9 @@ COMMANDS = {
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
+    "context": LazyCommand(
+        f"{_HERE}.context:context", "Show what a step sees, or the first step of a request would see, and why"
+    ),
     "verify": LazyCommand(f"{_HERE}.verify:verify", "Check the proof of a task, offline"),
     "report": LazyCommand(
         f"{_HERE}.report:report", "Print what a task proved, as Markdown for a pull request"
@@ -60,6 +64,10 @@ COMMANDS = {
     "auth": LazyCommand(f"{_HERE}.auth:auth", "Store, remove and list your keys for model providers"),
     "keys": LazyCommand(
         f"{_HERE}.keys:keys", "Make the key that signs your deliveries, and say whose signatures you trust"
+    ),
+    "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "completion": LazyCommand(
+        f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
     ),
     "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
     "sandbox": LazyCommand(
@@ -93,6 +101,8 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. Nothing but this speaks of errors."""
     _forgive_encoding()
     try:
+        if args is None:
+            end_like_ctrl_c()
         code = _run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -101,7 +111,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _usage(error)
     except KeyboardInterrupt as error:
-        _leave(_interrupted(error), INTERRUPTED)
+        _leave(_interrupted(error), _SIGNALLED + ended_by(error))
     except UserError as error:
         _say(f"error: {error.sentence}", *([error.next_step] if error.next_step else []))
         code = error.exit_code

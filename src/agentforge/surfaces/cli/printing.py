@@ -6,10 +6,12 @@ a terminal would obey, and none with a secret.
 """
 
 import json
+import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any, Literal
 
 import click
 
@@ -31,6 +33,24 @@ def say(text: str = "", *, err: bool = False) -> None:
 def say_bold(bold: str, text: str) -> None:
     """A line whose first words stand out."""
     click.echo(f"{click.style(safe(bold), bold=True)}{safe(text)}")
+
+
+Tone = Literal["", "heading", "good", "caught", "quiet"]
+_TONES: Mapping[Tone, Mapping[str, Any]] = {
+    "": {},
+    "heading": {"bold": True},
+    "good": {"fg": "green"},
+    "caught": {"fg": "yellow"},
+    "quiet": {"dim": True},
+}
+
+
+def say_toned(text: str, tone: Tone) -> None:
+    """A line of a page, coloured where a terminal shows it and plain in a pipe, or where colours are not
+    wanted.
+    """
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    click.echo(click.style(safe(text), **_TONES[tone]), color=False if plain else None)
 
 
 def print_json(value: object) -> None:
@@ -58,13 +78,18 @@ def print_bytes(data: bytes) -> None:
         click.echo(data, nl=False)
 
 
+def screen_width(*, or_else: int) -> int:
+    """The columns of the terminal; what is given where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else or_else
+
+
 def table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()
 ) -> str:
     """Columns as wide as they must be; on a terminal the last one is cut at its edge."""
     lines = [header, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
-    edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    edge = screen_width(or_else=0)
     spelled = []
     for line in lines:
         cells = [

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_argument
 
 
 @click.command(
@@ -21,7 +22,7 @@ Of the input, `cached` was read from a prompt cache and `written` put into one.
 A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it
 can have cost."""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option(
     "--by",
     type=click.Choice(["stage", "role", "model", "day"]),

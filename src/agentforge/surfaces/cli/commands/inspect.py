@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.steps import Step
@@ -22,7 +23,7 @@ Examples:
 
 Steps are model calls, counted over the task. Without --step the last one is shown."""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
 @click.option("--show", type=click.Choice(["context", "reply", "state"]), help="Which part of the step.")
 @click.option("--json", "as_data", is_flag=True, help="Print as JSON.")

@@ -1,0 +1,95 @@
+"""`context`: what a step is shown, block by block, and why; also before a task exists."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from agentforge.surfaces.cli.commands.start import LANES, MODES
+
+if TYPE_CHECKING:
+    from agentforge.app.contexts import ContextReport
+
+
+class _Planned(TypedDict):
+    """What can be said beside a request."""
+
+    lane: str | None
+    mode: str | None
+    base: str | None
+    pipeline: str | None
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge context task-20300131-add-a-version-flag
+  agentforge context task-20300131 --step 3
+  agentforge context task-20300131 --step 3 --text | less
+  agentforge context --dry-run "Fix the rounding in total()"
+  agentforge context --dry-run "Parse fractions" --lane full --json
+
+A + marks what a provider's prompt cache can reuse: of a step, what an earlier one began with as well; of a
+dry run, what the next step will begin with. A dry run asks no model and writes nothing to your repository.
+Tokens are our own estimate, on the high side."""
+)
+@click.argument("task", required=False)
+@click.option("--step", "number", type=click.IntRange(min=1), help="The step to show; the last if left out.")
+@click.option(
+    "--dry-run", "request", metavar="REQUEST", help="The first step of a request that is no task yet."
+)
+@click.option("--lane", type=click.Choice(LANES), help="With --dry-run: as for `start`.")
+@click.option("--mode", type=click.Choice(MODES), help="With --dry-run: as for `start`.")
+@click.option("--base", metavar="REF", help="With --dry-run: as for `start`.")
+@click.option("--pipeline", metavar="NAME", help="With --dry-run: as for `start`.")
+@click.option("--text", "whole", is_flag=True, help="Print the text of every block, too.")
+@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+def context(
+    *,
+    task: str | None,
+    number: int | None,
+    request: str | None,
+    whole: bool,
+    as_data: bool,
+    **planned: Unpack[_Planned],
+) -> int:
+    """Show what a step of TASK was shown: every block, why, how large, what was left out."""
+    from agentforge.surfaces.cli.pages.context import context_fields, context_page, context_texts
+    from agentforge.surfaces.cli.printing import print_json, print_text, say_toned
+
+    report = _recorded(task, number, planned) if request is None else _dry(task, number, request, planned)
+    if as_data:
+        print_json(context_fields(report, whole=whole))
+        return 0
+    for line, tone in context_page(report):
+        say_toned(line, tone)
+    if whole:
+        print_text(context_texts(report))
+    return 0
+
+
+def _recorded(task: str | None, number: int | None, planned: _Planned) -> "ContextReport":
+    from agentforge.app.contexts import recorded_context
+    from agentforge.core.errors import UsageError
+    from agentforge.store.site import Site
+
+    if said := [f"--{name}" for name, value in planned.items() if value is not None]:
+        raise UsageError(
+            f"{said[0]} is for a dry run; a task has what it was started with.",
+            f'Write `agentforge context --dry-run "REQUEST" {said[0]} …`, or leave it out.',
+        )
+    return recorded_context(Site.open(Path.cwd()).find(task), number)
+
+
+def _dry(task: str | None, number: int | None, request: str, planned: _Planned) -> "ContextReport":
+    from agentforge.app.contexts import planned_context
+    from agentforge.app.starting import StartOptions
+    from agentforge.core.errors import UsageError
+    from agentforge.store.site import Site
+
+    if task is not None or number is not None:
+        raise UsageError(
+            "A dry run is of a request that is no task yet, so it has neither a task nor steps.",
+            f"Leave {'--step' if task is None else task} out, or leave --dry-run out.",
+        )
+    return planned_context(Site.open(Path.cwd()), StartOptions(request, **planned))
