@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from agentforge.languages.facts import FileFacts, facts_of
+from agentforge.languages.facts import FileFacts, facts_of, reading_note
 from agentforge.languages.lexed import names_in
 from agentforge.languages.names import references
 from agentforge.languages.symbols import find_symbol, outline
@@ -118,6 +118,12 @@ def test_what_was_kept_is_read_back_whole_or_not_at_all() -> None:
         facts.to_json()[:-3],
     ):
         assert FileFacts.from_json(broken) is None
+
+
+def test_a_user_is_told_what_the_extra_would_read_better() -> None:
+    paths = ("a.go", "b/c.ts", "d.py")
+    assert reading_note(paths, installed=False).startswith("Go, TypeScript: read line by line")
+    assert reading_note(paths, installed=True) == reading_note(["d.py"], installed=False) == ""
 
 
 def test_without_the_extra_files_are_read_by_their_lines() -> None:

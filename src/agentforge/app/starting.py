@@ -21,6 +21,8 @@ from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
+from agentforge.languages.facts import reading_note
+from agentforge.languages.grammars.reader import is_installed
 from agentforge.models.batch import WIRES
 from agentforge.models.known.tiers import split
 from agentforge.sandbox.walls.ladder import choose
@@ -190,4 +192,6 @@ def look(site: Site, request: str, tree: str) -> Triage:
     """The lane and the size of a request, computed from its words and the tree."""
     with KeptFacts(site.home.code_facts) as kept:
         index = CodeReader(site.git, kept).index(tree, request)
-    return triage(request, tree_facts(request, index))
+    found = triage(request, tree_facts(request, index))
+    note = reading_note(index.files, installed=is_installed())
+    return replace(found, reasons=(*found.reasons, note)) if note else found

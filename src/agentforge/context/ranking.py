@@ -40,7 +40,7 @@ _COMMON = frozenset(
         "supported supports instead also any all each every both get gets set sets like per via "
         "without within issue bug test tests code file files function method class module value "
         "values return returns returned raise raises raised request please ensure correctly wrong "
-        "properly behaviour behavior case cases called call calls python true false none self error "
+        "properly behaviour behavior case cases called call calls true false none self error "
         "errors exception exceptions argument arguments parameter parameters"
     )
 )

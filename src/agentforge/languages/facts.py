@@ -4,7 +4,7 @@ Read once for each content, by whoever reads the language; everything that ranks
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
@@ -76,6 +76,15 @@ class FileFacts:
 def has_facts(path: str) -> bool:
     """Whether a file is code that we can say something about."""
     return is_source(path) or is_other_code(path) or grammar_of(path) is not None
+
+
+def reading_note(paths: Iterable[str], *, installed: bool) -> str:
+    """What is read less well than it could be, and what would help; empty where nothing is."""
+    if installed:
+        return ""
+    found = sorted({grammar.name for path in paths if (grammar := grammar_of(path)) is not None})
+    names = ", ".join(found)
+    return f"{names}: read line by line, since the extra `code` is not installed" if found else ""
 
 
 def facts_of(text: str, path: str) -> FileFacts:
