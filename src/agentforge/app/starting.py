@@ -130,6 +130,8 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
     permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
+    if settings.suggestion is not None:
+        permissions = replace(permissions, suggested=settings.suggestion.digest)
     write_permissions(permissions_file(site.home, git.top, task_id), permissions)
     with Journal.create(files, Create(spec), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)

@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -14,7 +13,6 @@ from agentforge import __version__
 from agentforge.core.errors import UserError
 from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
-from agentforge.surfaces.cli.printing import say
 
 _SIGNALLED = 128
 """Added to the number of a signal, as shells do: 130 after Ctrl-C."""
@@ -106,7 +104,7 @@ def main(args: Sequence[str] | None = None) -> int:
         code = _run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        say(error.format_message(), err=True)
+        _say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
         return _usage(error)
@@ -161,6 +159,8 @@ def _interrupted(error: BaseException) -> str:
 
 def _internal(error: Exception) -> tuple[str, ...]:
     if os.environ.get("AGENTFORGE_DEBUG") == "1":
+        import traceback
+
         return (traceback.format_exc().rstrip(),)
     where = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return (
@@ -188,6 +188,8 @@ def _stop_children() -> None:
 
 
 def _say(*lines: str) -> None:
+    from agentforge.surfaces.cli.printing import say  # not before something is wrong: `--help` is quick
+
     with contextlib.suppress(OSError, ValueError):
         for line in lines:
             say(line, err=True)

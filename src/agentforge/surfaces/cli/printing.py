@@ -17,6 +17,9 @@ import click
 
 from agentforge.system.visible import harmless, harmless_json, one_line
 
+json_option = click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+"""For a command that shows something: the same as data."""
+
 
 def safe(text: str) -> str:
     """The text as a person may be shown it."""

@@ -2,7 +2,7 @@
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 _EXAMPLES = """\b
 Examples:
@@ -30,7 +30,7 @@ def path() -> int:
 
 
 @config.command(epilog=_EXAMPLES)
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def show(*, as_data: bool) -> int:
     """Show what your settings say, and what is meant where they say nothing."""
     from agentforge.app.own_config import read_own_config

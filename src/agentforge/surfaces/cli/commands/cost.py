@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.task_names import task_argument
 
 
@@ -28,7 +28,7 @@ can have cost."""
     type=click.Choice(["stage", "role", "model", "day"]),
     help="One line for each.  [default: stage; without TASK: task]",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     """Show what TASK, or every task of this repository, has cost."""
     from agentforge.app.costs import Savings, calls_of, calls_of_all, in_state, is_discounted

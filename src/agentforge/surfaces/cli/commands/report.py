@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import json_option
 from agentforge.surfaces.cli.task_names import task_argument
 
 
@@ -23,7 +24,7 @@ file: `agentforge verify FILE` checks it against the tree."""
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the seal's envelope to this file.",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
     """Print what TASK proved, and what it did not; of the newest task if it is left out."""
     from dataclasses import asdict

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Examples:
   agentforge status --json"""
 )
 @task_argument
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def status(*, task: str | None, as_data: bool) -> int:
     """List the tasks of this repository, newest first, or show TASK."""
     from agentforge.app.tasks import open_task

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.app.proof import Finding
@@ -29,7 +29,7 @@ state: the commits, their trees, and who signed."""
 @click.option(
     "--require-signature", "signed", is_flag=True, help="Fail unless somebody whom you trust has signed."
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
     """Check the proof of TASK, of BRANCH, or of an envelope in FILE."""
     from agentforge.app import proof
