@@ -45,7 +45,7 @@ def test_an_outline_names_methods_by_their_class_and_counts_decorators_in() -> N
     assert outline(SOURCE, "p.py")[1].signature == "class Parser(Base, metaclass=Meta)"
     assert (
         outline(SOURCE, "p.py")[4].signature
-        == "async def feed(self, data: bytes, *, end: bool=False) -> None"
+        == "async def feed(self, data: bytes, *, end: bool = False) -> None"
     )
 
 
