@@ -43,7 +43,10 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
         found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
         return _show(found.task, found.findings, as_data=as_data)
     if at is not None:
-        raise UsageError("--at is for an envelope that was kept as a file.")
+        raise UsageError(
+            "--at is for an envelope that was kept as a file.",
+            "Name that file, as in `agentforge verify envelope.json --at main`, or leave --at out.",
+        )
     if not known_task(here, target):
         cloned = proof.verify_branch(here, target, require_signature=signed)
         if cloned is not None:
