@@ -1,6 +1,6 @@
 """Whether the first context of a request shows the place that it is about: `python -m bench.first_context`.
 
-Each row of `first_context.yaml` is a released library and a request from its changelog. The context is assembled as a step's
+Each row of `first_context.yaml` is a released library and a request to it, most from its changelog. The context is assembled as a step's
 is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
 """
 
