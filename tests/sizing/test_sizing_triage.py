@@ -1,13 +1,16 @@
+from agentforge.context.code_index import CodeIndex
 from agentforge.context.named import TreeFacts, tree_facts
 from agentforge.sizing.triage import triage
 from tests.rows import every
 
-FILES = {
-    "src/app/dates.py": lambda: "DEFAULT_DAYS = 3\n\ndef parse_date(text):\n    ...\n",
-    "src/app/cli.py": lambda: "class CommandLine:\n    def run(self): ...\n",
-    "tests/test_dates.py": lambda: "from app.dates import parse_date\n",
-    "README.md": lambda: "",
-}
+FILES = CodeIndex.of_texts(
+    {
+        "src/app/dates.py": "DEFAULT_DAYS = 3\n\ndef parse_date(text):\n    ...\n",
+        "src/app/cli.py": "class CommandLine:\n    def run(self): ...\n",
+        "tests/test_dates.py": "from app.dates import parse_date\n",
+        "README.md": "",
+    }
+)
 
 
 @every(
@@ -64,7 +67,7 @@ def test_named_places_are_looked_up_in_the_tree() -> None:
         "In `dates.py`, `parse_date` and CommandLine.run disagree with README.md, e.g. on v1.2", FILES
     )
     assert facts.named_paths == ("README.md", "src/app/dates.py")
-    assert set(facts.named_symbols) == {"src/app/dates.py::parse_date", "src/app/cli.py::CommandLine"}
+    assert set(facts.named_symbols) == {"src/app/dates.py::parse_date", "src/app/cli.py::CommandLine.run"}
 
 
 @every(

@@ -21,7 +21,9 @@ from agentforge.context.assemble import StepView, assemble, speaks_for_owner
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
 from agentforge.context.packing import Packed
+from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
+from agentforge.context.seeds import Seeds, focus_of, seeds
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
@@ -32,7 +34,6 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import flags_text, shown_flags
 from agentforge.gates.kinds import failed_before, owed_line
 from agentforge.languages.reach import Reach, render
-from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
@@ -41,12 +42,12 @@ from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
 
-MAP_CHARS = 12_000
+MAP_TOKENS = 1_800
 REACH_CHARS = 6_000
-SEED_LINES = 400
+NEW_LINES = 120
+"""Lines of a file that the task itself made: it is what the next step works on."""
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
-MAX_NAMED = 6
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
@@ -288,9 +289,25 @@ def _changed(world: World, before: str, after: str) -> frozenset[str]:
 
 
 def _map(world: World, state: RunView) -> str:
-    git = world.workspace.git
-    paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
-    return redact(repo_map({path: partial(_base_text, world, state, path) for path in paths}, MAP_CHARS))[0]
+    return redact(repo_map(world.code_index(state), _focus(world, state), MAP_TOKENS))[0]
+
+
+def _focus(world: World, state: RunView) -> Focus:
+    """What the request is about: its words, and the places that it names."""
+    index = world.code_index(state)
+    return world.once(
+        "focus", state.base_tree, make=lambda: focus_of(state.request, tree_facts(state.request, index))
+    )
+
+
+def _seeds(world: World, state: RunView) -> Seeds:
+    """What is shown before anybody asks for it: places of the base, and who uses them."""
+    index = world.code_index(state)
+    return world.once(
+        "seeds",
+        state.base_tree,
+        make=lambda: seeds(index, _focus(world, state), partial(_base_text, world, state)),
+    )
 
 
 def _base_text(world: World, state: RunView, path: str) -> str:
@@ -316,6 +333,8 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
+    if not reads_change(state.stage, state.run) and (relations := _seeds(world, state).relations):
+        lines.append(f"What uses and is used by what the request is about:\n{relations}")
     return "\n".join(lines)
 
 
@@ -333,7 +352,7 @@ def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
     if not state.stage.makes("analysis"):
         return None
-    paths = [place.path for place in world.named_places(lambda: _named_in_request(world, state))]
+    paths = list(dict.fromkeys(place.path for place in _seeds(world, state).places))
     cited = objects(world.parts(state).get("questions", {}), "questions")
     paths += [
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
@@ -381,29 +400,27 @@ def _working(
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not reads_change(state.stage, run):
-        seeds = [
-            OpenedRange(path, 1, SEED_LINES)
-            for path in named
-            if path and (world.workspace.worktree / path).is_file()
-        ]
-        seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
-        items, left = merge(items, seeds, 0, pinned)
+        items, left = merge(items, _seeded(world, state, tuple(filter(None, named))), 0, pinned)
     places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, places, pinned)
     return items, (*left, *gone)
 
 
-def _named_in_request(world: World, state: RunView) -> tuple[OpenedRange, ...]:
-    """The files and definitions that the request itself names: shown before anybody has to ask for them."""
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
-    facts = tree_facts(state.request, {path: partial(_base_text, world, state, path) for path in paths})
-    places = [OpenedRange(path, 1, SEED_LINES) for path in facts.named_paths[:MAX_NAMED]]
-    for named in facts.named_symbols[:MAX_NAMED]:
-        path, _, name = named.partition("::")
-        found = find_symbol(_base_text(world, state, path), name, path)
-        if found is not None and path not in facts.named_paths:
-            places.append(OpenedRange(path, found.start, found.end, found.name))
-    return tuple(places)
+def _seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
+    """What the request points at; and of the files that earlier stages named, the parts that matter."""
+    own = list(_seeds(world, state).places)
+    if not named:
+        return own
+    index = world.code_index(state)
+    there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
+    known = tuple(path for path in there if path in index.files)
+    focus = _focus(world, state)
+    focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
+    found = world.once(
+        "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
+    )
+    new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
+    return [*(place for place in found.places if place.path in known or not known), *new, *own]
 
 
 def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:

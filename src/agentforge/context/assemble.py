@@ -14,7 +14,7 @@ from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
-from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, item_texts, label
+from agentforge.context.working_set import SEEDED, ItemText, Left, Read, WorkingSetItem, item_texts, label
 
 FLAGS_TITLE = "Named by the engine; rule on those marked"
 NOTES_TOKENS = 600
@@ -40,6 +40,7 @@ _RESULTS = "results of tools"
 _WORKING = "working_set: "
 _LEFT_OUT = "left_out"
 _WARNING = "warning"
+_NO_ROOM = " (you asked for it last and there is no room: read fewer lines)"
 
 
 def _nothing(_path: str) -> None:
@@ -117,7 +118,11 @@ def assemble(view: StepView, cap: int) -> Packed:
     every = [label(part.item) for part in parts]
     tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, measured, view.fence)
     lost = _lost(tight)
-    names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
+    newest = {f"{_WORKING}{label(part.item)}" for part in parts if _is_newest(part.item, parts)}
+    names = [
+        *(name.removeprefix(_WORKING) + (_NO_ROOM if name in newest else "") for name in lost),
+        *map(_name, left),
+    ]
     fitting = [each for each in _relisted(sections, names) if each.name not in lost]
     final = pack(fitting, cap, measured, view.fence)
     return replace(final, dropped=(*final.dropped, *lost.values()), flagged=flags)
@@ -280,16 +285,18 @@ def _frame(view: StepView) -> str:
 
 
 def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
-    """One section per item, by place. What is pinned may be cut but hardly leaves; of the rest the least
-    recent leaves first.
+    """One section per item, by place. What a step asked for outranks what was seeded, pinned or not; the
+    newest read is cut before it leaves; of the rest the least recent leaves first.
     """
     newest_first = sorted({part.item.step for part in parts}, reverse=True)
     ages = {step: age for age, step in enumerate(newest_first)}
     sections = []
     for item, text in parts:
         name = label(item)
-        asked = 74 if item.step else 55  # what was asked for stays before what was put there unasked
-        priority = 75 if item.pinned else asked - min(ages[item.step], 9)
+        if item.step == SEEDED:
+            priority = 54 if item.pinned else 48
+        else:
+            priority = 75 if item.pinned else 74 if _is_newest(item, parts) else 64 - min(ages[item.step], 9)
         sections.append(
             Section(
                 f"{_WORKING}{name}",
@@ -297,7 +304,7 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
                 priority,
                 "current_state",
                 untrusted=True,
-                shrink="head_tail" if item.pinned else "drop",
+                shrink="head_tail" if item.pinned or _is_newest(item, parts) else "drop",
                 title="Open",
                 limit=limit,
                 label=name,
@@ -308,10 +315,19 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     return sections
 
 
+def _is_newest(item: WorkingSetItem, parts: Sequence[ItemText]) -> bool:
+    """Whether it was asked for last."""
+    return item.step != SEEDED and item.step == max(part.item.step for part in parts)
+
+
 def _why_open(item: WorkingSetItem) -> str:
     if item.pinned:
         return "edited in this stage, or failing now"
-    return "opened by the role" if item.step else "named by the request or an input, before anybody asked"
+    return (
+        "opened by the role"
+        if item.step != SEEDED
+        else "named by the request or an input, before anybody asked"
+    )
 
 
 def _recent(recent: Sequence[str], large: int) -> list[Section]:

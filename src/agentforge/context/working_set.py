@@ -17,6 +17,8 @@ from agentforge.tools.look.source import lines_of, numbered
 
 _PLACE = attrgetter("path", "start", "end", "symbol")
 
+SEEDED = 0
+"""The step of what nobody asked for: it was put there before the first one."""
 MAX_ITEMS = 24
 MAX_LINES = 400
 
@@ -194,8 +196,8 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
         if item.path != new.path or item.end < new.start or new.end < item.start:
             rest.append(item)
             continue
-        if _was_shown_unasked(item, new):
-            rest += _around(item, new)
+        if item.step == SEEDED < new.step:
+            rest += _without(item, new)  # what was asked for stays as it was asked for
             continue
         start, end = min(item.start, new.start), max(item.end, new.end)
         whole = next((each for each in (new, item) if (each.start, each.end) == (start, end)), None)
@@ -214,14 +216,10 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
     return [*rest, new]
 
 
-def _was_shown_unasked(item: WorkingSetItem, new: WorkingSetItem) -> bool:
-    """Whether somebody now asks for a part of what only was put beside the request: it must not leave with
-    the rest.
-    """
-    return item.step == 0 < new.step and not item.pinned
-
-
-def _around(item: WorkingSetItem, new: WorkingSetItem) -> list[WorkingSetItem]:
-    """What of an item stands before and after another one."""
-    sides = ((item.start, new.start - 1), (new.end + 1, item.end))
-    return [replace(item, symbol="", start=start, end=end) for start, end in sides if start <= end]
+def _without(item: WorkingSetItem, taken: WorkingSetItem) -> list[WorkingSetItem]:
+    """What is left of an item before and behind lines that another one shows."""
+    return [
+        replace(item, symbol="", start=start, end=end)
+        for start, end in ((item.start, taken.start - 1), (taken.end + 1, item.end))
+        if start <= end
+    ]
