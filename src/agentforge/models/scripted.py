@@ -82,8 +82,9 @@ class ScriptedModel:
         """The reply that the script has for this stage at this point."""
         entry = self._entry(request)
         context = f"{request.system}\n\n{render_blocks(request.blocks)}"
+        sent = f"{context}\n\n{_offered(request)}" if entry.expects else context
         for expectation in entry.expects:
-            if not expectation.met(context):
+            if not expectation.met(sent):
                 fault = (
                     "is not in the context" if expectation.present else "is in the context, and must not be"
                 )
@@ -219,3 +220,11 @@ def _is_object(value: object) -> TypeGuard[Mapping[str, Json]]:
 
 def _is_stop(value: object) -> TypeGuard[Stop]:
     return isinstance(value, str) and value in get_args(Stop)
+
+
+def _offered(request: Request) -> str:
+    """The tools as a model reads them: what is owed is described there."""
+    return "\n".join(
+        f"{tool.name}: {tool.description}\n{json.dumps(dict(tool.schema), ensure_ascii=False)}"
+        for tool in request.tools
+    )
