@@ -38,6 +38,7 @@ from agentforge.system import strict_yaml
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
 from agentforge.tools.bridge import Bridge
+from agentforge.tools.change.releasing import changelogs
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
@@ -45,6 +46,7 @@ from agentforge.tools.run.running import SUBMIT
 MAP_TOKENS = 1_800
 REACH_CHARS = 6_000
 NEW_LINES = 120
+CHANGELOG_LINES = 40
 """Lines of a file that the task itself made: it is what the next step works on."""
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
@@ -401,9 +403,17 @@ def _working(
     pinned = _changed(world, run.entry_tree, state.tree)
     if not reads_change(state.stage, run):
         items, left = merge(items, _seeded(world, state, tuple(filter(None, named))), 0, pinned)
+    elif state.stage.makes("report"):
+        items, left = merge(items, _changelog_head(world, state), 0, pinned)
     places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, places, pinned)
     return items, (*left, *gone)
+
+
+def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:
+    """How the project words what it releases, for whoever words this change."""
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
+    return [OpenedRange(path, 1, CHANGELOG_LINES) for path in changelogs(paths)[:1]]
 
 
 def _seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
