@@ -13,11 +13,12 @@ from typing import Any
 from agentforge.system import strict_yaml
 
 HERE = Path(__file__).parent
-CACHE = Path(
-    os.environ.get("AGENTFORGE_EFFECT_CACHE")
-    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-effect"
-)
-"""Where archives, environments and checkouts are kept: outside of the repository."""
+
+
+def cache() -> Path:
+    """Where archives, environments and checkouts are kept: outside of the repository."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-effect"
+    return Path(os.environ.get("AGENTFORGE_EFFECT_CACHE") or usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Release:
 
     def fetch(self) -> Path:
         """The archive, downloaded once and held against its hash."""
-        folder = CACHE / "archives" / f"{self.package}-{self.version}"
+        folder = cache() / "archives" / f"{self.package}-{self.version}"
         place = next(iter(folder.glob("*.tar.gz")), None)
         if place is None:
             folder.mkdir(parents=True, exist_ok=True)

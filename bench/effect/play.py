@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.store.layout import ProjectFiles, TaskFiles
-from bench.effect.cases import CACHE, Case
+from bench.effect.cases import Case, cache
 from bench.effect.reader import Recorded, write_script
 
 COMMAND = Path(sys.executable).with_name("agentforge")
@@ -86,9 +86,9 @@ class Stage:
         return self.files
 
 
-def stage_of(case: Case, cache: Path = CACHE) -> Stage:
+def stage_of(case: Case) -> Stage:
     """Where a request is played."""
-    return Stage(cache / "scenes" / case.name)
+    return Stage(cache() / "scenes" / case.name)
 
 
 def set_stage(case: Case, stage: Stage) -> None:
