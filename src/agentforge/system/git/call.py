@@ -94,9 +94,9 @@ def invoke(
         input=stdin,
         pass_fds=pass_fds,
         output_limit=_OUTPUT_LIMIT,
-        # A call that inherits the task's lock may outlive a killed parent: the next driver waits for it, and
-        # no lock file stays behind.
-        die_with_parent=not pass_fds,
+        # A call may outlive a killed parent: it leaves no lock file behind, and where it inherited the task's
+        # lock, the next driver waits for it.
+        die_with_parent=False,
     )
     if completed.timed_out:
         raise Unusable(f"`git {args[0]}` did not end within {_TIMEOUT_S:.0f} seconds.")
