@@ -14,6 +14,8 @@ from agentforge.system import strict_yaml
 from agentforge.system.canon import digest
 
 SHORT = 16
+_OF_THE_HOUR = re.compile(r"\b\d+\.\d+ ?m?s\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b[0-9a-f]{40}\b")
+"""How long things took, when it was, and the commits that hold the time: none of it is what a reader reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +80,4 @@ def context_hash(blocks: Iterable[tuple[str, str]], *chance: str) -> str:
     shown = "\n".join(f"{name}\n{text}" for name, text in blocks)
     for word in filter(None, chance):
         shown = shown.replace(word, "-")
-    return digest(re.sub(r"\b\d+\.\d+ ?m?s\b", "-", shown))[:SHORT]
+    return digest(_OF_THE_HOUR.sub("-", shown))[:SHORT]
