@@ -82,6 +82,8 @@ class Case:
     """The directory of the next release that holds them."""
     lane: str = ""
     """Asked for, where it is not found from the request."""
+    answers: tuple[str, ...] = ()
+    """What a person answers to the questions of the engine, in order: a checker that cannot run today."""
 
     @property
     def replies(self) -> Path:
@@ -110,4 +112,5 @@ def _case(row: dict[str, Any]) -> Case:
         hidden=tuple(row["hidden"]),
         tests=row.get("tests", "tests"),
         lane=row.get("lane", ""),
+        answers=tuple(row.get("answers", ())),
     )

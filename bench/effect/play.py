@@ -106,7 +106,10 @@ def start(case: Case, stage: Stage, replies: tuple[Recorded, ...]) -> subprocess
     """Starts the task and drives it as far as the replies go."""
     write_script(stage.script, replies)
     lane = ("--lane", case.lane) if case.lane else ()
-    return stage.run("start", case.request, "--model", f"scripted:{stage.script}", "--json", *lane)
+    done = stage.run("start", case.request, "--model", f"scripted:{stage.script}", "--json", *lane)
+    for number, words in enumerate(case.answers, 1):
+        done = stage.run("resolve", f"ESC-{number:03}", "--task", stage.task.task_id, "--answer", words)
+    return done
 
 
 def go_on(stage: Stage, replies: tuple[Recorded, ...]) -> subprocess.CompletedProcess[str]:

@@ -27,11 +27,13 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("--answer", action="store_true")
     parser.add_argument("--renew", type=int, metavar="N", help="Drop the replies from the Nth on first.")
+    parser.add_argument("--lane", help="Play it in this lane, whatever the request says.")
     parser.add_argument("--tools", action="store_true", help="Show the definitions of the tools, too.")
     words = parser.parse_args()
     case = next((each for each in read_cases() if each.name == words.name), None)
     if case is None:
         raise SystemExit(f"There is no case {words.name}.")
+    case = replace(case, lane=words.lane or case.lane)
     stage = stage_of(case)
     if words.answer:
         _answer(case, stage)
@@ -52,7 +54,7 @@ def _answer(case: Case, stage: Stage) -> None:
     step = steps_of(stage.task)[-1]
     kept = read_replies(case.replies)
     new = Recorded(step.stage, step.seat, hash_of(stage.task, step), reply)
-    write_replies(case.replies, (*kept, replace(new)))
+    write_replies(case.replies, (*kept, new))
     print(go_on(stage, (*kept, new)).stderr[-1500:])
 
 
