@@ -1,10 +1,15 @@
-"""Environments that all tests of a session share: a repository has its own, so each is given the same one."""
+"""Environments and commits that all tests of a session share: a repository has its own, so each is given the same."""
 
 import contextlib
 import os
 from pathlib import Path
 
-from agentforge.store.layout import Home
+from agentforge.store.layout import Home, TaskFiles
+from agentforge.store.site import Site
+from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
+
+SAME_DATE = {f"GIT_{role}_DATE": "2026-01-02T03:04:05Z" for role in ("AUTHOR", "COMMITTER")}
+"""The same files are the same commit in every test: the outcomes of its suite are kept with the environment."""
 
 
 def share_environments(home: Path, repository: Path) -> None:
@@ -20,3 +25,11 @@ def share_here(repository: Path) -> None:
     home = Path(os.environ["AGENTFORGE_HOME"])
     if (home / "cache").is_symlink():
         share_environments(home, repository)
+
+
+def start_as_before(site: Site, files: TaskFiles) -> None:
+    """A task that was copied to another path counts as started by this person: a copy that only came along
+    would have to ask before it uses the model that its record names.
+    """
+    said = StartPermissions(marker=site.read(files).state.marker)
+    write_permissions(permissions_file(site.home, site.git.top, files.task_id), said)

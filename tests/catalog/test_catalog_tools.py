@@ -7,8 +7,9 @@ import pytest
 from agentforge.catalog.check import file_faults, place_of
 from agentforge.catalog.load import Catalog
 from agentforge.catalog.own_tools import PACKAGED_TOOLS
+from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.core.errors import UsageError
-from agentforge.tools.bridge import ALIASES, RESERVED, TOOLS
+from agentforge.tools.bridge import ALIASES, TOOLS
 from agentforge.tools.run.running import CONTROL
 from tests.rows import every
 
@@ -156,4 +157,4 @@ def test_braces_can_be_written() -> None:
 
 
 def test_every_name_that_is_taken_is_known_to_the_catalogue() -> None:
-    assert {*TOOLS, *ALIASES, *RESERVED, *(spec.name for spec in CONTROL)} == PACKAGED_TOOLS
+    assert {*TOOLS, *ALIASES, *RESERVED_TOOLS, *(spec.name for spec in CONTROL)} == PACKAGED_TOOLS

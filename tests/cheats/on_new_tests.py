@@ -67,9 +67,8 @@ PROVE_NOTHING = [
     ),
     empty(
         "only if it is true anyway",
-        "only under a condition",
+        "passes even with a failure put at its end",
         "if take_off(100, 10) == 90:\n    assert take_off(100, 10) == 90",
-        how="flagged",
     ),
     empty(
         "a stand-in is asked, not the code",
@@ -126,6 +125,24 @@ PROVE_NOTHING = [
         "Every test is a guard|There is no test",
         red={NEW_TEST: TEST.replace("== 90", "!= 1")},
         guards=("test_ten_percent_off",),
+    ),
+    Cheat(
+        "a requirement that only a guard looks at",
+        "REQ-002 .* a guard proves no requirement",
+        red={NEW_TEST: TEST + "\n\ndef test_no_discount() -> None:\n    assert net(100, 0) == 100\n"},
+        tests={NEW_TEST: ("test_ten_percent_off", "test_no_discount")},
+        guards=("test_no_discount",),
+        refs={"test_no_discount": "REQ-002"},
+        spec={
+            "requirements": [
+                {"id": "REQ-001", "description": "the discount is off", "acceptance_criteria": ["90"]},
+                {
+                    "id": "REQ-002",
+                    "description": "a discount above 100 is an error",
+                    "acceptance_criteria": ["it"],
+                },
+            ]
+        },
     ),
     Cheat(
         "a doctest for a test",

@@ -25,6 +25,7 @@ from agentforge.languages.outcomes import TestRun
 from agentforge.languages.python.layout import test_globs as globs_of_tests
 from agentforge.languages.table import DEFAULT
 from agentforge.languages.values import CheckRun
+from agentforge.sandbox.base import Sandbox
 from agentforge.tools.paths import PathLimits
 from tests.gates.bench_of_judges import QUICK, Site, make_site
 from tests.whole.plays import NEW_TEST, REQUEST, RIGHT, SHOP, SOURCE, TEST
@@ -67,6 +68,8 @@ class Cheat:
         default_factory=lambda: {NEW_TEST: ("test_ten_percent_off",)}
     )
     guards: tuple[str, ...] = ()
+    refs: Mapping[str, str] = field(default_factory=dict)
+    """Tests that are about another requirement than the first."""
     supersedes: tuple[str, ...] = ()
     spec: Mapping[str, Json] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +89,7 @@ class Cheat:
                 "tests": [
                     {
                         "name": name,
-                        "requirement_ref": "REQ-001",
+                        "requirement_ref": self.refs.get(name, "REQ-001"),
                         **({"guard": True} if name in self.guards else {}),
                     }
                     for name in names
@@ -135,8 +138,9 @@ class Ended:
 class Stage:
     """Where cheats are played. A repository is made once for all who meet the same one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environment: Path | None = None, sandbox: Sandbox | None = None) -> None:
         self._folder = folder
+        self._environment, self._sandbox = environment, sandbox
         self._sites: dict[tuple[object, ...], tuple[Site, TestRun]] = {}
 
     def play(self, cheat: Cheat) -> Ended:
@@ -170,9 +174,13 @@ class Stage:
             site = make_site(place, present)
             root = "src" if any(path.startswith("src/") for path in files) else "."
             limits = PathLimits.compile({"create_file": "{tests}"}, globs_of_tests((tests_in,)), ())
+            env = replace(site.runner.env, import_roots=(root,))
+            if self._environment is not None:
+                env = replace(env, path=self._environment, program=self._environment / "bin/python")
             runner = replace(
                 site.runner,
-                env=replace(site.runner.env, import_roots=(root,)),
+                env=env,
+                sandbox=self._sandbox or site.runner.sandbox,
                 command=command,
                 timeout_s=LIMIT_S,
                 is_test=lambda path: limits.allows("create_file", path) is None,

@@ -10,10 +10,11 @@ from tests.cheats.on_new_tests import NEW_TESTS
 from tests.cheats.on_old_tests import OLD_TESTS
 from tests.cheats.on_the_judge import JUDGE
 from tests.cheats.on_the_rest import REST
+from tests.cheats.on_the_way import WAYS
 from tests.cheats.stage import Cheat, Stage
 from tests.depth import telling
 
-FAMILIES = {"judge": JUDGE, "old tests": OLD_TESTS, "new tests": NEW_TESTS, "the rest": REST}
+FAMILIES = {"judge": JUDGE, "old tests": OLD_TESTS, "new tests": NEW_TESTS, "the rest": REST, "the way": WAYS}
 CHEATS = [cheat for family in FAMILIES.values() for cheat in family]
 
 

@@ -24,7 +24,7 @@ from agentforge.store.layout import Home, ProjectFiles, TaskFiles
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Listener, read_lines
 from agentforge.system.git.repository import Git
-from tests.sharing import share_environments
+from tests.sharing import share_environments, start_as_before
 
 LINES = 42
 """Decisions of the whole run, its creation included."""
@@ -166,6 +166,7 @@ class Reference:
         scene = Scene(place, self.task_id)
         copy_scene(origin, scene, trees=trees)
         share_cache(self.root.parent, scene)
+        start_as_before(scene.site(), scene.files)
         return scene
 
     def cut(self, place: Path, lines: int, *, trees: bool) -> Scene:

@@ -127,7 +127,7 @@ class Temporal:
         files = scene.site().find(scene.task_id)
         if read_engine(files).engine != "temporal":
             write_engine(files, Driven("temporal"))
-        return await begin(client, self.config, files, heartbeat_s=0.5)
+        return await begin(client, self.config, files, heartbeat_s=0.5, home=scene.home.path)
 
     async def _forget(self, name: str) -> None:
         handle = (await connect(self.config)).get_workflow_handle(name)

@@ -67,13 +67,11 @@ def test_killed_before_and_after_every_effect_a_task_ends_the_same(
     site: Reference, tmp_path: Path, engine: Engine
 ) -> None:
     scene, order = site.copy(tmp_path, moment="create"), effects(site)
-    # On the second engine each death is a second.
-    places = deadly(scene, order, every=engine.name == "local" or SOAK)
+    places = deadly(scene, order, every=SOAK)
     with engine.drivers(scene) as drivers:
         for number, key in enumerate(places):
-            if (
-                SOAK or number % 4 == 0
-            ):  # who died before an effect left what one left who died after the one before it
+            # Who died before an effect left what one left who died after the one before it.
+            if SOAK or number % 4 == 0:
                 drivers.die("before", key, order[: order.index(key)])
             drivers.die("after", key, order[: order.index(key)])
         drivers.finish()

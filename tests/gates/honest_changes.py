@@ -130,6 +130,52 @@ def test_rounded_wants_a_step():
 """
 
 
+STRICT_TEST = """\
+import contextlib
+
+import pytest
+
+from shop.price import net
+
+
+@contextlib.contextmanager
+def noted(seen):
+    seen.append("before")
+    yield
+    seen.append("after")
+
+
+def holds(wanted):
+    assert net(10, 200) == wanted
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_never_below_zero(percent, tmp_path):
+    seen = []
+    with noted(seen):
+        for price in (10, 20):
+            if price:
+                assert net(price, percent) == 0
+    if not seen:
+        return
+    assert len(seen) == 2
+
+
+def test_by_a_helper():
+    return holds(0)
+
+
+class TestNet:
+    def test_raises_nothing(self):
+        try:
+            found = net(1, 300)
+        except ValueError:
+            pytest.fail("it raised")
+        else:
+            assert found == 0
+"""
+
+
 def price(old: str, new: str, text: str = PRICE) -> str:
     """The source with one passage changed."""
     assert old in text, old
@@ -390,6 +436,78 @@ CHANGES = [
         },
         suite("tests/test_off.py", "test_never_below_zero"),
         flags=("the request asks for no code, and this is new behaviour",),
+    ),
+    Honest(
+        "tests of every style, with contexts, loops, early ends and helpers",
+        "net must never go below zero",
+        "new_behaviour",
+        {
+            "shop/price.py": price(
+                "price - price * percent // 100", "max(0, price - price * percent // 100)"
+            ),
+            "tests/test_off.py": STRICT_TEST,
+        },
+        suite("tests/test_off.py", "test_never_below_zero", "test_by_a_helper", "test_raises_nothing"),
+    ),
+    Honest(
+        "a module moved, with its old name kept",
+        "Move label from shop/price.py to shop/labels.py; shop.price.label must still work",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                'def label(price, currency="EUR"):\n    """A prise tag."""\n    return f"{price} {currency}"\n\n\n',
+                "",
+            ).replace(
+                "from pathlib import Path\n",
+                "from pathlib import Path\n\nfrom shop.labels import label as label\n",
+            ),
+            "shop/labels.py": '"""Labels."""\n\n\ndef label(price, currency="EUR"):\n    """A prise tag."""\n    return f"{price} {currency}"\n',
+        },
+    ),
+    Honest(
+        "a marker for types",
+        "Add a py.typed file to the package shop",
+        "no_code",
+        {"shop/py.typed": ""},
+    ),
+    Honest(
+        "the next version, and what is new in it",
+        "Bump the version to 1.1 and update the changelog",
+        "no_code",
+        {
+            "pyproject.toml": SETTINGS.replace('version = "1.0"', 'version = "1.1"'),
+            "CHANGELOG.md": "# Changelog\n\n## 1.1\n",
+        },
+    ),
+    Honest(
+        "a message that an old test asserts",
+        "The error of rounded must say which step was wrong",
+        "new_behaviour",
+        {
+            "shop/price.py": price('"step must be positive"', 'f"step must be positive, not {step}"'),
+            "tests/test_rounded.py": 'import pytest\n\nfrom shop.price import rounded\n\n\ndef test_it_names_the_step():\n    with pytest.raises(ValueError, match="not -1"):\n        rounded(1, -1)\n',
+        },
+        suite("tests/test_rounded.py", "test_it_names_the_step"),
+    ),
+    Honest(
+        "a command of a project that has none",
+        "Add a command `python -m shop PRICE PERCENT` that prints the net price",
+        "new_behaviour",
+        {
+            "shop/__main__.py": "import sys\n\nfrom shop.price import net\n\n\ndef main(words):\n    print(net(int(words[0]), int(words[1])))\n    return 0\n\n\nif __name__ == '__main__':\n    sys.exit(main(sys.argv[1:]))\n",
+            "tests/test_command.py": "import subprocess\nimport sys\n\n\ndef test_it_prints_the_net_price():\n    done = subprocess.run([sys.executable, '-m', 'shop', '100', '10'], capture_output=True, text=True)\n    assert (done.returncode, done.stdout) == (0, '90\\n')\n",
+        },
+        suite("tests/test_command.py", "test_it_prints_the_net_price"),
+    ),
+    Honest(
+        "a deprecated function removed",
+        "Remove the deprecated function legacy_net from shop/price.py",
+        "same_behaviour",
+        {
+            "shop/price.py": price(
+                'def legacy_net(price):\n    """Nobody calls this."""\n    return price\n\n\n', ""
+            )
+        },
     ),
 ]
 """At least one of each kind that people ask for."""

@@ -152,7 +152,11 @@ def test_the_plan_of_runs_is_kept(scene: Scene) -> None:
     proof = red(scene.site, {}, scene.baseline)
     done = green(scene.site, proof, {"shop.py": HONEST}, scene.baseline)
     assert (done.status, done.reasons) == ("passed", ())
-    assert scene.site.runner.asked == [
+    *planned, (countered, ids) = scene.site.runner.asked
+    assert (countered != done.record["tree"], ids) == (True, (NAME,)), (
+        "with a failure at the end of the new test"
+    )
+    assert planned == [
         *((proof.record["red_tree"], ids) for ids in ((), (NAME,), (NAME,))),
         (done.record["tree"], ()),
         (done.record["old_tests_tree"], ()),

@@ -1,7 +1,7 @@
 """A guard alone, or an inspection, proves no requirement: each is named, and the reviewer rules on what no test looks at."""
 
 from agentforge.core.reply import Json
-from agentforge.gates.unproved import KEY, unproved, unproved_flags, unproved_lines
+from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flags, unproved_lines
 
 SPECIFICATION: dict[str, Json] = {
     "requirements": [
@@ -28,6 +28,18 @@ def test_a_requirement_with_guards_alone_or_verified_by_inspection_is_named() ->
     assert [(flag.about, flag.ruling) for flag in flags] == [("REQ-002", False), ("REQ-003", True)]
     assert flags[1].text == "not proved by a test, verified by inspection: the page reads well"
     assert unproved_lines({KEY: {**found}})[1] == "REQ-003 (verified by inspection)"
+
+
+def test_a_guard_alone_is_refused_unless_the_suite_says_on_record_that_the_requirement_holds_already() -> (
+    None
+):
+    found = unproved(SPECIFICATION, {"c": {"requirement": "REQ-002", "guard": True}})
+    [said] = only_guarded(SPECIFICATION, {}, found)
+    assert said.startswith("REQ-002 (the label stays) has guards alone, and a guard proves no requirement")
+    amends: dict[str, Json] = {
+        "amends": [{"requirement_ref": "REQ-002", "criterion": "x", "now": "y", "reason": "z"}]
+    }
+    assert only_guarded(SPECIFICATION, amends, found) == []
 
 
 def test_records_of_older_tasks_name_none() -> None:

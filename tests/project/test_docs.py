@@ -96,7 +96,7 @@ def test_the_guide_for_contributors_stays_short() -> None:
 @pytest.mark.parametrize("name", ["AGENTS.md", "docs/architecture.md"])
 def test_the_map_names_every_package(name: str) -> None:
     packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
-    parts = packages | ({path.stem for path in PACKAGE.glob("*.py")} - {"__init__"})
+    parts = packages | ({path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"})
     assert {part for part in parts if not re.search(rf"\b{part}\b", text_of(name))} == set()
 
 
@@ -114,7 +114,7 @@ def test_every_file_that_the_guide_names_is_there() -> None:
 
 def test_the_settings_shown_are_valid_and_complete() -> None:
     shown = blocks("docs/settings.md", "yaml")[0]
-    value = check_settings(strict_yaml.load(shown, "docs/settings.md"), "docs/settings.md")
+    value = check_settings(strict_yaml.load_settings(shown, "docs/settings.md"), "docs/settings.md")
     contract = Catalog.packaged().contract("settings")
     # a mapping: the dialect says so
     assert set(value) == set(contract.document["schema"])  # type: ignore[arg-type]
@@ -133,7 +133,7 @@ def test_the_configuration_shown_can_be_used(name: str, whole: bool, tmp_path: P
     read_tiers(shared, {}, model=None, providers=providers)
     read_temporal({"AGENTFORGE_HOME": str(tmp_path)})
     assert "lab" in providers
-    value = strict_yaml.load(shown, name)
+    value = strict_yaml.load_settings(shown, name)
     assert isinstance(value, dict)
     assert not whole or set(value) == {*USER_KEYS, "sandbox"}
 
@@ -170,7 +170,7 @@ def test_the_gates_and_rules_named_exist() -> None:
 
 def test_the_contract_and_the_override_shown_are_accepted() -> None:
     contract, override = blocks("docs/contracts.md", "yaml")
-    compile_contract(strict_yaml.load(contract, "docs/contracts.md"), "docs/contracts.md")
+    compile_contract(strict_yaml.load_settings(contract, "docs/contracts.md"), "docs/contracts.md")
     path = override.splitlines()[0].removeprefix("# ")
     changed = Catalog.packaged().with_overrides({path: override}).resolve("implement", "small")
     assert "Every public function has a docstring." in str(changed.to_json()["roles"])

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -31,7 +32,13 @@ ALLOWED = {
 """Where such a word means something else, and what."""
 
 
-def spelled() -> Iterator[tuple[str, str]]:
+@cache
+def spelled() -> tuple[tuple[str, str], ...]:
+    """Every such word in the code, with its place: all of it is read once."""
+    return tuple(_spelled())
+
+
+def _spelled() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
@@ -37,8 +38,13 @@ ALLOWED = {
 """What may be said all the same, and why."""
 
 
-def literals() -> Iterator[tuple[str, str]]:
-    """Every text in the code, documentation aside, with its place."""
+@cache
+def literals() -> tuple[tuple[str, str], ...]:
+    """Every text in the code, documentation aside, with its place: all of it is read once."""
+    return tuple(_literals())
+
+
+def _literals() -> Iterator[tuple[str, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith(EXEMPT):

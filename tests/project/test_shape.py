@@ -2,7 +2,9 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "agentforge"
@@ -38,20 +40,48 @@ def sources() -> dict[str, str]:
     }
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for name, text in sources().items():
-        yield name, ast.parse(text)
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the checks below want to know of a module."""
+
+    classes: tuple[str, ...]
+    imports_late: bool
+    """Whether a function imports something."""
+    passed_over: frozenset[int]
+    """Lines of imports and docstrings."""
+
+
+@cache
+def shape(text: str) -> Shape:
+    """Each module is parsed once for all checks."""
+    nodes = list(ast.walk(ast.parse(text)))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    documentation = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    return Shape(
+        tuple(node.name for node in nodes if isinstance(node, ast.ClassDef)),
+        any(
+            function.lineno <= node.lineno <= (function.end_lineno or function.lineno)
+            for function in functions
+            for node in imports
+        ),
+        frozenset(
+            line
+            for node in (*imports, *documentation)
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        ),
+    )
 
 
 def code_lines(text: str) -> list[tuple[int, str]]:
     """The lines of a module with their numbers, without indentation, comments, imports and docstrings."""
-    passed_over: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        match node:
-            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
-                passed_over |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-            case _:
-                pass
+    passed_over = shape(text).passed_over
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     return [
         (number, line)
@@ -77,20 +107,14 @@ def copies(texts: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def test_no_class_name_has_two_meanings() -> None:
     places = defaultdict(list)
-    for name, tree in modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(name)
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    for name, text in sources().items():
+        for found in shape(text).classes:
+            places[found].append(name)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
 def test_imports_are_at_the_top_but_where_a_command_or_an_extra_is_loaded() -> None:
-    late = set()
-    for name, tree in modules():
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                inside = any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(function))
-                late |= {name} if inside else set()
+    late = {name for name, text in sources().items() if shape(text).imports_late}
     excused = {row: [name for name in late if name.startswith(row)] for row in LATE_IMPORTS}
     assert late - {name for names in excused.values() for name in names} == set()
     assert [row for row, names in excused.items() if not names] == []

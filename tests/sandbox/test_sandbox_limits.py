@@ -246,6 +246,12 @@ for _ in range(40):
         os.setsid(); time.sleep(30)
 time.sleep(30)
 """
+FILES_IN_MEMORY = """
+import os, time
+for n in range(8):
+    with open(f"/dev/shm/{n}", "wb") as file: file.write(b"x" * (20 << 20))
+time.sleep(30)
+"""
 HUNGRY = {
     "of memory together": (HUNGRY_WORKERS, Limits(total_memory=100 << 20)),
     "of files": (MANY_FILES, Limits(total_disk=64 << 20)),
@@ -274,6 +280,8 @@ def test_a_run_ends_at_what_its_processes_use_together_and_says_so(walls: Sandbo
         within = pool.submit(
             tried, CONTENT, Limits(total_memory=120 << 20, total_disk=4 << 20, total_processes=30), "content"
         ).result()
+        if label(walls) != "landlock-alone":  # whose private place is on the disk
+            over["among it"] = pool.submit(tried, FILES_IN_MEMORY, Limits(total_memory=100 << 20), "among-it")
     for name, done in over.items():
         assert done.result().beyond.endswith(name), name
         assert not done.result().timed_out

@@ -13,7 +13,7 @@ from agentforge.sandbox.base import Confinement, Sandbox, is_weak
 from agentforge.sandbox.walls.bubblewrap import Bubblewrap
 from agentforge.sandbox.walls.none import NoSandbox
 from agentforge.sandbox.walls.probe import ESSENTIAL, probe
-from agentforge.system.processes import Completed
+from agentforge.system.processes import Completed, run
 from tests.rows import every
 from tests.sandbox.rungs import RUNGS, usable
 
@@ -30,7 +30,22 @@ def test_every_essential_wall_holds_and_the_others_as_promised(sandbox: Sandbox)
 
 def test_without_walls_the_probe_gets_through() -> None:
     broken = {each.name for each in probe(NoSandbox()) if not each.held}
-    assert {"read", "write", "network", "processes", "leftovers", "capabilities"} <= broken
+    assert {"read", "write", "network", "processes", "capabilities"} <= broken
+    assert "leftovers" not in broken, "a run comes to its end without walls, too"
+    assert "leftovers" in {each.name for each in probe(Uncared()) if not each.held}
+
+
+@dataclass(frozen=True, slots=True)
+class Uncared:
+    """A program started as any program starts another."""
+
+    name: Literal["none"] = "none"
+
+    def run(self, argv: Sequence[str], confinement: Confinement) -> Completed:
+        return run(argv, cwd=confinement.cwd, env={}, timeout_s=confinement.timeout_s)
+
+    def guarantee(self) -> dict[str, str]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,6 +183,14 @@ def test_a_key_is_known_in_the_spellings_of_pages_headers_and_nested_texts() -> 
     assert redact("bm90aGluZyB0byBoaWRlIGhlcmU=, 6e6f7468696e67")[1] == 0
 
 
+def test_a_known_key_inside_a_private_key_does_not_hide_the_rest_of_it() -> None:
+    body = [base64.b64encode(bytes([n] * 48)).decode() for n in range(1, 8)]
+    known_secrets.remember(body[3])
+    block = "\n".join(["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----"])
+    text, _ = redact(f"see {block} there, and {body[3]}")
+    assert text == "see [REDACTED:private_key] there, and [REDACTED:key]"
+
+
 @every("word", ["ollama", "lm-studio", "EMPTY", "sk-no-key-required", "token-abc123"])
 def test_a_placeholder_is_no_secret(word: str) -> None:
     known_secrets.remember(word)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forked
-from tests.sharing import share_environments
+from tests.sharing import SAME_DATE, share_environments
 
 COMMAND = str(forked.COMMAND)
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "OPENAI_", "PYTHON", "XDG_")
@@ -152,5 +152,6 @@ def make_scene(root: Path, files: Mapping[str, str] | None = None, environments:
         (top / name).write_text(text, encoding="utf-8")
     if files:
         scene.git("add", "--all")
-        scene.git("commit", "--quiet", "--message", "First")
+        dated = Scene(top, environ | SAME_DATE)
+        dated.git("commit", "--quiet", "--message", "First")
     return scene

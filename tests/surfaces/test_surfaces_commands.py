@@ -83,10 +83,10 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
     ("words", "sentence"),
     [
         (["strat"], "There is no command 'strat'. Did you mean 'start'?"),
-        (["start"], "Missing argument 'REQUEST'."),
+        (["start"], "Say what you want: `agentforge"),
         (["start", "x", "--lane", "wide"], "'wide' is not one of 'hotfix', 'small', 'full'."),
         (["start", "x", "--mode", "slow"], "'slow' is not one of 'fast', 'balanced',"),
-        (["design"], "Missing argument 'REQUEST'."),
+        (["design"], "Say what you want: `agentforge"),
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),

@@ -11,6 +11,7 @@ from tests.rows import every
 STARTS = ("start", "design", "implement")
 AREAS = ("files", "shell", "network", "web", "mcp")
 OPTIONS = {
+    "--file": ("file", "request.md"),
     "--lane": ("lane", "full"),
     "--mode": ("mode", "audit"),
     "--base": ("base", "main"),

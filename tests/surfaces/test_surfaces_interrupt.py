@@ -80,6 +80,18 @@ def test_ctrl_c_ends_promptly_leaves_nothing_running_and_says_how_to_go_on(
     assert scene.data("status")[0]["status"] == "cancelled"
 
 
+def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
+    running: tuple[Scene, subprocess.Popen[str]],
+) -> None:
+    scene, child = running
+    assert child.stdout is not None
+    os.kill(child.pid, signal.SIGTERM)
+    rest = child.stdout.read()
+    assert child.wait(SOON_S) == 128 + signal.SIGTERM
+    assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
+    assert children_of(child.pid) == []
+
+
 def test_a_second_driver_is_refused_and_an_abort_reaches_the_first(
     running: tuple[Scene, subprocess.Popen[str]],
 ) -> None:

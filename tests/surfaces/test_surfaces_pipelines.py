@@ -43,6 +43,9 @@ def test_pipelines_are_listed_with_their_lanes_and_where_they_are_from(scene: Sc
     rows = {row["name"]: row for row in scene.data("pipelines", "list")}
     assert rows["implement"]["lanes"] == ["hotfix", "small", "full"]
     assert {row["from"] for row in rows.values()} == {"packaged"}
+    assert {name: row["goal_type"] for name, row in rows.items()} == {
+        name: name for name in ("design", "implement", "review")
+    }
     write(scene, ".agentforge/pipelines/implement.yaml", SMALL)
     write(scene, ".agentforge/pipelines/broken.yaml", "pipeline:\n  nonsense: 1\n")
     done = scene.run("pipelines", "list")

@@ -182,11 +182,19 @@ def test_context_explains_every_block_of_a_step_and_what_a_cache_can_reuse(story
     assert "A person answered: world" in whole
 
 
-def test_a_completed_task_cannot_be_continued_or_aborted(story: Story) -> None:
-    for words in (["continue"], ["abort", story.scene.task]):
-        done = story.scene.run(*words)
-        assert done.returncode == 2, words
-        assert "completed" in done.stderr
+def test_a_completed_task_cannot_be_aborted_and_whoever_continues_it_is_shown_its_result(
+    story: Story,
+) -> None:
+    scene = story.scene
+    done = scene.run("abort", scene.task)
+    assert done.returncode == 2
+    assert "completed" in done.stderr
+    journal = scene.top / ".agentforge" / "tasks" / scene.task / "actions.yaml"
+    before = journal.read_bytes()
+    again = scene.run("continue")
+    assert again.returncode == 0
+    assert f"agentforge/{scene.task}" in again.stdout
+    assert journal.read_bytes() == before
 
 
 def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:

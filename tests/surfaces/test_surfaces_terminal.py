@@ -9,14 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from agentforge.surfaces import cli
+from agentforge.system import strict_yaml
 from agentforge.system.visible import harmless, harmless_json
 from tests.rows import every
+from tests.surfaces.scene import make_scene
 
 HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\u202ed\u2066e\x7ff\rg\u200bh"
 _SEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
+_HIDDEN = re.compile("[\U000e0000-\U000e0fff\u2028\u2029\u3164]|[a-z]\u200d[a-z]")
 _OURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -95,3 +100,55 @@ def test_no_command_lets_an_escape_through(words: list[str], tmp_path: Path) -> 
     assert shown.strip(), words
     assert not _SEEN.search(_OURS.sub("", shown)), (words, shown)
     assert "owned\x07" not in shown
+
+
+UNSEEN = "x\U000e0041y\u2028z\u200dw\u3164"
+"""Tags, a line that is none, a joiner that joins nothing, and a filler."""
+
+
+@pytest.mark.slow
+def test_a_hostile_repository_and_a_hostile_model_move_nothing_on_a_terminal(tmp_path: Path) -> None:
+    """Names of files and branches, ids of tests, and what a model asks: through every page of a task."""
+    words = HOSTILE.replace("\r", "") + UNSEEN
+    scene = make_scene(tmp_path, {f"notes {words}.md": words, "a.txt": words})
+    scene.git("checkout", "-q", "-b", f"b\u202e{UNSEEN}".replace("\u2028", "").replace("\u3164", ""))
+    question = {
+        "actions": [
+            {"name": "read_file", "args": {"path": f"notes {words}.md"}},
+            {
+                "name": "escalate",
+                "args": {"question": words, "options": [words, "no"], "recommendation": words},
+            },
+        ],
+        "notes": words,
+        "summary": words,
+        "thought": words,
+    }
+    script = tmp_path / "script.yaml"
+    script.write_text(strict_yaml.dump({"replies": [{"stage": "analyze", "reply": question}] * 3}), "utf-8")
+    env = {**scene.environ, "TERM": "xterm"}
+    start = ["start", f"Look at {words}", "--mode", "audit", "--model", f"scripted:{script}"]
+    pages = [_on_a_terminal(start, scene.top, env)]
+    assert (scene.top / ".agentforge/tasks").exists(), pages
+    task = scene.task
+    for page in (
+        ["status"],
+        ["status", task],
+        ["status", task, "--json"],
+        ["diff", task],
+        ["escalations", "list"],
+        ["escalations", "show", "ESC-001", "--task", task],
+        ["escalations", "show", "ESC-001", "--task", task, "--json"],
+        ["inspect", task],
+        ["inspect", task, "--step", "1"],
+        ["inspect", task, "--json"],
+        ["report", task],
+        ["cost"],
+        ["verify", task],
+        ["abort", task, "--reason", words],
+    ):
+        pages.append(_on_a_terminal(page, scene.top, env))
+        assert pages[-1].strip(), page
+        found = _SEEN.search(_OURS.sub("", pages[-1])) or _HIDDEN.search(pages[-1])
+        assert not found, (page, ascii(pages[-1][max(0, found.start() - 80) : found.end() + 20]))
+    assert any("owned" in page for page in pages)  # the words are there, and do nothing

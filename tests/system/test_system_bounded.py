@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.languages.toolchains import needs_here
 from agentforge.system.bounded import files_below, read_bounded, remove_tree
 from tests.rows import every
 
@@ -25,6 +26,11 @@ print(load_file(path))
     "report": """
 from agentforge.languages.python.testreport import read_report_file
 print(read_report_file(path, b"k" * 32, "token", "/tree").doubt())
+""",
+    "committed settings": """
+from agentforge.app.settings import read_project_settings
+from agentforge.system.git.repository import Git
+print(read_project_settings(Git.open(path), "HEAD"))
 """,
     "our own file": """
 from agentforge.system.unlinked import read_unlinked
@@ -65,6 +71,29 @@ def many_below_the_size(path: Path) -> None:
     path.write_text(f"a: [{'1,' * 1_000_000}1]\n", encoding="ascii")
 
 
+def aliases(path: Path) -> None:
+    rows = [f"k{at}: &k{at} [*k{at - 1}, *k{at - 1}]" for at in range(1, 60)]
+    path.write_text("\n".join(["k0: &k0 [x, x]", *rows]), encoding="ascii")
+
+
+def deep_lists(path: Path) -> None:
+    path.write_text("a: " + "[" * 1_000_000, encoding="ascii")
+
+
+def committed(path: Path) -> None:
+    """Settings of 256 MiB that are a few hundred kilobytes in the repository."""
+    place = path / ".agentforge/config/settings.yaml"
+    place.parent.mkdir(parents=True)
+    with place.open("wb") as file:
+        file.truncate(256 << 20)
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
+        subprocess.run(
+            ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.compression=1", *words),
+            cwd=path,
+            check=True,
+        )
+
+
 def pipe(path: Path) -> None:
     os.mkfifo(path)
 
@@ -72,6 +101,9 @@ def pipe(path: Path) -> None:
 CASES = {
     "a sparse report of 3 GiB": ("report", sparse, "larger than 64 MiB"),
     "a pipe in the place of a report": ("report", pipe, "no regular file"),
+    "aliases of aliases in settings": ("settings", aliases, "the alias `*k0` is not allowed"),
+    "a million lists in one another": ("settings", deep_lists, "nested deeper than 100 levels"),
+    "committed settings of 256 MiB": ("committed settings", committed, "is larger than 4 MiB"),
     "sparse settings": ("settings", sparse, "larger than 4 MiB"),
     "three million items in settings": ("settings", many, "larger than 4 MiB"),
     "a million items in settings": ("settings", many_below_the_size, "more than 300,000 values"),
@@ -147,3 +179,19 @@ def test_a_tree_is_removed_without_what_its_links_lead_to(tmp_path: Path) -> Non
     remove_tree(top)
     assert not top.exists()
     assert (kept / "file").exists()
+
+
+def test_an_odd_tree_is_looked_at_without_being_followed(tmp_path: Path) -> None:
+    """Who looks at the files of a checkout, before and after a build and for what it needs, looks by this."""
+    top = tmp_path / "top"
+    deep(top, 3_000)
+    (top / "pyproject.toml").write_text("")
+    (top / "linked").symlink_to(top / "pyproject.toml")
+    (top / "around").symlink_to(top)
+    os.mkfifo(top / "requirements.txt")
+    near = [path.name for path in files_below(top, lambda folder: folder.name == "d", links=True)]
+    (top / ".python-version").write_text("3.12\n")
+    needs = needs_here(top)
+    remove_tree(top)  # first: pytest could not
+    assert sorted(near) == ["file", "linked", "pyproject.toml"]
+    assert [each.tool for each in needs] == ["python"]

@@ -48,6 +48,7 @@ def test_a_write_replaces_all_and_leaves_nothing_beside(tmp_path: Path) -> None:
 
 
 def test_a_file_gets_the_usual_permissions(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
     mask = os.umask(0o022)
     try:
         write_atomic(tmp_path / "f", b"")

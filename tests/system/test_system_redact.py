@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from agentforge.system.secrets.known import remember
 from agentforge.system.secrets.redact import redact
 from agentforge.system.secrets.stream import MOST_HELD, redact_stream
 from tests.depth import SOAK
@@ -84,3 +85,15 @@ def test_what_is_held_back_is_bounded_and_an_ordinary_line_is_not_held_at_all() 
     flow = iter(["a line of a log\n", "and the next\n"])
     assert next(redact_stream(flow)) == "a line of a log\n"
     assert next(flow) == "and the next\n"
+
+
+def test_a_known_key_inside_of_another_keys_block_does_not_hide_the_block() -> None:
+    body = ["MIIEowIBAAKCAQEA" + "b3Zk" * 12, "Qm9vZ2ll" * 8, "Zm9vYmFy" * 8]
+    remember(body[1])
+    block = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----"])
+    assert not [line for line in body if line in redact(block)[0]]
+    for spelled in (
+        block.replace("\n", "\\n"),
+        "\n".join(f"{at}: {line}" for at, line in enumerate(block.split("\n"))),
+    ):
+        assert not [line for line in body if line in redact(spelled)[0]], spelled

@@ -139,6 +139,12 @@ class Light:
             write_engine(files, Driven("temporal", mine))
         return host or mine
 
+    def admits(self, ref: Ref) -> bool:
+        return True
+
+    def is_elsewhere(self, ref: Ref, mine: str) -> bool:
+        return False
+
     def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> "LightSession":
         with self.lock:
             self.opened += 1

@@ -27,9 +27,11 @@ from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.look import Look
 from agentforge.engines.temporal.worker import Seats
 from agentforge.engines.temporal.workflow import MessageReply, Order, Task, TaskWorkflow
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import Home, TaskFiles
+from agentforge.store.site import home_path
 from agentforge.store.task import inbox
 from agentforge.store.task.engine import Driven, write_engine
+from agentforge.store.user.task_tokens import signed_message
 from tests.core.broken import broken_rule
 from tests.temporal.light import Light, LightSession, driven_locally, found_task, keys, read_state
 from tests.temporal.parent import Parent
@@ -109,6 +111,9 @@ def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config
         "by": "ada",
     }
 
+    def mine(**said: str) -> dict[str, str]:
+        return signed_message(Home(home_path()), str(tmp_path), files.task_id, {**resolution, **said})
+
     async def run() -> None:
         client = await connect(config)
         async with working(config, Light(steps=2, asks_person=True), tmp_path):
@@ -116,14 +121,12 @@ def test_a_person_is_answered_at_once_and_the_first_answer_counts(config: Config
             await until_async(partial(_stands_at, handle, ("blocked", "ESC-001", [])))
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update("tell", {"kind": "shout"}, result_type=MessageReply)
-            wrong = {**resolution, "id": "ESC-009", "escalation": "ESC-009"}
+            wrong = mine(id="ESC-009", escalation="ESC-009")
             told = await handle.execute_update("tell", wrong, result_type=MessageReply)
             assert not told.accepted
             assert "ESC-009" in told.sentence
-            assert (await handle.execute_update("tell", resolution, result_type=MessageReply)).accepted
-            late = await handle.execute_update(
-                "tell", {**resolution, "answer": "that"}, result_type=MessageReply
-            )
+            assert (await handle.execute_update("tell", mine(), result_type=MessageReply)).accepted
+            late = await handle.execute_update("tell", mine(answer="that"), result_type=MessageReply)
             assert not late.accepted
             assert (await handle.result())["status"] == "completed"
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,9 +25,12 @@ from agentforge.engines.temporal.config import Config
 from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Ref
 from agentforge.engines.temporal.workflow import NAME, Task
+from agentforge.store.layout import Home
 from agentforge.store.task.engine import Driven, read_engine, write_engine
+from agentforge.store.user.task_tokens import hand_over_proof
 from tests import forked
 from tests.engines.crash_site import SMALL, Reference, Scene, reference
+from tests.sharing import start_as_before
 from tests.temporal.reading import DONE, READ, REQUEST, Running, User, script, until
 from tests.temporal.servers import Server
 
@@ -60,7 +64,12 @@ class Hosts:
 
     def begin(self, scene: Scene) -> None:
         task = Task(
-            scene.task_id, str(scene.site().git.top), __version__, self._config.host_silence_s, heartbeat_s=1
+            scene.task_id,
+            str(scene.site().git.top),
+            __version__,
+            self._config.host_silence_s,
+            heartbeat_s=1,
+            proof=hand_over_proof(scene.home, str(scene.site().git.top), scene.task_id),
         )
         # A host that is stopped is handed steps of workflows all the same, and takes them with it.
         begun = self._client.start_workflow(
@@ -114,6 +123,7 @@ def test_a_stopped_host_a_late_one_a_dead_one_and_a_take_over_all_end_as_if_noth
     hosts = Hosts(Config(address=server.address, queue="hosts", host_silence_s=2), runner)
     one = User(taken.repo, taken.home.path, {"TEMPORAL_ADDRESS": server.address})
     two = User(taken.repo, tmp_path / "two", {"TEMPORAL_ADDRESS": server.address})
+    start_as_before(replace(taken.site(), home=Home(two.home)), taken.files)
     (two.home / "cache").symlink_to(site.root.parent / "crash-cache")
     for user in (one, two):
         user.configure("temporal: {queue: hosts, host_silence_s: 2}\n")

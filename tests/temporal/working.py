@@ -14,7 +14,9 @@ from agentforge.engines.temporal.connection import connect
 from agentforge.engines.temporal.port import Tasks
 from agentforge.engines.temporal.worker import WorkerSettings, serve
 from agentforge.engines.temporal.workflow import LONGEST_HISTORY, Task, TaskWorkflow
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import Home, TaskFiles
+from agentforge.store.site import home_path
+from agentforge.store.user.task_tokens import hand_over_proof
 
 
 @asynccontextmanager
@@ -48,10 +50,19 @@ async def begin(
     *,
     heartbeat_s: float = 3,
     longest_history: int = LONGEST_HISTORY,
+    home: Path | None = None,
 ) -> WorkflowHandle[Any, Any]:
     """The workflow of a task."""
     place = files.root.parents[2]
-    task = Task(files.task_id, str(place), __version__, config.host_silence_s, heartbeat_s, longest_history)
+    task = Task(
+        files.task_id,
+        str(place),
+        __version__,
+        config.host_silence_s,
+        heartbeat_s,
+        longest_history,
+        proof=hand_over_proof(Home(home or home_path()), str(place), files.task_id),
+    )
     name = f"{config.queue}-{place.name}-{files.task_id}"
     return await client.start_workflow(TaskWorkflow.run, task, id=name, task_queue=config.queue)
 

@@ -280,8 +280,8 @@ def test_time_grows_with_the_length_alone(unit: str) -> None:
         return time.process_time() - start
 
     short = 2_000 if SOAK else 800
-    small, large = (min(took(length) for _ in range(3)) for length in (short, 8 * short))
-    assert large < max(short * 150e-6, small * 8 * 5)
+    allowed = max(short * 150e-6, min(took(short) for _ in range(3)) * 8 * 5)
+    assert any(took(8 * short) < allowed for _ in range(3))
 
 
 def test_a_line_without_end_is_refused_at_once() -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.load import Catalog
+from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.core.reply import Action, Json
 from agentforge.tools.base import WRITING_TOOLS, ToolResult, Workbench
-from agentforge.tools.bridge import RESERVED, TOOLS, Bridge
+from agentforge.tools.bridge import TOOLS, Bridge
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.running import CONTROL
 from tests.rows import every
@@ -87,9 +88,9 @@ def test_every_acting_tool_has_a_call_here() -> None:
 
 @every("role", ROLES)
 def test_a_role_names_only_tools_that_exist(role: str) -> None:
-    known = set(TOOLS) | CONTROLS | RESERVED
+    known = set(TOOLS) | CONTROLS | RESERVED_TOOLS
     definition = CATALOG.role(role)
-    assert set(definition.allowed) <= known - RESERVED
+    assert set(definition.allowed) <= known - RESERVED_TOOLS
     assert set(definition.forbidden) <= known
 
 
@@ -98,7 +99,7 @@ def test_no_role_gets_a_tool_that_it_is_forbidden_or_not_given(bench: Workbench,
     before = snapshot(bench.root)
     definition = CATALOG.role(role)
     own = role_bridge(role)
-    closed = ({*TOOLS, *RESERVED} - set(definition.allowed)) | (set(definition.forbidden) - CONTROLS)
+    closed = ({*TOOLS, *RESERVED_TOOLS} - set(definition.allowed)) | (set(definition.forbidden) - CONTROLS)
     for tool in sorted(closed):
         result = own.perform(Action(tool, CALLS.get(tool, {})), bench)
         assert (result.ok, result.mistake) == (False, "forbidden_tool"), tool

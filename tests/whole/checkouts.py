@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import forked
-from tests.sharing import share_here
+from tests.sharing import SAME_DATE, share_here
 
 COMMAND = forked.COMMAND
 
@@ -193,8 +193,10 @@ class Person:
         return [Change(status, path, before, after) for (before, after, _, _, status), path in pairs]
 
 
-def git(where: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=where, capture_output=True, check=False)
+def git(where: Path, *words: str, **variables: str) -> str:
+    done = subprocess.run(
+        ["git", *words], cwd=where, env={**os.environ, **variables}, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return os.fsdecode(done.stdout).strip("\n")
 
@@ -210,7 +212,7 @@ def make_repository(top: Path, files: Mapping[str, str | bytes], *options: str) 
     git(top, "init", "-q", *options)
     write(top, files)
     git(top, "add", "-A")
-    git(top, "commit", "-q", "-m", "first")
+    git(top, "commit", "-q", "-m", "first", **SAME_DATE)
     share_here(top)
     return top
 

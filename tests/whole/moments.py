@@ -14,7 +14,7 @@ from agentforge.core.state import State
 from agentforge.engines.local import Ports, drive
 from agentforge.store.layout import TaskFiles
 from agentforge.store.site import Site
-from tests.sharing import share_here
+from tests.sharing import share_here, start_as_before
 
 
 class _Reached(Exception):
@@ -33,7 +33,9 @@ class Moment:
         shutil.copytree(self.checkout, place, symlinks=True)
         share_here(place)
         site = Site.open(place)
-        return site, site.find(self.task_id)
+        files = site.find(self.task_id)
+        start_as_before(site, files)
+        return site, files
 
 
 def before_the_first_call(checkout: Path, options: agentforge.StartOptions) -> Moment:

@@ -59,4 +59,6 @@ def test_an_example_that_the_work_does_not_meet_is_sent_back_and_held_to(play: P
     assert "examined: 1 held" in play.person.run("report", data["task_id"]).out
     branch = play.person.git("ls-tree", "-r", "--name-only", data["branch"])
     assert "held_out" not in branch
-    assert play.person.run("verify", data["task_id"]).code == 0
+    again = play.person.run("verify", data["task_id"], "--rerun", "--json")
+    assert again.code == 0, again.said
+    assert again.data["findings"][-1] == {"row": "examined again", "ok": True, "text": "every outcome agrees"}

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from agentforge.catalog.load import Catalog
+from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.core.errors import UsageError
 from agentforge.tools.base import WRITING_TOOLS
-from agentforge.tools.bridge import RESERVED, TOOLS
+from agentforge.tools.bridge import TOOLS
 from tests.depth import telling
 from tests.whole.checkouts import differences, photograph
 from tests.whole.full_plays import (
@@ -379,7 +380,7 @@ def tries(right: Entry, role: str, *writes: tuple[dict[str, Any], str]) -> Itera
     # them alone.
     composed = frozenset({"apply_patch", "move_file"})  # made of acts that plain tools are limited in
     spared = composed if "role" in right else frozenset()
-    foreign = sorted({*TOOLS, *RESERVED} - set(CATALOG.role(role).allowed) - spared)
+    foreign = sorted({*TOOLS, *RESERVED_TOOLS} - set(CATALOG.role(role).allowed) - spared)
     seat = {"role": right["role"]} if "role" in right else {}
     writing = WRITING_TOOLS | composed
     harmless = [name for name in foreign if name not in writing]

@@ -395,7 +395,7 @@ def test_a_task_goes_on_after_a_fetch_of_what_is_missing_and_after_a_killed_driv
     assert differences(before, photograph(person.checkout)) == []
     person.git("fetch", "-q", "--refetch", "--no-filter")
     before = photograph(person.checkout)
-    person.run_and_kill_at("running the tests on the base", "continue", "--json")
+    person.run_and_kill_at("stage patch", "continue", "--json")
     task = person.only_task()
     write(person.worktree(task), {"debris.txt": "of a crash\n", EDITED: "half writ"})
     done = person.run("continue", "--json")

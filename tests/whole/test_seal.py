@@ -67,6 +67,20 @@ def test_a_signed_branch_is_checked_on_a_clone_and_after_a_squash_by_its_envelop
     assert told.code == 0, told.said
     _squash(reader, branch, final, envelope)
 
+    # A merge that adds nothing leads to the seal; what is no envelope is said to be none.
+    git(reader.checkout, "checkout", "-q", "-b", "trunk", f"{final}~1")
+    git(reader.checkout, "merge", "-q", "--no-ff", "-m", "Merge it", branch)
+    merged = reader.run("verify", "trunk", "--require-signature")
+    assert (merged.code, f"trunk has the very tree of the seal {seal[:12]}" in merged.out) == (0, True), (
+        merged.said
+    )
+    no_envelope = reader.run("verify", SOURCE)
+    assert (no_envelope.code, "the file is no envelope of a proof" in no_envelope.out) == (1, True), (
+        no_envelope.said
+    )
+    misplaced = reader.run("verify", "--at", "zzz", "HEAD")
+    assert (misplaced.code, "or leave --at out" in misplaced.said) == (2, True), misplaced.said
+
     # Commits above the seal are nobody's statement.
     git(reader.checkout, "checkout", "-q", branch)
     reader.write({"later.txt": "mine\n"})

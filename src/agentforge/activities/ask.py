@@ -39,6 +39,11 @@ nothing is owed for it.
 
 def ask_model(world: World, effect: Ask, state: RunView) -> Answered | AskTrouble | AskLate | Parked:
     """Sends the assembled context once, or collects what an earlier driver sent by batch."""
+    if (question := world.model_question()) is not None:
+        options, advice = ("allow", "abort"), question.advice
+        return AskTrouble(
+            "consent", question.text, retryable=False, maybe_billed=False, options=options, advice=advice
+        )
     request = _request(world, effect, state)
     if (flight := flight_of(state, effect)) is not None:
         known = world.reservations.call(state, effect.key, flight.model, flight.reserved)

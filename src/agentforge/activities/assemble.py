@@ -1,7 +1,7 @@
 """`Assemble`: a step's whole context, rebuilt from state and the current tree."""
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -15,7 +15,7 @@ from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.skeleton import output_guide
-from agentforge.context.assemble import StepView, assemble
+from agentforge.context.assemble import StepView, assemble, speaks_for_owner
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
 from agentforge.context.packing import Packed
@@ -161,6 +161,7 @@ def _view(world: World, state: RunView) -> StepView:
         change_title=_change_title(state, shown),
         flags=_flags(world, state) if reviews else "",
         working=working,
+        conventions=_conventions(world, state, working),
         left=left,
         read=lambda path: read_tree_file(world, path),
         notes=run.notes,
@@ -230,6 +231,17 @@ def space_diff(world: World, state: RunView) -> str:
     return world.once(
         "stat", state.base_tree, state.tree, make=lambda: git.diff_stat(state.base_tree, state.tree)
     )
+
+
+def _conventions(world: World, state: RunView, working: Sequence[WorkingSetItem]) -> frozenset[str]:
+    """What is open of the owner's conventions, as the base commit has it. A file of that name which the task
+    made or changed is data like any other.
+    """
+    named = {item.path for item in working if speaks_for_owner(item.path)}
+    if not named:
+        return frozenset()
+    base = {entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"}
+    return frozenset(named & base - _changed(world, state.base_tree, state.tree))
 
 
 def _changed(world: World, before: str, after: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 of its own.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from agentforge.activities.world import World
@@ -58,7 +59,7 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "result": {"commit": state.commit, "tree": state.tree, "branch": held.branch},
         "branches_kept": [*dict.fromkeys((*state.branches_kept, *held.kept))],
         "journal": {"head": world.head()},
-        "same_author": bool(records.get("red", {}).get("same_author", False)),
+        "same_author": _same_author(records.get("red", {})),
         "proved_as": _proved_as(records),
         "assumptions": list(texts(documents.get("questions", {}), "assumptions")),
         "requirements": _requirements(documents, records),
@@ -82,6 +83,11 @@ def build_evidence(world: World, state: State, held: Pointed) -> dict[str, Json]
         "cost": cost(state),
     }
     return body
+
+
+def _same_author(red: Mapping[str, Any]) -> bool:
+    """Whether one role wrote tests and change; where no test was written, there is nothing to say."""
+    return bool(red.get("same_author") and red.get("tests"))
 
 
 def cost(state: State) -> dict[str, Json]:

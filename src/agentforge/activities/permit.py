@@ -84,7 +84,7 @@ def _rule(
         bridge.name,
         call,
         decision,
-        shown,
+        shown._replace(flagged=state.flagged),
         WantedCall(digest, call.tool, decision.risk, words, shown.paths, call.content),
     )
 

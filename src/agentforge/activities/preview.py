@@ -3,6 +3,7 @@ the files that it names.
 """
 
 import difflib
+import errno
 import posixpath
 import stat
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentforge.core.reply import Action
+from agentforge.system.bounded import LARGEST, files_below, read_bounded
 from agentforge.tools.base import Tool, Workbench, text_of
 from agentforge.tools.change.patches import parse
 from agentforge.tools.roots import Root, Spot, spot_of
@@ -48,7 +50,12 @@ def preview(tool: Tool, action: Action, bench: Workbench) -> Preview | None:
     if not named or not all(_is_plain(spot, given) for spot, given in zip(spots, named, strict=True)):
         return None
     with tempfile.TemporaryDirectory(prefix="agentforge-preview-", ignore_cleanup_errors=True) as place:
-        copy = _copied(Path(place), spots)
+        try:
+            copy = _copied(Path(place), spots)
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            return None
         before = dict(_files(copy))
         tool.call(action.args, replace(bench, root=copy.top, roots=_opened(copy, bench.roots, named)))
         after = dict(_files(copy))
@@ -88,7 +95,7 @@ def _copied(place: Path, spots: list[Spot]) -> _Copy:
             target.mkdir(parents=True, exist_ok=True)
         elif spot.real.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(spot.real.read_bytes())
+            target.write_bytes(read_bounded(spot.real, LARGEST))
             target.chmod(stat.S_IMODE(spot.real.stat().st_mode))
     return _Copy(top, roots)
 
@@ -107,12 +114,12 @@ def _opened(copy: _Copy, roots: tuple[Root, ...], named: list[str]) -> tuple[Roo
 
 def _files(copy: _Copy) -> Iterator[tuple[str, _File]]:
     for prefix, top in (("", copy.top), *((f"{name}/", place) for name, place in copy.roots.items())):
-        for path in top.rglob("*"):
-            if path.is_file():
-                yield (
-                    f"{prefix}{path.relative_to(top).as_posix()}",
-                    _File(path.read_bytes(), stat.S_IMODE(path.stat().st_mode)),
-                )
+        for path in files_below(top):
+            data = read_bounded(path, LARGEST, follow=False)
+            yield (
+                f"{prefix}{path.relative_to(top).as_posix()}",
+                _File(data, stat.S_IMODE(path.stat().st_mode)),
+            )
 
 
 def _diff(path: str, before: _File | None, after: _File | None) -> str:

@@ -14,12 +14,15 @@ from agentforge.core.values import PERMISSION_OPTIONS, Question, WantedCall
 from agentforge.store.layout import TaskFiles
 from agentforge.system.files import write_atomic
 from agentforge.system.secrets.redact import redact
-from agentforge.system.visible import command_line, visible
+from agentforge.system.visible import command_line, one_line, visible
 from agentforge.tools.base import Tool, Workbench
 
 COMMAND_CHARS = 4_000
 CHANGE_CHARS = 40_000
 """A question is no longer: beyond these its middle is cut, which is said, and the whole of it is on disk."""
+
+FLAGS_SHOWN, FLAG_CHARS = 3, 240
+"""How much of flagged text is shown with a question."""
 
 PATH_ARGUMENTS = ("path", "paths", "source", "target")
 
@@ -37,6 +40,8 @@ class Shown(NamedTuple):
     paths: tuple[str, ...] = ()
     """The real paths that it touches."""
     limit: int = CHANGE_CHARS
+    flagged: tuple[str, ...] = ()
+    """What was read before that reads like an instruction: the wish may be that text's."""
 
 
 def show(tool: Tool, action: Action, call: ActionCall, bench: Workbench) -> Shown:
@@ -67,7 +72,12 @@ def named_paths(action: Action) -> Iterator[str]:
 
 
 def ask(
-    files: TaskFiles, role: str, call: ActionCall, decision: Permission, shown: Shown, wanted: WantedCall
+    files: TaskFiles,
+    role: str,
+    call: ActionCall,
+    decision: Permission,
+    shown: Shown,
+    wanted: WantedCall,
 ) -> Question:
     """Everything that a person needs to say yes or no, and no word of the model's choice but what it wants to
     do.
@@ -88,6 +98,12 @@ def ask(
         f"Risk: {decision.risk}{f' ({visible(why)})' if why else ''}. You are asked because: "
         f"{visible(decision.reason)}."
     )
+    if shown.flagged:
+        lines += [
+            "",
+            "Before this, it was shown text that reads like an instruction; the wish may come from there:",
+            *(f"  {one_line(redact(flag)[0])[:FLAG_CHARS]}" for flag in shown.flagged[-FLAGS_SHOWN:]),
+        ]
     return Question("\n".join(lines), PERMISSION_OPTIONS, "", wanted)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from agentforge.activities.examining import judge_checks
 from agentforge.activities.findings import Finding
 from agentforge.activities.judge import run_green, run_red
 from agentforge.activities.verify_record import Moment
@@ -41,6 +42,12 @@ def rerun_findings(world: World, moments: list[Moment]) -> list[Finding]:
     if view is not None:
         fresh = run_green(world, view)
         found.append(_finding("green again", fresh, [*_given_up(record, fresh), *_rows(record, fresh)]))
+    examined = records.get("examined", {})
+    if examined.get("checks") and (view := _as_judged(moments, "examined", examined, world)) is not None:
+        fresh, _ = judge_checks(world, view)
+        found.append(
+            _finding("examined again", fresh, [*_held_out(examined, fresh), *_rows(examined, fresh)])
+        )
     return found
 
 
@@ -95,6 +102,15 @@ def _given_up(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
         for rows in (record.get("superseded"), fresh.record.get("superseded"))
     )
     yield from (f"{name} was given up otherwise" for name in _unlike(then, now))
+
+
+def _held_out(record: Mapping[str, Any], fresh: Verdict) -> Iterator[str]:
+    """What the examiner's checks did, with the test runner and without it."""
+    then, now = (
+        {str(row.get("name")): (row.get("with_runner"), row.get("without_runner")) for row in _list(rows)}
+        for rows in (record.get("checks"), fresh.record.get("checks"))
+    )
+    yield from (f"the held-out check {name} does not end as on record" for name in _unlike(then, now))
 
 
 def _proved(tests: object) -> dict[str, Any]:

@@ -73,11 +73,10 @@ def read_envelope(data: bytes) -> Stated:
 
 
 def find_seal(git: Git, rev: str) -> str | None:
-    """The newest commit at or below `rev`, along first parents, that carries an envelope."""
+    """The newest commit at or below `rev` that carries an envelope; also in a branch that was merged."""
     listed = git.run(
         "log",
         f"-n{FURTHER}",
-        "--first-parent",
         "--format=%H",
         "-F",
         "--grep=AGENTFORGE ENVELOPE",
@@ -139,7 +138,8 @@ def file_findings(
     try:
         stated = read_envelope(data)
     except BadEnvelope as error:
-        return [Finding("envelope", ok=False, text=str(error))]
+        advice = "`agentforge report TASK --envelope FILE` writes one"
+        return [Finding("envelope", ok=False, text=f"the file is no envelope of a proof: {error}; {advice}")]
     audit = ObjectAudit(git)
     commit = audit.commit(git.resolve(at))
     same = commit is not None and commit.tree == stated.tree

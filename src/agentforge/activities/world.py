@@ -45,6 +45,14 @@ MAX_GRAPH = 3000
 
 
 @dataclass(frozen=True, slots=True)
+class ModelQuestion:
+    """What a person is asked before a model is used that only the repository names."""
+
+    text: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
 class BaselineRecord:
     """The tests and the lint of the base commit, as they were measured before any work."""
 
@@ -89,6 +97,8 @@ class World:
     """Whether set-up is told the passwords of package indexes."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
+    model_question: Callable[[], ModelQuestion | None] = lambda: None
+    """What a person must be asked before any model is; None if nothing."""
     _language: Language | None = field(default=None, init=False)
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)

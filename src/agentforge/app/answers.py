@@ -15,6 +15,7 @@ from agentforge.activities.task_permissions import (
 from agentforge.app.messages import open_question, send_answer
 from agentforge.app.offers import NO_SCOPE, Scope, allow_command, offered, scope_of
 from agentforge.app.tasks import OpenTask
+from agentforge.app.world import settings_of
 from agentforge.core.errors import PolicyError
 from agentforge.core.values import Escalation, WantedCall, is_yes
 from agentforge.store.site import Site
@@ -55,6 +56,10 @@ def answer(task: OpenTask, identity: str, words: str) -> Taken:
     wanted = escalation.question.call
     if escalation.question.text == WEAK_QUESTION and words.strip().lower() == "allow":
         consent(site.home, project_of(site), WEAK_CONSENT, site.clock())
+    suggestion = settings_of(site, task.state).suggestion if escalation.kind == "model" else None
+    asked = suggestion is not None and escalation.question.text == suggestion.question
+    if suggestion is not None and asked and words.strip().lower() == "allow":
+        consent(site.home, project_of(site), suggestion.digest, site.clock())
     if wanted is None or escalation.kind != "permission" or not is_yes(words):
         return Taken(send_answer(task, identity, words), ())
     now, project = site.clock(), project_of(site)
@@ -133,12 +138,12 @@ def _times(known: list[Approval], mine: Approval) -> int:
 
 
 def may_ask(task: OpenTask) -> bool:
-    """Whether the task waits for a yes or no to one call, and nobody said that nobody is to be asked."""
+    """Whether the task waits for a yes or no, and nobody said that nobody is to be asked."""
     state = task.state
     waiting = state.open_escalation
     return (
         state.status == "blocked"
         and waiting is not None
-        and waiting.kind == "permission"
+        and (waiting.kind == "permission" or "allow" in waiting.question.options)
         and permissions_of(task.site, state).permissions.interactive
     )

@@ -32,6 +32,8 @@ class PipelineRow:
     origin: str
     lanes: tuple[str, ...] = ()
     description: str = ""
+    goal: str = ""
+    """The kind of request that it is for."""
     wrong: str | None = None
     """Why no task can run it."""
 
@@ -42,6 +44,7 @@ class PipelineDrawing:
 
     name: str
     description: str
+    goal: str
     origin: str
     resolved: tuple[ResolvedPipeline, ...]
     purposes: dict[str, str]
@@ -96,7 +99,8 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
     template = catalog.document("pipelines", name)["pipeline"]
     purposes = {key: value.get("for", "") for key, value in template.get("lanes", {}).items()}
     files = _own_files(catalog, name, resolved)
-    return PipelineDrawing(name, template["description"], found.origin(name), resolved, purposes, files)
+    told = (template["description"], template["goal_type"], found.origin(name))
+    return PipelineDrawing(name, *told, resolved, purposes, files)
 
 
 def check_file(file: Path, where: Path) -> FileCheck:
@@ -118,11 +122,11 @@ def check_file(file: Path, where: Path) -> FileCheck:
 
 def _row(found: ProjectCatalogue, name: str) -> PipelineRow:
     try:
-        description = found.catalog.document("pipelines", name)["pipeline"]["description"]
+        template = found.catalog.document("pipelines", name)["pipeline"]
         lanes = tuple(lane for lane in lanes_of(found.catalog, name) if lane)
     except UsageError as error:
         return PipelineRow(name, found.origin(name), wrong=str(error))
-    return PipelineRow(name, found.origin(name), lanes, description)
+    return PipelineRow(name, found.origin(name), lanes, template["description"], template["goal_type"])
 
 
 def _own_files(catalog: Catalog, name: str, resolved: tuple[ResolvedPipeline, ...]) -> tuple[str, ...]:

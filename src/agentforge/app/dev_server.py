@@ -5,6 +5,7 @@ from pathlib import Path
 
 from agentforge.app.connection import read_temporal
 from agentforge.engines.temporal.server import LOOPBACK, DevServer, find_program, listening_place, run_server
+from agentforge.models.known.providers import is_loopback
 from agentforge.store.site import home_path
 
 __all__ = ["PreparedServer", "prepare_server", "run_server"]
@@ -17,6 +18,11 @@ class PreparedServer:
     server: DevServer
     is_configured: bool
     """Whether workers and commands look for it there anyway."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines can reach it, too."""
+        return not is_loopback(self.server.host)
 
 
 def prepare_server(port: int | None, ui_port: int | None, database: Path | None) -> PreparedServer:

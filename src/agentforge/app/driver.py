@@ -89,7 +89,10 @@ class Driver:
         state = self.journal.state
         before = permissions_of(self.site, state).permissions
         path = permissions_file(self.site.home, self.site.git.top, state.task_id)
-        write_permissions(path, replace(permissions, sandbox=before.sandbox, marker=state.marker))
+        write_permissions(
+            path,
+            replace(permissions, sandbox=before.sandbox, marker=state.marker, suggested=before.suggested),
+        )
 
     def run(self, *, detach: bool = False) -> State:
         """Drives until the task is over or waits for a person; with `detach` also where it only waits for a

@@ -23,8 +23,11 @@ def resume(
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `permissions` replace what was allowed when it was started.
+    first. `permissions` replace what was allowed when it was started. One that is
+    completed stays as it is: whoever repeats the command is shown its result again.
     """
+    if task.state.status == "completed":
+        return task.state
     return drive(task, watcher, resume_where_halted, ask=ask, permissions=permissions, detach=detach)
 
 

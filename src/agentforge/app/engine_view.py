@@ -3,7 +3,7 @@ changes nothing.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.app.connection import connected, look_at, read_temporal, workflow_name
@@ -13,6 +13,7 @@ from agentforge.core.errors import UsageError, UserError
 from agentforge.core.machine import TERMINAL
 from agentforge.store.site import Site
 from agentforge.store.task.engine import Driven, read_engine
+from agentforge.store.task.inbox import strangers
 from agentforge.store.user.index import Index, TaskRow
 
 if TYPE_CHECKING:
@@ -37,6 +38,18 @@ class EngineView:
 
 def engine_view(task: OpenTask) -> EngineView:
     """Who drives the task, where, and what the server says of it. A task that is over needs no server."""
+    found, refused = _engine_view(task), strangers(task.files)
+    if not refused:
+        return found
+    last = refused[-1].partition(" ")
+    told = (
+        f"{len(refused)} message(s) of strangers were refused, for want of the task's token; the last one at "
+        f"{last[0]}: {last[2]}"
+    )
+    return replace(found, lines=(*found.lines, told))
+
+
+def _engine_view(task: OpenTask) -> EngineView:
     state, driven = task.state, read_engine(task.files)
     if driven.engine != "temporal" or state.status in TERMINAL:
         return EngineView(driven)

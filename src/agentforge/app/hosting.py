@@ -21,13 +21,18 @@ from agentforge.core.pending import pending
 from agentforge.core.reply import Json
 from agentforge.engines.local import Ports
 from agentforge.engines.temporal.port import Ref
-from agentforge.store.layout import TaskFiles
+from agentforge.store.layout import Home, TaskFiles
 from agentforge.store.site import Site, home_path
 from agentforge.store.task import inbox
 from agentforge.store.task.engine import Driven, read_engine, write_engine
 from agentforge.store.task.journal import Journal
+from agentforge.store.task.times import stamp, utc_now
+from agentforge.store.user.task_tokens import PROOF, is_handed_over, is_own_message
 
 _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, "abort": Abort}
+
+NAMES = {"resolution": "An answer", "resume": "A word to go on", "abort": "An abort"}
+"""The kinds of messages, as a person is told of them."""
 
 
 class HostedSession:
@@ -75,6 +80,15 @@ class HostedTasks:
             write_engine(files, Driven("temporal", mine))
         return driven.host or mine
 
+    def admits(self, ref: Ref) -> bool:
+        """Whether the user of this worker handed the task over."""
+        return is_handed_over(Home(home_path()), ref.repository, ref.task_id, ref.proof)
+
+    def is_elsewhere(self, ref: Ref, mine: str) -> bool:
+        """Whether another host has the task."""
+        files = _files(ref)
+        return files.journal.is_file() and read_engine(files).host not in ("", mine)
+
     def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> HostedSession:
         """Takes the task's lock for this worker; refuses a task that another host or engine has taken
         over.
@@ -91,8 +105,14 @@ class HostedTasks:
         return session
 
     def message(self, ref: Ref, said: dict[str, str]) -> str:
-        """Into the inbox, where the first message of a name counts."""
-        rest: dict[str, Json] = {key: value for key, value in said.items() if key not in ("kind", "id")}
+        """Into the inbox, where the first message of a name counts; of nobody but the user of this worker."""
+        if not is_own_message(Home(home_path()), ref.repository, ref.task_id, said):
+            inbox.note_stranger(_files(ref), said.get("kind", ""), stamp(utc_now()))
+            what = NAMES.get(said.get("kind", ""), "message")
+            return f"{what} of a stranger was refused: it does not carry the token of {ref.task_id}."
+        rest: dict[str, Json] = {
+            key: value for key, value in said.items() if key not in ("kind", "id", PROOF)
+        }
         try:
             message = decode(_KINDS[said["kind"]], rest)
             sent = inbox.send(_files(ref), message, said["id"])

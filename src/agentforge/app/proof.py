@@ -79,11 +79,20 @@ def verify_branch(where: Path, name: str, *, require_signature: bool = False) ->
         return None
     trusted = trusted_keys(Home(home_path()), git)
     found = verify_seal.seal_findings(git, oid, trusted, signed=require_signature)
-    text = (
-        f"{name} is at its seal"
-        if oid == tip
-        else f"{name} has commits above its seal {oid[:12]}: nothing is stated of them"
-    )
     seal = verify_seal.read_seal(ObjectAudit(git), oid)
     task = seal.stated.task if isinstance(seal, verify_seal.Sealed) else name
-    return ClonedProof(task, [Finding("branch", ok=oid == tip, text=text), *found])
+    return ClonedProof(task, [_above_seal(git, name, tip, oid), *found])
+
+
+def _above_seal(git: Git, name: str, tip: str, seal: str) -> Finding:
+    """What a branch has that its seal does not speak of. A merge that added nothing has the judged tree."""
+    if seal == tip:
+        return Finding("branch", ok=True, text=f"{name} is at its seal")
+    if git.tree_of(tip) == git.tree_of(seal):
+        return Finding("branch", ok=True, text=f"{name} has the very tree of the seal {seal[:12]} below it")
+    return Finding(
+        "branch",
+        ok=False,
+        text=f"{name} has commits above its seal {seal[:12]}: nothing is stated of them; to check what was "
+        f"judged: `agentforge verify {seal[:12]}`",
+    )

@@ -3,7 +3,7 @@ somebody spoke to it.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from agentforge.core.state import State
 from agentforge.store.task.engine import Driven, EngineName, read_engine, write_engine
 from agentforge.store.task.lock import DriverLock, LockTaken
 from agentforge.store.user.start_permissions import StartPermissions
+from agentforge.store.user.task_tokens import hand_over_proof, signed_message
 from agentforge.system.secrets.redact import redact
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
     name = workflow_name(task)
     look = line.look(name)
     if look.found == "running":
-        if not look.is_stuck(SLOW_S) and _hint(line, name):
+        if not look.is_stuck(SLOW_S) and _hint(line, name, signed(task, {"kind": "look"})):
             return True
         if look.is_busy or look.host_lost:
             return False
@@ -188,14 +189,21 @@ def _ensure_workflow(task: OpenTask, line: "Connection") -> bool:
     if state.status in TERMINAL:
         return True
     top = str(task.site.git.top)
-    work = Task(task.task_id, top, __version__, host_silence_s=line.config.host_silence_s)
+    proof = hand_over_proof(task.site.home, top, task.task_id)
+    silence = line.config.host_silence_s
+    work = Task(task.task_id, top, __version__, host_silence_s=silence, proof=proof)
     line.begin(name, work, {"request": redact(state.request)[0][:_MEMO], "repository": top})
     return True
 
 
-def _hint(line: "Connection", name: str) -> bool:
+def signed(task: OpenTask, said: Mapping[str, str]) -> dict[str, str]:
+    """A message to the workflow of a task, with the code that only this user can make for it."""
+    return signed_message(task.site.home, str(task.site.git.top), task.task_id, said)
+
+
+def _hint(line: "Connection", name: str, said: Mapping[str, str]) -> bool:
     """Whether a worker looked into the inbox. Where none is, nobody is waited for."""
-    return bool(line.pollers(line.config.queue)) and line.tell(name, {"kind": "look"}) is not None
+    return bool(line.pollers(line.config.queue)) and line.tell(name, said) is not None
 
 
 def _record(task: OpenTask, messages: Messages, permissions: StartPermissions | None) -> None:

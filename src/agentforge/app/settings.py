@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from agentforge.app.suggestions import Suggestion, refuse_higher_caps, refuse_users_words, suggested
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.extends import KINDS
 from agentforge.catalog.faults import placed
@@ -88,6 +89,10 @@ class Settings:
     test_timeout_s: int
     own: Own = Own()
     """What only the user can say, in their own file."""
+    own_tiers: Tiers = field(default_factory=lambda: read_tiers({}, {}, model=None, providers=()))
+    """The tiers as the user alone configured them."""
+    suggestion: Suggestion | None = None
+    """The models that only the project names."""
 
 
 def read_settings(
@@ -102,10 +107,12 @@ def read_settings(
     """The command line before the environment, before the user's file, before the repository's."""
     user, own = read_own_settings(home_path(environ) / "config.yaml")
     project = read_project_settings(git, base)
+    refuse_higher_caps(project.get("limits", {}), user.get("limits", {}), SETTINGS_FILE)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
+    tiers = read_tiers(user, project, model=named_model(model, environ), providers=providers)
     return Settings(
-        tiers=read_tiers(user, project, model=named_model(model, environ), providers=providers),
+        tiers=tiers,
         providers=providers,
         sandbox=sandbox or own.sandbox or project.get("sandbox") or "auto",
         project=project,
@@ -113,6 +120,8 @@ def read_settings(
         budget=_budget(limits, budget_usd),
         test_timeout_s=int(limits.get("test_timeout_s", 900)),
         own=own,
+        own_tiers=read_tiers(user, {}, model=named_model(None, environ), providers=providers),
+        suggestion=suggested(tiers, providers),
     )
 
 
@@ -126,11 +135,11 @@ def named_model(model: str | None, environ: Mapping[str, str]) -> tuple[str, str
 
 def read_project_settings(git: Git, base: str) -> dict[str, Any]:
     """The repository's own settings, as a commit has them."""
-    committed = git.read_blob(base, SETTINGS_FILE)
+    committed = git.read_blob(base, SETTINGS_FILE, SETTINGS_BYTES)
     if not committed:
         return {}
     text = committed.decode("utf-8", "replace")
-    value = strict_yaml.load(text, SETTINGS_FILE)
+    value = strict_yaml.load_settings(text, SETTINGS_FILE)
     python = value.get("python") if isinstance(value, dict) else None
     if isinstance(python, str) and not VERSION.fullmatch(python):
         raise UsageError(
@@ -138,6 +147,7 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
             f"{one_line(python[:80])!r} is not a version.",
             'Write one, such as `python: "3.12"`; only your own config.yaml can name a program by its path.',
         )
+    refuse_users_words(value, SETTINGS_FILE, text, USER_KEYS)
     return check_settings(value, SETTINGS_FILE, text)
 
 
@@ -146,7 +156,9 @@ def read_overrides(git: Git, base: str) -> dict[str, str]:
     found = {}
     for entry in git.ls_tree(git.tree_of(base)):
         if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
-            found[entry.path] = (git.read_blob(base, entry.path) or b"").decode("utf-8", "replace")
+            found[entry.path] = (git.read_blob(base, entry.path, SETTINGS_BYTES) or b"").decode(
+                "utf-8", "replace"
+            )
     return found
 
 

@@ -40,7 +40,7 @@ sandbox: auto
 
 # Caps per task.
 # limits:
-#   cost_usd: "2.50"
+#   cost_usd: 2.50
 #   calls: 200
 #   tokens: 4000000
 #   test_timeout_s: 900

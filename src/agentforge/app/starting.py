@@ -34,7 +34,7 @@ from agentforge.store.task.engine import EngineName
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
-from agentforge.system.files import make_own_directory
+from agentforge.system.files import claim_directory, make_own_directory
 from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
 
@@ -96,7 +96,8 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     task_id = new_task_id(
         options.request,
         f"{now:%Y%m%d}",
-        lambda name: name in archived or site.project.task(name).root.exists(),
+        # Whoever makes the directory has the name: others that start at the same moment take the next one.
+        lambda name: name in archived or not claim_directory(site.project.task(name).root),
     )
     files = site.project.task(task_id)
     Workspace(git, site.home.trees(git.top, task_id).root, task_id).keep_base(base)
@@ -126,6 +127,8 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
     permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
+    if settings.suggestion is not None:
+        permissions = replace(permissions, suggested=settings.suggestion.digest)
     write_permissions(permissions_file(site.home, git.top, task_id), permissions)
     with Journal.create(files, Create(spec), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)

@@ -47,7 +47,7 @@ class OpenTask:
 
 def open_task(where: Path, name: str | None = None) -> OpenTask:
     """The task of the repository around `where` that a person means: by its name, an unambiguous beginning of
-    it, or the newest one.
+    it, `@2` for the one before the newest, or the newest one.
     """
     site = Site.open(where)
     return OpenTask.open(site, site.find(name))
@@ -62,12 +62,12 @@ def known_task(where: Path, given: str) -> bool:
         return False
 
 
-def open_task_or_branch(where: Path, given: str) -> OpenTask:
+def open_task_or_branch(where: Path, given: str | None) -> OpenTask:
     """The task of that name, or the one that a branch belongs to: its last commit says so, since the branch's
     name may have a number of its own.
     """
     site = Site.open(where)
-    return OpenTask.open(site, site.find(_task_name(site, given)))
+    return OpenTask.open(site, site.find(None if given is None else _task_name(site, given)))
 
 
 def _task_name(site: Site, given: str) -> str:

@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from agentforge.activities.task_permissions import permissions_of, rules_of, weak_allowed
-from agentforge.activities.world import World
+from agentforge.activities.world import ModelQuestion, World
 from agentforge.app.answering import TIERED
 from agentforge.app.settings import Settings, read_settings
+from agentforge.app.suggestions import Suggestion, agreed, suggested_for
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.core.state import State
 from agentforge.models.router import Router
@@ -25,7 +27,15 @@ def settings_of(site: Site, state: State) -> Settings:
     settings of its base.
     """
     model = None if state.model == TIERED else state.model
-    return read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
+    found = read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
+    suggestion = suggested_for(site, state, found.tiers, found.own_tiers, found.providers)
+    return replace(found, suggestion=suggestion)
+
+
+def _model_question(site: Site, suggestion: Suggestion | None) -> ModelQuestion | None:
+    if suggestion is None or agreed(site, suggestion):
+        return None
+    return ModelQuestion(suggestion.question, suggestion.advice)
 
 
 def make_world(
@@ -63,4 +73,5 @@ def make_world(
         network=settings.own.network,
         index_passwords=settings.own.index_passwords,
         weak_allowed=partial(weak_allowed, site, state, own=settings.own.weak),
+        model_question=partial(_model_question, site, settings.suggestion),
     )

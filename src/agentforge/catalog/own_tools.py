@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentforge.catalog.contracts import schema_fault
+from agentforge.catalog.roles import RESERVED_TOOLS
 
 # fmt: off
 PACKAGED_TOOLS = frozenset({
@@ -20,9 +21,8 @@ PACKAGED_TOOLS = frozenset({
     "read_documentation", "read_file", "read_symbol", "reopen_tests", "run_command", "run_conformance_check",
     "run_security_scan", "run_tests",
     "run_type_check", "search_codebase", "verify_deployment_ready", "view_architecture_diagram",
-    "ask_user", "escalate", "escalate_question", "submit_artifact", "glob", "grep", "write_file", "commit",
-    "deploy",
-})
+    "ask_user", "escalate", "escalate_question", "submit_artifact", "glob", "grep", "write_file",
+}) | RESERVED_TOOLS
 """Every name that means something already: tools, their other names, control actions, and what is reserved.
 """
 _SHELLS = frozenset({"sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh", "busybox",

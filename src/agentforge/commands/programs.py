@@ -41,6 +41,7 @@ class Traits:
     """What programs do that only shows together with other words or other programs."""
 
     prints_words: Names
+    first_is_text: Names
     """Their words are not files."""
     downloads: Names
     decodes: Names

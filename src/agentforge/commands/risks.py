@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from agentforge.commands import program_risks
-from agentforge.commands.command_line import CommandLine, Mark, Part, parse
+from agentforge.commands.command_line import Arg, CommandLine, Mark, Part, parse
 from agentforge.commands.lookalikes import as_read, misleads
 from agentforge.commands.places import PathPlace, normalise, place, places_of
 from agentforge.commands.program_risks import RiskFinding
 from agentforge.commands.programs import RISKS, Risk, known
 from agentforge.commands.wrappers import interpreter
 
+_NO_VALUE = re.compile(r"-[acFHhilnqrsSuvwxz]+")
+"""Options that have no value in any of the programs that begin with a text."""
 _INDEX = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
 _MARK_REASONS: dict[Mark, tuple[Risk, str]] = {
     "expansion": ("high", "expands a variable"),
@@ -181,7 +183,7 @@ def _redirections(part: Part, base: str) -> Iterator[RiskFinding]:
 
 
 def _path_risks(part: Part, base: str) -> Iterator[RiskFinding]:
-    for arg in part.argv[1:]:
+    for arg in _perhaps_paths(part):
         text = arg.text.strip()
         if any(char.isspace() for char in text):
             if arg.known:
@@ -191,6 +193,20 @@ def _path_risks(part: Part, base: str) -> Iterator[RiskFinding]:
             if each.kind in _TOUCHED:
                 risk, reason = _TOUCHED[each.kind]
                 yield RiskFinding(risk, reason.format(each.path))
+
+
+def _perhaps_paths(part: Part) -> Sequence[Arg]:
+    """The words that may name files: not the text that some programs begin with. Behind an option that may
+    have a value nobody knows which word is that text.
+    """
+    words = part.argv[1:]
+    if part.name in known().traits.first_is_text:
+        for at, word in enumerate(words):
+            if not _NO_VALUE.fullmatch(word.text):
+                return (
+                    words if word.text.startswith("-") or not word.known else (*words[:at], *words[at + 1 :])
+                )
+    return words
 
 
 def _source(line: CommandLine, at: int, base: str) -> bool:

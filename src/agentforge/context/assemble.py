@@ -6,7 +6,7 @@ can be opened again goes first.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentforge.context.change import BLOCK
@@ -94,6 +94,8 @@ class StepView:
     """Contract of each document that was not taken in, and its text with its faults."""
     owed: str = ""
     """The outlines of what the stage has to submit: shown whole, or the step cannot be."""
+    conventions: frozenset[str] = frozenset()
+    """Files that speak to agents for the owner: named so, and as the base commit has them."""
     feedback: tuple[str, ...] = ()
     """What the step before did wrong, or a gate found."""
 
@@ -103,7 +105,7 @@ def assemble(view: StepView, cap: int) -> Packed:
     parts, gone = item_texts(view.working, view.read)
     left = list(dict.fromkeys((*view.left[-_LISTED_LEFT:], *gone)))
     sections = _sections(view, parts, _listing([_name(each) for each in left]), cap)
-    flags, told = _flags(sections)
+    flags, told = _flags(sections, view.conventions)
     sections = [replace(each, text=told) if each.name == _WARNING else each for each in sections]
     packed = replace(pack(sections, cap, measured, view.fence), flagged=flags)
     if not _lost(packed):
@@ -120,7 +122,12 @@ def assemble(view: StepView, cap: int) -> Packed:
     return replace(final, dropped=(*final.dropped, *lost.values()), flagged=flags)
 
 
-def _flags(sections: Sequence[Section]) -> tuple[tuple[str, ...], str]:
+def speaks_for_owner(path: str) -> bool:
+    """Whether a file of this name holds the owner's conventions, where the base commit has it."""
+    return _FOR_AGENTS.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def _flags(sections: Sequence[Section], conventions: Collection[str]) -> tuple[tuple[str, ...], str]:
     """What in text from outside reads like an instruction, and the line that tells the role so, in words that
     are all ours.
     """
@@ -130,7 +137,7 @@ def _flags(sections: Sequence[Section]) -> tuple[tuple[str, ...], str]:
         if section.untrusted:
             place = section.place or section.name
             for kind, excerpt in (*find(section.label), *find(section.text)):
-                if kind == "addressed" and _FOR_AGENTS.fullmatch(place.rpartition("/")[2]):
+                if kind == "addressed" and place in conventions:
                     continue  # the owner's conventions speak to agents; what none may ask for is another kind
                 found[f"{kind} in {visible(place)}: {excerpt}"] = None
                 places[place if _PLAIN_PLACE.fullmatch(place) else "a file with an odd name"] = None

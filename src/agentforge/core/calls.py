@@ -100,7 +100,7 @@ def trouble(own: RunDecisions, given: AskTrouble, key: str) -> str:
         own.tell(TaskFailed(given.message))
         own.all.move("failed")
         return given.message
-    return escalate(own.all, "model", Question(given.message, ("retry", "abort"), "retry"), run=own.id)
+    return escalate(own.all, "model", Question(given.message, given.options, given.advice), run=own.id)
 
 
 def _unaccounted(state: State, key: str, *, maybe_billed: bool) -> Amount:

@@ -32,6 +32,7 @@ TroubleKind = Literal[
     "not_installed",
     "day_cap",  # the user's cap for a day would be passed
     "script",
+    "consent",  # nobody has agreed to the models that the repository names
 ]
 
 
@@ -118,6 +119,9 @@ class AskTrouble:
     maybe_billed: bool
     retry_after_s: int | None = None
     """How long the provider asked to wait."""
+    options: tuple[str, ...] = ("retry", "abort")
+    """What a person can answer, if one must be asked."""
+    advice: str = "retry"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from agentforge.languages.measures import changed_code, same_code
 from agentforge.languages.outcomes import GOOD, Lines, TestRun, Watch
 from agentforge.languages.symbols import decode
 from agentforge.languages.table import is_code, is_other_code
-from agentforge.languages.tests import code_doubts
+from agentforge.languages.tests import code_doubts, replaced_names
 from agentforge.languages.values import ChangedCode
 
 ProvedBy = Literal["running it", "a process it starts", "its set-up", "a value", "not measured", "nothing"]
@@ -150,11 +150,21 @@ def weigh_change(
 
 def _doubts(runner: PristineRunner, change: TaskChange, tree: str, ids: Sequence[str]) -> list[Flag]:
     """What in the changed code makes a reader look twice: that it knows of tests, or knows their answers."""
-    tests = [_text(runner, tree, path) for path in sorted({identity.partition("::")[0] for identity in ids})]
-    return [
+    paths = sorted({identity.partition("::")[0] for identity in ids})
+    tests = {path: _text(runner, tree, path) for path in paths}
+    names = {
+        name.rstrip("#").rpartition(".")[2] for found in change.code.values() for name in found.functions
+    }
+    in_tests = [
+        Flag(path, f"puts something in the place of `{name}`, which the change is about", ruling=True)
+        for path, text in tests.items()
+        for name in replaced_names(text, path)
+        if name in names
+    ]
+    return in_tests + [
         Flag(path, said)
         for path, found in sorted(change.code.items())
-        for said in code_doubts(_text(runner, tree, path), path, found.lines, tests)
+        for said in code_doubts(_text(runner, tree, path), path, found.lines, [*tests.values()])
     ]
 
 

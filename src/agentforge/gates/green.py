@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.core.reply import Json
-from agentforge.gates.about import SAME_CODE, change_between, weigh_change
+from agentforge.gates.about import SAME_CODE, TaskChange, change_between, weigh_change
+from agentforge.gates.counterproof import counterproof, in_doubt
 from agentforge.gates.documents import objects, texts
 from agentforge.gates.examples import lost_examples
+from agentforge.gates.flags import flags_of
 from agentforge.gates.frames import asked_for, set_up_otherwise
 from agentforge.gates.newcomers import failing_newcomers
 from agentforge.gates.old_tests import has_passing_tests, tree_with_old_tests
@@ -124,11 +126,8 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
             for item in broken.real
         ]
         settled += broken
-    no_proof, about = weigh_change(
-        runner, change, case.tree, _new_tests(tests), mutants=case.mutants, measured=not reasons
-    )
+    no_proof, about = _weighed(runner, case, change, run, measured=not reasons)
     reasons += no_proof
-    reasons += wobbling(runner, case.tree, run, () if reasons else tests)
     if (gap := _unchecked(case)) is not None:
         return Verdict(gap.status, gap.reasons, {"runs": list(runner.runs)})
     conformance = worse(CheckRun("ran") if case.strict else case.lint_before, case.lint_after)
@@ -161,6 +160,21 @@ def judge_green(runner: PristineRunner, case: GreenCase) -> Verdict:
         "runs": list(runner.runs),
     }
     return Verdict("failed" if reasons else "passed", tuple(reasons[:MAX_REASONS]), record)
+
+
+def _weighed(
+    runner: PristineRunner, case: GreenCase, change: TaskChange, run: TestRun, *, measured: bool
+) -> tuple[list[str], dict[str, Json]]:
+    """Why the new tests prove nothing, and what goes on record of them; nothing is run of what failed."""
+    tests = case.red["tests"]
+    assert isinstance(tests, dict)
+    new = _new_tests(tests)
+    reasons, about = weigh_change(runner, change, case.tree, new, mutants=case.mutants, measured=measured)
+    reasons += wobbling(runner, case.tree, run, tests if measured and not reasons else ())
+    if reasons or not measured:
+        return reasons, about
+    countered = counterproof(runner, case.tree, in_doubt(case.tree, new, run, flags_of([about])))
+    return countered.reasons, {**about, **countered.to_json()}
 
 
 def _lint_left_out(case: GreenCase) -> bool:

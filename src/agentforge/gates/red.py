@@ -16,7 +16,7 @@ from agentforge.gates.pristine import PristineRunner
 from agentforge.gates.shadows import shadowing
 from agentforge.gates.stability import unlike
 from agentforge.gates.superseded import edited_tests, unknown_ids, untouched, weakened_tests
-from agentforge.gates.unproved import KEY, unproved, unproved_flags
+from agentforge.gates.unproved import KEY, only_guarded, unproved, unproved_flags
 from agentforge.gates.verdict import Verdict
 from agentforge.languages.outcomes import GOOD, TestResult, TestRun, error_line
 from agentforge.languages.table import is_code
@@ -96,7 +96,8 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     promised = texts(case.specification, "files_to_create") + texts(case.specification, "files_to_modify")
     proof, reasons = _judge(runs[0], declared, sources, promised, case)
     dead, flags = lifeless((identity for identity in proof if not _is_guard(proof[identity])), sources)
-    if reasons := [*reasons, *dead]:
+    without = unproved(case.specification, proof)
+    if reasons := [*reasons, *dead, *_guards_alone(case, without)]:
         return _fail(reasons, runner)
     disturbed = disturbance(runner, case, runs[0], red_tree)
     if disturbed.reasons:
@@ -104,7 +105,6 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
     runs += [runner.run(red_tree, _alone(proof)) for _ in range(RUNS - 1)]
     if reasons := unlike(runs, proof):
         return _fail(["A test that differs between runs proves nothing:", *reasons], runner)
-    without = unproved(case.specification, proof)
     flags += [
         *unproved_flags(case.specification, without),
         *support_flags(runner, case.entry_tree, red_tree, files),
@@ -121,6 +121,10 @@ def prove_red(runner: PristineRunner, case: RedCase) -> Verdict:
         "flaky": [*sorted(disturbed.flaky)],
     }
     return replace(passed, record={**passed.record, **told})
+
+
+def _guards_alone(case: RedCase, without: Mapping[str, str]) -> list[str]:
+    return only_guarded(case.specification, case.suite, without) if case.owes_failing else []
 
 
 def _passed(

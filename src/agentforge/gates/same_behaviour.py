@@ -151,8 +151,12 @@ class NameChanges:
         )
 
     def _moved(self, old: str, new: str) -> bool:
+        """Whether a file went and another came; one that gave only a part of itself away is still there."""
         changed = {file.path for file in self.files}
-        return any(path.endswith(old) for path in changed) and any(path.endswith(new) for path in changed)
+        there = {entry.path for entry in self.runner.workspace.git.ls_tree(self.tree)}
+        return any(path.endswith(old) for path in changed - there) and any(
+            path.endswith(new) for path in changed & there
+        )
 
     def _took_over(self, old: str, new: str) -> bool:
         """Whether a name went from the changed source, and another came."""

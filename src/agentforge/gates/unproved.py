@@ -32,14 +32,34 @@ def unproved(specification: Mapping[str, Json], proof: Mapping[str, Json]) -> di
 
 def unproved_flags(specification: Mapping[str, Json], found: Mapping[str, str]) -> list[Flag]:
     """One flag for each, with the words of the requirement. The reviewer rules on what no test looks at."""
-    words = {
-        str(item.get("id", "")): str(item.get("description", ""))
-        for item in objects(specification, "requirements")
-    }
+    words = _words(specification)
     return [
         Flag(name, f"not proved by a test, {why}: {words[name]}", ruling=why != GUARDED)
         for name, why in found.items()
     ]
+
+
+def only_guarded(
+    specification: Mapping[str, Json], suite: Mapping[str, Json], found: Mapping[str, str]
+) -> list[str]:
+    """Requirements whose tests all passed before the change, a reason each: a guard alone proves none. One
+    that holds already is amended to say so, which the reviewer rules on.
+    """
+    amended = {str(item.get("requirement_ref")) for item in objects(suite, "amends")}
+    words = _words(specification)
+    return [
+        f"{name} ({words[name]}) has guards alone, and a guard proves no requirement; write a test of it "
+        "that fails now, or, if it holds already, say so under amends"
+        for name, why in found.items()
+        if why == GUARDED and name not in amended
+    ]
+
+
+def _words(specification: Mapping[str, Json]) -> dict[str, str]:
+    return {
+        str(item.get("id", "")): str(item.get("description", ""))
+        for item in objects(specification, "requirements")
+    }
 
 
 def unproved_lines(record: Mapping[str, Json]) -> list[str]:

@@ -200,8 +200,16 @@ class Tests(Protocol):
     def liveness(self, text: str, identity: str, /) -> Liveness:
         """Whether a test of a file can fail, by an assertion of its own or of what it calls."""
 
+    def made_to_fail(self, text: str, ids: Collection[str], /) -> tuple[str, frozenset[str]]:
+        """The file in which these tests fail wherever they would have ended well, and which of them it
+        defines.
+        """
+
     def test_doubts(self, text: str, identity: str, /) -> list[str]:
         """What makes a reader look twice at a test: how it reads code instead of running it."""
+
+    def replaced_names(self, text: str, /) -> list[str]:
+        """The names in whose place a file of tests puts something else for a while."""
 
     def code_doubts(self, text: str, lines: Collection[int], tests: Sequence[str], /) -> list[str]:
         """What makes a reader look twice at these lines of a file: that it knows it is tested, or knows the

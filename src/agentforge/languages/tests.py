@@ -54,6 +54,12 @@ def liveness(text: str, identity: str) -> Liveness:
     return language.tests.liveness(text, identity) if language else Liveness()
 
 
+def made_to_fail(text: str, path: str, ids: Collection[str]) -> tuple[str, frozenset[str]]:
+    """A file in which these tests fail wherever they would have ended well, and which of them it defines."""
+    language = language_of(path)
+    return language.tests.made_to_fail(text, ids) if language else (text, frozenset())
+
+
 def test_doubts(text: str, identity: str) -> list[str]:
     """What makes a reader look twice at a test of a file."""
     language = language_of(identity.partition("::")[0])
@@ -67,6 +73,12 @@ def code_doubts(text: str, path: str, lines: Collection[int], tests: Sequence[st
     """What makes a reader look twice at these lines of a file, beside the texts of its tests."""
     language = language_of(path)
     return language.tests.code_doubts(text, lines, tests) if language else []
+
+
+def replaced_names(text: str, path: str) -> list[str]:
+    """The names in whose place a file of tests puts something else for a while."""
+    language = language_of(path)
+    return language.tests.replaced_names(text) if language else []
 
 
 def weakened(before: str, after: str, path: str) -> list[str]:

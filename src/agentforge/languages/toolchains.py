@@ -6,7 +6,6 @@ files ask for, read-only; never a whole home, and nothing that holds credentials
 looking; no program is started.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from agentforge.languages.described import Read, decode, read_toml, table, words
 from agentforge.sandbox.base import SYSTEM_ROOTS
+from agentforge.system.bounded import files_below
 
 # Files of a project, by name at any depth, that say which tool it takes to build or test it.
 MARKERS = {
@@ -106,16 +106,12 @@ def needs_here(top: Path) -> tuple[Need, ...]:
 
 def _near_files(top: Path) -> list[str]:
     """Those near enough to the top to say what it takes, without those of packages that lie there."""
-    found: list[str] = []
-    for place, names, files in os.walk(top):
-        inner = Path(place).relative_to(top)
-        found += ((inner / name).as_posix() for name in files)
-        names[:] = (
-            [name for name in names if not name.startswith(".") and name not in _PACKAGES]
-            if len(inner.parts) + 1 < _DEPTH
-            else []
-        )
-    return found
+
+    def skip(folder: Path) -> bool:
+        is_far = len(folder.relative_to(top).parts) >= _DEPTH
+        return is_far or folder.name.startswith(".") or folder.name in _PACKAGES
+
+    return [path.relative_to(top).as_posix() for path in files_below(top, skip, links=True)]
 
 
 def _managed(near: set[str], read: Read) -> dict[str, str]:

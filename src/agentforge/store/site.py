@@ -3,7 +3,7 @@ that only look.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import links_below, refusal
 from agentforge.system.visible import one_line
 
+_JOURNAL = TaskFiles(Path()).journal.name
 _RUN_STATE_OR_WHOLE = ([], *([name] for name in RUN_STATE))
 """The second name of a committed path that cannot be: none, where `.agentforge` itself is a submodule."""
 
@@ -49,23 +50,40 @@ class Site:
         return cls(git, project, home)
 
     def find(self, given: str | None) -> TaskFiles:
-        """The task a person means: by a prefix, or the newest one. A task whose files are gone is restored
-        from its ref.
+        """The task a person means: by a prefix, by its place among the newest (`@1`, `@2`), or the
+        newest one. A task whose files are gone is restored from its ref.
         """
         archived = archive.archived_tasks(self.git)
-        if given is None:
-            known = sorted(
-                {*filter(self._is_ours, archived), *(path.name for path in self.project.tasks.glob("task-*"))}
-            )
-            if not known:
-                raise UsageError(
-                    "There is no task in this repository yet.", 'Start one with `agentforge start "…"`.'
-                )
-            given = max(known, key=self._age)
+        place = 1 if given is None else _place(given)
+        if place is not None:
+            given = self._newest(archived, place)
+        assert given is not None
         files = self.project.task(find_task(self.project.tasks, given, archived))
         if not files.journal.exists():
             archive.restore(self.git, files.task_id, files)
         return files
+
+    def task_names(self) -> list[str]:
+        """Every task of this checkout, newest first."""
+        return self._by_age(archive.archived_tasks(self.git))
+
+    def _by_age(self, archived: Iterable[str]) -> list[str]:
+        # A directory without a journal is a task that was killed before its first line: there is none.
+        on_disk = (path.parent.name for path in self.project.tasks.glob(f"task-*/{_JOURNAL}"))
+        return sorted({*filter(self._is_ours, archived), *on_disk}, key=self._age, reverse=True)
+
+    def _newest(self, archived: Iterable[str], place: int) -> str:
+        known = self._by_age(archived)
+        if not known:
+            raise UsageError(
+                "There is no task in this repository yet.", 'Start one with `agentforge start "…"`.'
+            )
+        if not 1 <= place <= len(known):
+            raise UsageError(
+                f"There is no task @{place}; the newest is @1, the oldest @{len(known)}.",
+                "`agentforge status` lists the tasks.",
+            )
+        return known[place - 1]
 
     def restore_archived(self) -> list[str]:
         """Puts back the tasks that `git clean` took and git still knows; returns their names."""
@@ -87,6 +105,12 @@ class Site:
     def read(self, files: TaskFiles) -> Journal:
         """Opens a task's journal for reading."""
         return Journal.open(files, self.clock, write=False)
+
+
+def _place(given: str) -> int | None:
+    """The place that `@2` names; None for a name."""
+    number = given.removeprefix("@")
+    return int(number) if number != given and number.isascii() and number.isdigit() else None
 
 
 def _refuse_planted(git: Git, project: ProjectFiles) -> None:

@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 MEBIBYTE = 1 << 20
@@ -38,9 +38,12 @@ def read_open(fd: int, most: int, name: str) -> bytes:
         return file.read(most)
 
 
-def files_below(top: Path) -> Iterator[Path]:
-    """Every regular file below a directory, in order, however deep; links are not followed. What is too deep
-    for a path, or cannot be opened, is left out, and so is what is beyond a great number.
+def files_below(
+    top: Path, skip: Callable[[Path], bool] = lambda _: False, *, links: bool = False
+) -> Iterator[Path]:
+    """Every regular file below a directory, in order, however deep; links are not followed, though named if
+    they are wanted, and directories that are to be skipped not entered. What is too deep for a path, or
+    cannot be opened, is left out, and so is what is beyond a great number.
     """
     waiting, left = [top], MOST_FILES
     while waiting and left > 0:
@@ -51,9 +54,10 @@ def files_below(top: Path) -> Iterator[Path]:
             continue
         left -= len(entries)
         for entry in entries:
-            if entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) or (links and entry.is_symlink() and not entry.is_dir()):
                 yield Path(entry.path)
-        waiting += [Path(each.path) for each in reversed(entries) if each.is_dir(follow_symlinks=False)]
+        below = (Path(each.path) for each in reversed(entries) if each.is_dir(follow_symlinks=False))
+        waiting += [folder for folder in below if not skip(folder)]
 
 
 def remove_tree(top: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentforge.core.errors import ModelMistake, Unusable
-from agentforge.system.unlinked import folder_unlinked
+from agentforge.system.unlinked import folder_unlinked, is_private
 
 _CONTINUE = "then `agentforge continue`"
 _DISK = {
@@ -54,17 +54,31 @@ def disk_trouble(error: OSError | str) -> Unusable | None:
 
 
 def make_own_directory(path: Path, mode: int = 0o700) -> None:
-    """A directory below the user's own one, with those above it, private whatever the umask; one that cannot
-    be made is said in one sentence.
+    """A directory below the user's own one, with those above it, private whatever the umask and however it
+    was left; one that cannot be made, or is not the user's alone, is said in one sentence.
     """
     try:
         for missing in [each for each in reversed((path, *path.parents)) if not each.exists()]:
             missing.mkdir(mode=mode, exist_ok=True)
         path.mkdir(mode=mode, exist_ok=True)
+        _make_private(path, mode)
     except OSError as error:
         raise disk_trouble(error) or Unusable(
             f"{path} cannot be made: {error.strerror}.", "Set AGENTFORGE_HOME to a directory."
         ) from error
+
+
+def _make_private(path: Path, mode: int) -> None:
+    """Takes from others what they may do in a directory that was there. A shared one stays as it is."""
+    found = path.stat()
+    if not found.st_mode & 0o077:
+        return
+    if found.st_uid != os.getuid() or found.st_mode & stat.S_ISVTX:
+        raise Unusable(
+            f"{path} is shared with others, and what is kept there must be private.",
+            "Set AGENTFORGE_HOME to a directory of your own.",
+        )
+    path.chmod(mode)
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -80,6 +94,16 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
             raise
         if durable:
             os.fsync(folder)
+
+
+def claim_directory(path: Path) -> bool:
+    """Make a directory that is not there yet; False if it is, also if another process was quicker."""
+    with disk_errors(), folder_unlinked(path.parent, make=True) as folder:
+        try:
+            os.mkdir(path.name, dir_fd=folder)
+        except FileExistsError:
+            return False
+    return True
 
 
 def create_exclusive(path: Path, data: bytes) -> bool:
@@ -194,7 +218,8 @@ def _write_beside(folder: int, data: bytes, *, durable: bool = True) -> str:
     """A complete file in a directory, on the disk if it is to be durable, ready to take its name."""
     temporary = f".tmp-{secrets.token_hex(8)}"
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
+        mode = 0o600 if is_private(folder) else 0o666
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=folder)
         try:
             _write_all(fd, data)
             if durable:

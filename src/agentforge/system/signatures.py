@@ -216,8 +216,8 @@ def _object(data: bytes, what: str) -> dict[str, Any]:
         raise BadEnvelope(f"{what} is too long")
     try:
         value = json.loads(data, object_pairs_hook=without_repeats)
-    except (ValueError, RecursionError) as error:
-        raise BadEnvelope(f"{what} is not JSON: {error}") from None
+    except (ValueError, RecursionError):
+        raise BadEnvelope(f"{what} cannot be read as JSON") from None
     if not isinstance(value, dict):
         raise BadEnvelope(f"{what} is no object")
     return value

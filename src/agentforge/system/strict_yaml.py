@@ -44,11 +44,11 @@ _LONG_KEY = 1000  # over 1,024 characters a key needs the explicit form
 
 
 def load_file(path: Path) -> Json:
-    """The document of a person's own file; None if there is no file. One that cannot be read is a
+    """The document of a person's own settings; None if there is no file. One that cannot be read is a
     `UsageError` too.
     """
     try:
-        return load(read_bounded(path, SETTINGS_BYTES).decode(), str(path))
+        return load_settings(read_bounded(path, SETTINGS_BYTES).decode(), str(path))
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
@@ -58,10 +58,10 @@ def load_file(path: Path) -> Json:
 
 
 @overload
-def load(text: str, source: str, *, floats: Literal[False] = False) -> Json: ...
+def load(text: str, source: str, *, floats: Literal[False, "text"] = False) -> Json: ...
 @overload
 def load(text: str, source: str, *, floats: Literal[True]) -> YamlValue: ...
-def load(text: str, source: str, *, floats: bool = False) -> "Json | YamlValue":
+def load(text: str, source: str, *, floats: Literal[False, True, "text"] = False) -> "Json | YamlValue":
     """The one document in `text`; an empty one is None. Every mistake is a `UsageError` that starts with
     `source:line:column`.
     """
@@ -81,6 +81,11 @@ def load(text: str, source: str, *, floats: bool = False) -> "Json | YamlValue":
     except UnicodeEncodeError as error:
         raise _mistake_at(source, text[: error.start], "half of a surrogate pair is not text") from None
     return builder.document
+
+
+def load_settings(text: str, source: str) -> Json:
+    """As `load`, for what people write by hand: an amount such as 2.50 is kept as its text."""
+    return load(text, source, floats="text")
 
 
 def dump(value: object) -> str:
@@ -115,7 +120,7 @@ class _Open:
 @dataclass(slots=True)
 class _Builder:
     source: str
-    floats: bool
+    floats: Literal[False, True, "text"]
     document: YamlValue = None
     stack: list[_Open] = field(default_factory=list)
     documents: int = 0
@@ -201,6 +206,8 @@ class _Builder:
                 )
             return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
         if _FLOAT.fullmatch(text):
+            if self.floats == "text":
+                return text
             if not self.floats:
                 raise self._mistake(
                     event,

@@ -76,6 +76,11 @@ def make_unlinked(path: Path) -> None:
         pass
 
 
+def is_private(folder: int) -> bool:
+    """Whether an open directory is its owner's alone: then so is what is made in it, whatever the umask."""
+    return not os.fstat(folder).st_mode & 0o077
+
+
 def links_below(top: Path) -> Iterator[Path]:
     """Every symbolic link at or below a path; none of them is followed."""
     if top.is_symlink():
@@ -117,7 +122,7 @@ def _make(path: Path) -> None:
         steps = (*reversed(path.parents), path)
         raise _in_the_way(next(step for step in steps if not step.is_dir()), "no directory") from None
     with folder_unlinked(path.parent) as above, contextlib.suppress(FileExistsError):
-        os.mkdir(path.name, dir_fd=above)
+        os.mkdir(path.name, 0o700 if is_private(above) else 0o777, dir_fd=above)
 
 
 def _first_link(path: Path) -> Path | None:

@@ -8,11 +8,13 @@ import shlex
 from functools import lru_cache
 
 _CONTROL = re.compile(
-    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
-    "\\U000e0000-\\U000e007f\\ud800-\\udfff]"
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f"
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
+    "\\ud800-\\udfff]|(?<=[\\x00-\\x7f])[\\u200c\\u200d]|[\\u200c\\u200d](?=[\\x00-\\x7f]|\\Z)"
 )
 """What a terminal obeys, what turns the direction of writing, and what nobody sees. The joiners of scripts
-and signs (U+200C, U+200D) stay.
+and signs (U+200C, U+200D) stay where they join something: two words of plain letters with one between them
+would look like one.
 """
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from agentforge.catalog.roles import RESERVED_TOOLS
 from agentforge.core.errors import ModelMistake
 from agentforge.core.reply import Action, Json
 from agentforge.languages.symbols import syntax_error
@@ -64,9 +65,6 @@ _PARSED_FILES = 50
 
 PROTECTED = (".git", ".git/**", ".agentforge", ".agentforge/**")
 """Never writable, by any role: the repository itself, and the rules and records of the work."""
-
-RESERVED = frozenset({"commit", "deploy"})
-"""Names of tools that are reserved: nothing can run them."""
 
 
 class Alias(NamedTuple):
@@ -159,7 +157,7 @@ class Bridge:
         own = {
             name: as_tool(tool)
             for name, tool in (declared or {}).items()
-            if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED}
+            if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED_TOOLS}
         }
         tools = MappingProxyType({**TOOLS, **own}) if own else TOOLS
         return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only, tools)
@@ -221,7 +219,7 @@ class Bridge:
         if name in self.allowed and name in self.tools:
             return None
         offered = ", ".join(spec.name for spec in self.specs())
-        if name in self.forbidden or name in self.tools or name in RESERVED:
+        if name in self.forbidden or name in self.tools or name in RESERVED_TOOLS:
             return _refused("forbidden_tool", f"{name} is not for {self.name}; allowed: {offered}")
         return _refused("unknown_tool", f"there is no tool {name[:80]!r}; allowed: {offered}")
 

@@ -17,7 +17,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from agentforge.core.effects import Await, Pause
-from agentforge.core.errors import StateInvalid, Unusable, UserError
+from agentforge.core.errors import PolicyError, StateInvalid, Unusable, UserError
 from agentforge.core.inputs import DriverStarted, Elapsed, Parked
 from agentforge.core.machine import OUTCOMES, TERMINAL
 from agentforge.engines.temporal.answers import answer_of, family_of
@@ -25,6 +25,7 @@ from agentforge.engines.temporal.port import Ref, Session, Tasks
 from agentforge.engines.temporal.threads import in_thread
 from agentforge.engines.temporal.workflow import ActivityReport, Order
 from agentforge.store.task.lock import LockTaken
+from agentforge.system.secrets.redact import redact
 
 FAMILIES = tuple(family_of(kind) for kind in OUTCOMES if kind is not Await)
 PULSE_S = 1.0
@@ -32,6 +33,8 @@ ELSEWHERE = timedelta(milliseconds=500)
 """Until another worker may look whether it has the task."""
 IDLE_S = 3.0
 """How long a task stays open with nothing in flight."""
+MOST_REFUSED, LONGEST_NAME = 200, 200
+"""Of what strangers send, so much is said: they must not fill a screen or a log."""
 TRIES = 3
 """Of an effect, when the world fails: disk, tool or network."""
 
@@ -80,6 +83,10 @@ class OpenTasks:
         self._held: dict[Ref, _OpenTask] = {}
         self._named: set[Ref] = set()
         """Of these it was said that they are worked on."""
+        self._admitted: set[tuple[Ref, str]] = set()
+        """What was handed over with the token of its task."""
+        self._refused: set[tuple[str, str, str]] = set()
+        """What of strangers was refused, and said so."""
         self._later: set[asyncio.Task[None]] = set()
 
     def begin(self) -> Callable[..., Any]:
@@ -127,7 +134,11 @@ class OpenTasks:
                 "Upgrade it and start it again.",
                 type="OldWorker",
             )
-        ref = Ref(order.task_id, order.repository)
+        ref = _ref(order)
+        if not await self._admits(ref) and not await self._is_elsewhere(ref):
+            sentence, next_step = self._stranger(ref, "hand-over")
+            # Another worker may be the one whose user handed it over.
+            raise ApplicationError(sentence, next_step, type="Stranger", next_retry_delay=ELSEWHERE)
         queue = await in_thread(lambda: self._tasks.host_of(ref, self._host.queue))
         if not queue:
             sentence = f"{order.repository} has no task {order.task_id} on the host of {self._host.queue}."
@@ -139,14 +150,44 @@ class OpenTasks:
         return replace(answer, queue=queue, attributes=self._host.attributes)
 
     async def _hear(self, order: Order) -> ActivityReport:
-        said = order.said or {}
-        ref = Ref(order.task_id, order.repository)
+        said, ref = order.said or {}, _ref(order)
+        await self._check(ref)
         refused = ""
         if said.get("kind", "look") != "look":
             refused = await in_thread(
                 lambda: self._tasks.message(ref, {key: str(value) for key, value in said.items()})
             )
+            if refused:
+                self._stranger(ref, str(said["kind"]), refused)
         return await self._visit(ref, refused)
+
+    async def _admits(self, ref: Ref) -> bool:
+        known = (ref, ref.proof)
+        if known not in self._admitted and await in_thread(lambda: self._tasks.admits(ref)):
+            self._admitted.add(known)
+        return known in self._admitted
+
+    async def _is_elsewhere(self, ref: Ref) -> bool:
+        """Whether another host has the task: that one looks who handed it over."""
+        return await in_thread(lambda: self._tasks.is_elsewhere(ref, self._host.queue))
+
+    async def _check(self, ref: Ref) -> None:
+        """What comes to this host's own queue was handed over by its user, or is refused."""
+        if not await self._admits(ref):
+            raise PolicyError(*self._stranger(ref, "order"))
+
+    def _stranger(self, ref: Ref, what: str, why: str = "") -> tuple[str, str]:
+        """What is refused, and the next step; said here once for each kind, however often it is tried."""
+        task = ref.task_id[:LONGEST_NAME]
+        sentence = why or f"The {what} of {task} was refused: it does not carry the task's token."
+        told = (task, ref.repository[:LONGEST_NAME], what)
+        if told not in self._refused and len(self._refused) < MOST_REFUSED:
+            self._refused.add(told)
+            self._say(f"{task}: {sentence}")
+        return (
+            sentence,
+            f"`agentforge continue {task}`, by the user of this worker, hands it over again.",
+        )
 
     async def _visit(self, ref: Ref, refused: str | None) -> ActivityReport:
         """Takes in what people said, and tells what is owed."""
@@ -165,7 +206,10 @@ class OpenTasks:
         return await self._watched(held, asyncio.create_task(look()))
 
     async def _effect(self, order: Order) -> ActivityReport:
-        held = self._here(Ref(order.task_id, order.repository))
+        ref = _ref(order)
+        with _user_errors_as_failures():
+            await self._check(ref)
+        held = self._here(ref)
         flight = held.flying.get(order.key)
         if flight is None:
             flight = _RunningEffect(asyncio.create_task(self._fly(held, order.key)))
@@ -205,7 +249,7 @@ class OpenTasks:
             done, _ = await asyncio.wait([task], timeout=pulse)
             if done:
                 break
-            activity.heartbeat(held.progress)
+            activity.heartbeat(redact(held.progress)[0])
             session = held.session
             if session is not None and not held.gate.locked():
                 held.guests += 1
@@ -361,20 +405,22 @@ def _put_away(session: Session) -> None:
 
 
 def _failure(error: BaseException) -> BaseException:
-    """For the workflow: whether another try makes sense, the sentence, the next step, the exit code."""
+    """For the workflow: whether another try makes sense, the sentence, the next step, the exit code. What the
+    server keeps has no secret in it.
+    """
     if isinstance(error, ApplicationError | asyncio.CancelledError):
         return error
     if isinstance(error, UserError):
         again = isinstance(error, Unusable) and activity.info().attempt < TRIES
         return ApplicationError(
-            error.sentence,
-            error.next_step,
+            redact(error.sentence)[0],
+            redact(error.next_step)[0],
             error.exit_code,
             type=type(error).__name__,
             non_retryable=not again,
         )
     return ApplicationError(
-        f"{type(error).__name__}: {str(error)[:500]}", "", 1, type="Defect", non_retryable=True
+        f"{type(error).__name__}: {redact(str(error))[0][:500]}", "", 1, type="Defect", non_retryable=True
     )
 
 
@@ -391,6 +437,10 @@ def _look_at(flight: "asyncio.Task[ActivityReport]") -> None:
     """Its failure was seen, even if every attempt that waited for it is gone."""
     if not flight.cancelled():
         flight.exception()
+
+
+def _ref(order: Order) -> Ref:
+    return Ref(order.task_id, order.repository, order.proof)
 
 
 def _numbers(version: str) -> list[int]:

@@ -198,7 +198,7 @@ def _is_trouble(pending: PendingActivityInfo) -> bool:
     if not pending.HasField("last_failure") or not pending.last_failure.HasField("application_failure_info"):
         return False
     kind = pending.last_failure.application_failure_info.type
-    return kind != "Stopped" and (kind != "NotHere" or pending.attempt >= NOWHERE)
+    return kind != "Stopped" and (kind not in ("NotHere", "Stranger") or pending.attempt >= NOWHERE)
 
 
 def _spell(failure: Failure) -> str:

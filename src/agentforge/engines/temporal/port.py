@@ -1,7 +1,7 @@
 """What a worker needs of everything else: tasks that can be opened. Loads nothing of Temporal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agentforge.core.effects import Effect
@@ -14,6 +14,8 @@ class Ref:
 
     task_id: str
     repository: str
+    proof: str = field(default="", compare=False, repr=False)
+    """By which a worker knows that its own user handed the task over."""
 
 
 class Session(Protocol):
@@ -44,6 +46,12 @@ class Tasks(Protocol):
         """The queue of the host that has the task; this one takes it if no other has. Empty if the task is
         not to be seen from here.
         """
+
+    def admits(self, ref: Ref) -> bool:
+        """Whether the user of this host handed the task over, and no stranger who reaches the server."""
+
+    def is_elsewhere(self, ref: Ref, mine: str) -> bool:
+        """Whether the task is on record as another host's."""
 
     def open(self, ref: Ref, mine: str, progress: Callable[[str], None]) -> Session:
         """Takes the lock. Raises `LockTaken` while another process has it, and refuses a task that this host

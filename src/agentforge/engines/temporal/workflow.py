@@ -101,6 +101,8 @@ class Task:
     """Of the host that has the task, once that is known."""
     runs: int = 0
     """How often it was handed over to a fresh run."""
+    proof: str = ""
+    """By which a worker knows that its own user handed the task over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Order:
     key: str = ""
     said: dict[str, Json] | None = None
     """For `hear`: a person's message, or nothing but a hint to look into the inbox."""
+    proof: str = ""
+    """As the workflow was started with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +318,7 @@ class TaskWorkflow:
         try:
             return await self._activity(
                 family,
-                Order(self._task.task_id, self._task.repository, self._task.version, key, said),
+                self._order(key, said),
                 patience,
             )
         except ActivityError as error:
@@ -323,9 +327,13 @@ class TaskWorkflow:
         self._lose()
         return await self._begin()
 
+    def _order(self, key: str = "", said: dict[str, Json] | None = None) -> Order:
+        task = self._task
+        return Order(task.task_id, task.repository, task.version, key, said, task.proof)
+
     async def _begin(self) -> ActivityReport:
         """Where the task is, and what is owed there. Waits for its host as long as it takes."""
-        order = Order(self._task.task_id, self._task.repository, self._task.version)
+        order = self._order()
         while True:
             try:
                 answer = await self._activity("begin", order, None)

@@ -106,12 +106,17 @@ def _knows(node: ast.AST, statement: ast.stmt) -> str:
             return f"asks for the variable `{node.value}`: code should not know where it is tested"
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-        known = sorted({name.partition(".")[0] for name in names} & words.runner)
+        known = sorted(name for name in {name.partition(".")[0] for name in names} if _is_of_tests(name))
         if known:
             return f"imports `{known[0]}`: code should not know that it is tested"
     if isinstance(node, ast.Attribute | ast.Name) and _ends(node, words.stack):
         return f"looks at the call stack by `{_dotted(node)}`"
     return ""
+
+
+def _is_of_tests(name: str) -> bool:
+    """Whether a module is a test runner, tests, or the program that was started."""
+    return name in _words().runner | {"tests", "conftest", "__main__"} or name.startswith("test_")
 
 
 def _answers(node: ast.AST, answers: frozenset[object]) -> str:

@@ -26,6 +26,7 @@ from agentforge.languages.toolchains import find_toolchains, with_toolchains
 from agentforge.languages.values import Environment, Plan
 from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.network.destinations import Destination
+from agentforge.system.bounded import files_below
 from agentforge.system.canon import digest
 from agentforge.system.files import disk_errors, write_atomic
 
@@ -134,12 +135,15 @@ def _locked(home: Path) -> Iterator[None]:
 
 def _files(top: Path) -> set[str]:
     """Every file below `top`, caches left out."""
+    at_the_top = CACHES | BUILD_DIRECTORIES
     found: set[str] = set()
-    for directory, names, files in os.walk(top):
-        relative = Path(directory).relative_to(top)
-        left_out = CACHES if relative.parts else CACHES | BUILD_DIRECTORIES
-        names[:] = [name for name in names if name not in left_out]
-        found.update((relative / name).as_posix() for name in files if not name.endswith((".pyc", ".o")))
+
+    def skip(folder: Path) -> bool:
+        return folder.name in (at_the_top if folder.parent == top else CACHES)
+
+    for path in files_below(top, skip, links=True):
+        if not path.name.endswith((".pyc", ".o")):
+            found.add(path.relative_to(top).as_posix())
     return found
 
 

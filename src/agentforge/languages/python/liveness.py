@@ -25,6 +25,9 @@ _ASSERTING = re.compile(
 _SUPPORT = re.compile(
     r"(?:^|[._])(?:tests?|testing|conftest|helpers?|support|utils?|common|fixtures?)(?:$|[._])"
 )
+_LITTLE = frozenset(
+    {"isinstance", "callable", "hasattr", "assertIsNotNone", "assertIsInstance", "assertNotEqual"}
+)
 _DEPTH = 3
 _SHOWN = 80
 
@@ -167,6 +170,8 @@ def _broad(function: Function) -> str:
         return "expects an error, and any error will do"
     if assertions and all(_compares_with_itself(each) for each in assertions):
         return "compares a call with itself"
+    if assertions and all(map(_says_little, assertions)):
+        return "says little: that something comes back, its type, what it is not, or nearly any number"
     if assertions and _perhaps_never(function, assertions):
         return "asserts something only under a condition, and passes where that does not hold"
     return ""
@@ -177,6 +182,36 @@ def _perhaps_never(function: Function, assertions: list[str]) -> bool:
     fails = any(isinstance(node, ast.Raise) for node in _living(function))
     fails = fails or any(re.match(r"(?:\w+\.)*fail\(", each) for each in assertions)
     return not fails and not any(live_assertions(function.body, sure=True))
+
+
+def _says_little(assertion: str) -> bool:
+    """Whether nearly any result will do."""
+    tree = parse(assertion)
+    node = tree.body[0] if tree is not None and tree.body else None
+    test = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
+    if isinstance(test, ast.Call):
+        return last_name(test.func) in _LITTLE
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    sides = [side for side in (test.left, *test.comparators) if isinstance(side, ast.Call)]
+    near = [side for side in sides if last_name(side.func) == "approx"]
+    return isinstance(test.ops[0], ast.NotEq | ast.IsNot) or any(map(_takes_all, near))
+
+
+def _takes_all(approx: ast.Call) -> bool:
+    """Whether a tolerance is as large as what is expected."""
+    said = {each.arg: each.value for each in approx.keywords}
+    wanted, rel, most = (
+        _number(node) for node in ((*approx.args, None)[0], said.get("rel"), said.get("abs"))
+    )
+    return (rel or 0) >= 1 or (wanted is not None and most is not None and most >= abs(wanted))
+
+
+def _number(node: ast.expr | None) -> float | None:
+    sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    is_number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    return sign * float(node.value) if is_number else None  # type: ignore[union-attr]  # as just seen
 
 
 def _compares_with_itself(assertion: str) -> bool:

@@ -5,6 +5,7 @@ the place of what they test. Honest code does that rarely, so it is shown to who
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from agentforge.languages.described import words
 from agentforge.languages.python.assertions import last_name
 from agentforge.languages.python.symbols import parse
 
@@ -12,6 +13,8 @@ _ASKS_FILES = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir", "acce
 _WRITES_FILES = frozenset({"write_text", "write_bytes", "touch", "mkdir", "open", "mkdtemp", "makedirs"})
 _SETS_VARIABLES = frozenset({"setenv", "putenv", "setdefault", "update"})
 _OWN_PROCESS = "/proc/"
+_STANDS_IN = words("setattr patch object")
+"""Last names of calls that put a stand-in somewhere, such as `monkeypatch.setattr`."""
 
 
 def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[str]) -> Iterator[str]:
@@ -24,7 +27,7 @@ def meddles(statement: ast.stmt, nodes: Collection[ast.AST], inside: Collection[
             yield f"looks into the process that it runs in, by `{node.value}`"
         if isinstance(node, ast.Subscript) and dotted_name(node.value) == "sys.argv" and _is_zero(node.slice):
             yield "asks by which command it was started"
-        if isinstance(node, ast.Dict) and any(_is_text(key, "__eq__") for key in node.keys):
+        if _is_text(node, "__eq__") or (isinstance(node, ast.Name) and node.id == "__eq__"):
             yield "makes up how something compares"
     if (
         isinstance(statement, ast.FunctionDef)
@@ -77,6 +80,20 @@ def replaced(tree: ast.Module) -> Iterator[str]:
             dotted = dotted_name(node.args[0])
             if dotted.partition(".")[0] in imported:
                 yield f"puts something of its own in the place of a part of `{dotted}`"
+
+
+def replaced_names(text: str) -> list[str]:
+    """The names in whose place a file of tests puts something else for a while, by a stand-in."""
+    tree = parse(text)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
+    found = [
+        argument.value.rpartition(".")[2]
+        for call in calls
+        if dotted_name(call.func).rpartition(".")[2] in _STANDS_IN
+        for argument in call.args[:2]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def looks_at_shape(part: ast.AST) -> Iterator[str]:

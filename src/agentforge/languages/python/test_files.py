@@ -9,6 +9,8 @@ from agentforge.languages.python.examples import examples_of
 from agentforge.languages.python.imports import module_name
 from agentforge.languages.python.layout import test_globs
 from agentforge.languages.python.liveness import liveness
+from agentforge.languages.python.made_to_fail import made_to_fail
+from agentforge.languages.python.meddling import replaced_names
 from agentforge.languages.python.shadows import shadows
 from agentforge.languages.python.testguard import asserts, source_of_test, test_ids_in_source, weakened
 from agentforge.languages.values import Sections
@@ -26,7 +28,9 @@ __all__ = [
     "is_run",
     "is_test_name",
     "liveness",
+    "made_to_fail",
     "missing_import",
+    "replaced_names",
     "shadows",
     "source_of_test",
     "test_doubts",

@@ -20,6 +20,7 @@ from agentforge.models.known.providers import SCRIPTED
 
 DeliveryMode = Literal["live", "batch", "auto"]
 """How replies are wanted: now, later at a lower price, or as it fits."""
+PROJECT = "the project's settings"
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -76,12 +77,18 @@ def read_tiers(
         return Tiers(given.models, given.source, modes)
     found: dict[Tier, tuple[str, ...]] = {}
     source_of: dict[Tier, str] = {}
-    for document, source in ((user, "config.yaml"), (project, "the project's settings")):
+    for document, source in ((user, "config.yaml"), (project, PROJECT)):
         lists = _lists(document, source, providers)
         for tier in TIERS:
             if tier in lists and tier not in found:
                 found[tier], source_of[tier] = lists[tier], source
     return _with_borrowed(found, source_of, modes)
+
+
+def from_project(tiers: Tiers) -> tuple[str, ...]:
+    """The models that a task would use because the project names them."""
+    lists = (tiers.models[tier] for tier in reversed(TIERS) if tiers.source[tier].startswith(PROJECT))
+    return tuple(dict.fromkeys(spec for specs in lists for spec in specs))
 
 
 def split(spec: str) -> tuple[str, str]:

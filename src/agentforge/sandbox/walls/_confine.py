@@ -2,9 +2,9 @@
 
 Started as a file with an isolated interpreter: `python -I -S _confine.py SPEC PROGRAM ARGUMENT...`, where
 SPEC is JSON: `{"abi", "write", "read", "system", "devices", "namespaces", "own", "cwd", "limits",
-"own_count", "own_pid_max", "calls", "channel", "port"}`. Standard library only, nothing of ours: it is not
-imported. A separate process, because code between fork and exec of a threaded parent may not do this
-safely.
+"own_count", "own_pid_max", "calls", "channel", "port"}`; or `{"cwd"}` alone, for a run without walls, which
+has a caretaker and nothing else. Standard library only, nothing of ours: it is not imported. A separate
+process, because code between fork and exec of a threaded parent may not do this safely.
 """
 
 import base64
@@ -23,7 +23,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 CANNOT = 125  # the exit status of a launcher that could not build its walls
 
@@ -42,7 +42,8 @@ FILTER = 2
 NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 MS_NOSUID, MS_NODEV = 2, 4
-OWN_PLACE_BYTES = 4 << 30
+MOUNT_SETATTR, AT_RECURSIVE, RDONLY = 442, 0x8000, 1
+OWN_PLACE_BYTES = 8 << 30
 KEPT_FLAGS = {
     os.ST_NOSUID: 2,
     os.ST_NODEV: 4,
@@ -158,6 +159,7 @@ def private_mounts(
         mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
     for path in sorted(write, key=len):
         lends_nothing(path)
+    keep_the_rest(own, write)
     guarded = sorted((path for path in read if below(path, write)), key=len)
     # Directories on the way are pinned: a mount point cannot be renamed, so no forged copy can take the
     # place.
@@ -199,6 +201,29 @@ def lends_nothing(path: str) -> None:
     """No file beneath lends the rights of its owner, and none is a device."""
     mount(path, path, None, MS_BIND | MS_REC)
     mount("none", path, None, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | kept_flags(path))
+
+
+def keep_the_rest(own: list[str], write: list[str]) -> None:
+    """Everything is mounted read-only but what the run may change: Landlock does not look at who changes the
+    mode, the times or the attributes of a file.
+    """
+    if not mark_mounts("/", RDONLY, 0, below=True):
+        raise CannotConfineError("mount_setattr: the machine's files could not be kept as they are")
+    for path in own:
+        mark_mounts(path, 0, RDONLY, below=False)
+    for path in sorted(write, key=len):
+        # One below that was read-only before stays so, and then the kernel wants to be asked for each alone.
+        if not mark_mounts(path, 0, RDONLY, below=True):
+            mark_mounts(path, 0, RDONLY, below=False)
+
+
+def mark_mounts(path: str, on: int, off: int, *, below: bool) -> bool:
+    """Sets and clears flags of the mount at `path`, and of all below it at once."""
+    attributes = struct.pack("=4Q", on, off, 0, 0)
+    flags = AT_RECURSIVE if below else 0
+    words = (-1, path.encode(), flags, attributes, len(attributes))
+    given = [ctypes.c_long(word) if isinstance(word, int) else ctypes.c_char_p(word) for word in words]
+    return int(LIBC.syscall(ctypes.c_long(MOUNT_SETATTR), *given)) == 0
 
 
 def read_only(path: str) -> None:
@@ -379,6 +404,17 @@ def exit_code(status: int) -> int:
 def main(arguments: list[str]) -> NoReturn:
     """Build the walls, then become the program."""
     spec, argv = json.loads(arguments[0]), arguments[1:]
+    if "abi" not in spec:
+        stay_outside()
+        os.chdir(spec["cwd"])
+    else:
+        build_walls(spec)
+    os.closerange(3, 1 << 16)  # the lock stays with those who wait outside
+    os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
+
+
+def build_walls(spec: dict[str, Any]) -> None:
+    """All of them around this process; those who wait for it stay outside."""
     abi, read, write = spec["abi"], spec["read"], spec["write"]
     if spec["namespaces"]:
         enter_namespaces()
@@ -399,8 +435,6 @@ def main(arguments: list[str]) -> NoReturn:
     hold_limits(spec["limits"], own_count=spec["own_count"])
     if spec["calls"]:
         filter_calls(base64.b64decode(spec["calls"]))
-    os.closerange(3, 1 << 16)  # the lock stays with those who wait outside
-    os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - becoming the program is the point
 
 
 if __name__ == "__main__":

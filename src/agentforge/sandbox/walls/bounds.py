@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agentforge.sandbox.walls.limits import GIB, Limits
 
-_PRIVATE = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - as a run sees them
+_PRIVATE = ("/tmp", "/var/tmp", "/dev/shm", str(Path.home()))  # noqa: S108 - as a run sees them
 _BLOCK = 512
 _PAUSE = 10
 """So many times as long as an exact look took, the next one waits."""
@@ -29,8 +29,11 @@ def watch_of(limits: Limits, write: Sequence[Path]) -> Callable[[int], str]:
         pids = _descendants(first, most=limits.total_processes + 1)
         if len(pids) > limits.total_processes:
             return f"it had more than {limits.total_processes} processes at one time"
-        if sum(map(_rough_memory, pids)) > limits.total_memory < sum(map(_memory, pids)):
-            return f"its processes used more than {_size(limits.total_memory)} of memory together"
+        private = _private(pids[-1])
+        room = limits.total_memory - private
+        if sum(map(_rough_memory, pids)) > room < sum(map(_memory, pids)):
+            also = ", files in its private places among it" if private > limits.total_memory // 2 else ""
+            return f"its processes used more than {_size(limits.total_memory)} of memory together{also}"
         if disk.is_full(pids):
             return f"it wrote more than {_size(limits.total_disk)} of files"
         return ""
@@ -86,8 +89,7 @@ class _Disk:
         self.before = {root: _used(str(root)) for root in roots}
 
     def is_full(self, pids: Sequence[int]) -> bool:
-        nameless = _nameless(pids)
-        private = _private(pids[-1])
+        nameless, private = _nameless(pids), _private(pids[-1])
         grown = sum({_device(root): _used(str(root)) - self.before[root] for root in self.roots}.values())
         now = time.monotonic()
         if nameless + private + max(grown, 0) <= self.bound // 2 or now < self.not_before:

@@ -185,7 +185,8 @@ class Landlock:
         seen = "others can be seen" + (", not signalled" if scoped else " and, of the same user, signalled")
         return {
             "files": files
-            + "names of other files can still be seen; new files cannot be made next to a read-only path",
+            + "names of other files can still be seen, and their modes and times changed; new files cannot "
+            "be made next to a read-only path",
             "network": f"{WEAK}{network}",
             "processes": f"{seen}; {limits_in_words(counted=self._counts())}; "
             "all of them end with the run, and with the driver",

@@ -1,6 +1,10 @@
-"""No walls: the same environment variables as a confined run, and nothing else. Only on explicit request."""
+"""No walls: the same environment variables as a confined run, the limits of a run, and an end of all that it
+started. Only on explicit request.
+"""
 
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +15,7 @@ from agentforge.core.errors import Unusable
 from agentforge.sandbox.base import Confinement, check_inside, variables
 from agentforge.sandbox.network.upstream import own_variables
 from agentforge.sandbox.walls.bounds import watch_of
+from agentforge.sandbox.walls.landlock import LAUNCHER
 from agentforge.sandbox.walls.limits import under_limits
 from agentforge.system.processes import Completed, run
 
@@ -30,8 +35,13 @@ class NoSandbox:
         with tempfile.TemporaryDirectory(prefix="agentforge-", ignore_cleanup_errors=True) as temporary:
             Path(temporary, "home").mkdir()
             done = run(
-                # Processes are not counted: the count would be that of all the user's programs.
-                under_limits(NAME, argv, confinement.limits, confinement.timeout_s, count_processes=False),
+                (
+                    *_cared_for(cwd),
+                    # The kernel would count all of the user's programs; ours are counted while they run.
+                    *under_limits(
+                        NAME, argv, confinement.limits, confinement.timeout_s, count_processes=False
+                    ),
+                ),
                 cwd=cwd,
                 # Nothing keeps a run here to a list, so it takes the way that the user's own programs take.
                 env=variables(confinement, temporary)
@@ -55,7 +65,16 @@ class NoSandbox:
         return {
             "files": "not confined: the program can read and change whatever its user can",
             "network": "not confined",
-            "processes": "memory, processor time and file size are limited for each; "
-            "the process group is killed at the time limit; a program that leaves the group may survive",
+            "processes": "not confined: others can be seen and signalled; memory, processor time, open "
+            "files and file size are limited; all of them end with the run, and with the driver",
             "capabilities": "not confined: those of the user",
         }
+
+
+def _cared_for(cwd: Path) -> tuple[str, ...]:
+    """Words that start a program with a caretaker outside, who holds the task's lock in its place and ends
+    all that it leaves behind. Only Linux lets one process adopt what others leave.
+    """
+    if sys.platform != "linux":
+        return ()
+    return (sys.executable, "-I", "-S", str(LAUNCHER), json.dumps({"cwd": str(cwd)}))

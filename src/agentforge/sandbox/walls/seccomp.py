@@ -135,10 +135,16 @@ _SHARED: dict[str, tuple[int, int]] = {
 _OF_OTHERS: dict[str, tuple[int, int, int]] = {
     "prlimit64": (302, 261, 0),
     "setpriority": (141, 140, 1),
+    "ioprio_set": (251, 30, 1),
+    "sched_setaffinity": (203, 122, 0),
     "sched_setparam": (142, 118, 0),
     "sched_setscheduler": (144, 119, 0),
     "sched_setattr": (314, 274, 0),
 }
+
+
+# With this first word they are about all processes of the user, and the number of none means oneself.
+_OF_ALL = {"setpriority": 2, "ioprio_set": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +220,11 @@ def refused_calls(known: Architecture) -> dict[str, int]:
     }
 
 
+def numbers_by_name() -> dict[str, tuple[int | None, int | None]]:
+    """The numbers of every call that is refused somewhere, on x86_64 and aarch64."""
+    return {**_REFUSED, **_SHARED}
+
+
 @functools.cache
 def is_available(machine: str | None = None) -> bool:
     """Whether this kernel takes filters, and we know its calls."""
@@ -264,8 +275,10 @@ def _opening(known: Architecture) -> Iterator[bytes]:
 def _alone(known: Architecture) -> Iterator[bytes]:
     for columns in _SHARED.values():
         yield from _for_call(columns[known.column], _fail(_EPERM))
-    for *numbers, place in _OF_OTHERS.values():
-        yield from _for_call(numbers[known.column], _argument(place), *_except((0,), _pass()), _fail(_EPERM))
+    for name, (*numbers, place) in _OF_OTHERS.items():
+        of_all = (_argument(0), *_except((_OF_ALL[name],), _fail(_EPERM))) if name in _OF_ALL else ()
+        itself = (_argument(place), *_except((0,), _pass()))
+        yield from _for_call(numbers[known.column], *of_all, *itself, _fail(_EPERM))
 
 
 def _program(known: Architecture, families: tuple[int, ...], *, tcp_only: bool) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from agentforge.core.errors import Unusable
 from agentforge.store.layout import TaskFiles, plain_name
 from agentforge.store.task.lines import complete
+from agentforge.system.bounded import files_below
 from agentforge.system.files import create_exclusive, disk_errors, write_atomic
 from agentforge.system.git.repository import Git
 from agentforge.system.unlinked import read_unlinked
@@ -99,11 +100,8 @@ def _others(files: TaskFiles) -> Iterator[Path]:
     """
     left_out = {files.journal, files.lock, files.state, files.working_memory}
     folders = {files.inbox, files.root / "outputs"}
-    for path in sorted(files.root.rglob("*")):
-        ours = (
-            not path.name.startswith(".") and path not in left_out and not folders.intersection(path.parents)
-        )
-        if ours and path.is_file() and not path.is_symlink():
+    for path in sorted(files_below(files.root, skip=folders.__contains__)):
+        if not path.name.startswith(".") and path not in left_out:
             yield path
 
 

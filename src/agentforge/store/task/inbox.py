@@ -22,6 +22,8 @@ _KINDS: dict[str, type[Message]] = {"resolution": Resolution, "resume": Resume, 
 _NAMES: dict[type[Message], str] = {kind: name for name, kind in _KINDS.items()}
 _SUFFIX = ".yaml"
 _LONGEST = 1_000_000
+_STRANGERS = "strangers.log"
+_MOST_STRANGERS = 100
 
 
 class Received(NamedTuple):
@@ -78,6 +80,31 @@ def refuse(files: TaskFiles, key: str) -> None:
     name = key.removeprefix("inbox/")
     with contextlib.suppress(OSError):
         (files.inbox / f"{name}{_SUFFIX}").replace(files.inbox / f"{name}.refused")
+
+
+def note_stranger(files: TaskFiles, kind: str, at: str) -> None:
+    """Keeps that a message was refused because a stranger sent it: so many, and no word of theirs."""
+    line = f"{at} {kind if kind in _KINDS else 'message'}\n".encode()
+    path = files.inbox / _STRANGERS
+    with contextlib.suppress(OSError):
+        files.inbox.mkdir(exist_ok=True)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(path, flags, 0o600)
+        try:
+            about = os.fstat(fd)
+            if stat.S_ISREG(about.st_mode) and about.st_size < _MOST_STRANGERS * len(line):
+                os.write(fd, line)
+        finally:
+            os.close(fd)
+
+
+def strangers(files: TaskFiles) -> list[str]:
+    """When a message of a stranger was refused, and of which kind; the oldest first."""
+    try:
+        text = read_unlinked(files.inbox / _STRANGERS).decode("ascii", "replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines()[:_MOST_STRANGERS] if line]
 
 
 def _names(files: TaskFiles) -> list[str]:

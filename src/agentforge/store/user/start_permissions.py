@@ -20,7 +20,7 @@ Area = Literal["files", "shell", "network", "web", "mcp"]
 AREAS: tuple[Area, ...] = get_args(Area)
 
 _SWITCHES = ("strict", "interactive", "yes")
-_TEXTS = ("sandbox", "marker")
+_TEXTS = ("sandbox", "marker", "suggested")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class StartPermissions:
     """
     marker: str = ""
     """Of the task that this was said about: a journal that only has its name is another one."""
+    suggested: str = ""
+    """The digest of the models that the repository suggested, where nobody else named one."""
 
 
 class StoredPermissions(NamedTuple):
@@ -85,6 +87,7 @@ def write_permissions(path: Path, permissions: StartPermissions) -> None:
         "yes": permissions.yes,
         "sandbox": permissions.sandbox,
         "marker": permissions.marker,
+        "suggested": permissions.suggested,
     }
     make_own_directory(path.parent, 0o700)
     replace_own(path, strict_yaml.dump(value).encode())

@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -12,11 +11,11 @@ import click
 
 from agentforge import __version__
 from agentforge.core.errors import UserError
-from agentforge.surfaces.cli.interrupt import interrupted_task
+from agentforge.surfaces.cli.interrupt import end_like_ctrl_c, ended_by, interrupted_task
 from agentforge.surfaces.cli.lazy import LazyCommand, LazyGroup
-from agentforge.surfaces.cli.printing import say
 
-INTERRUPTED = 130
+_SIGNALLED = 128
+"""Added to the number of a signal, as shells do: 130 after Ctrl-C."""
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
@@ -64,6 +63,10 @@ COMMANDS = {
     "keys": LazyCommand(
         f"{_HERE}.keys:keys", "Make the key that signs your deliveries, and say whose signatures you trust"
     ),
+    "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "completion": LazyCommand(
+        f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
+    ),
     "doctor": LazyCommand(f"{_HERE}.doctor:doctor", "Check this machine and test the sandbox"),
     "sandbox": LazyCommand(
         f"{_HERE}.sandbox:sandbox", "Run a command in the sandbox that agents' commands run in"
@@ -96,15 +99,17 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. Nothing but this speaks of errors."""
     _forgive_encoding()
     try:
+        if args is None:
+            end_like_ctrl_c()
         code = _run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        say(error.format_message(), err=True)
+        _say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
         return _usage(error)
     except KeyboardInterrupt as error:
-        _leave(_interrupted(error), INTERRUPTED)
+        _leave(_interrupted(error), _SIGNALLED + ended_by(error))
     except UserError as error:
         _say(f"error: {error.sentence}", *([error.next_step] if error.next_step else []))
         code = error.exit_code
@@ -154,6 +159,8 @@ def _interrupted(error: BaseException) -> str:
 
 def _internal(error: Exception) -> tuple[str, ...]:
     if os.environ.get("AGENTFORGE_DEBUG") == "1":
+        import traceback
+
         return (traceback.format_exc().rstrip(),)
     where = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return (
@@ -181,6 +188,8 @@ def _stop_children() -> None:
 
 
 def _say(*lines: str) -> None:
+    from agentforge.surfaces.cli.printing import say  # not before something is wrong: `--help` is quick
+
     with contextlib.suppress(OSError, ValueError):
         for line in lines:
             say(line, err=True)

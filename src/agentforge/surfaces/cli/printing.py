@@ -17,6 +17,9 @@ import click
 
 from agentforge.system.visible import harmless, harmless_json, one_line
 
+json_option = click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+"""For a command that shows something: the same as data."""
+
 
 def safe(text: str) -> str:
     """The text as a person may be shown it."""
@@ -78,13 +81,18 @@ def print_bytes(data: bytes) -> None:
         click.echo(data, nl=False)
 
 
+def screen_width(*, or_else: int) -> int:
+    """The columns of the terminal; what is given where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else or_else
+
+
 def table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, right: frozenset[str] = frozenset()
 ) -> str:
     """Columns as wide as they must be; on a terminal the last one is cut at its edge."""
     lines = [header, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
-    edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    edge = screen_width(or_else=0)
     spelled = []
     for line in lines:
         cells = [

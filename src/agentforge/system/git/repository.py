@@ -158,9 +158,18 @@ class Git(GitCall):
 
     # Trees and blobs
 
-    def read_blob(self, tree_or_commit: str, path: str) -> bytes | None:
-        """The content of a file; None if there is no file of that name."""
-        found = self.find(f"{tree_or_commit}:{path}")
+    def read_blob(self, tree_or_commit: str, path: str, most: int | None = None) -> bytes | None:
+        """The content of a file; None if there is no file of that name. One of more than `most` bytes is a
+        `UsageError`.
+        """
+        name = f"{tree_or_commit}:{path}"
+        if most is not None:
+            size = self.run("cat-file", "-s", name, check=False).out.strip()
+            if size.isdigit() and int(size) > most:
+                raise UsageError(
+                    f"{path} is larger than {most >> 20} MiB, as it is committed.", "Make it smaller."
+                )
+        found = self.find(name)
         return found.data if found is not None and found.kind == "blob" else None
 
     def hash_blob(self, data: bytes) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import named_task_argument
 
 
 @click.command(
@@ -14,7 +15,7 @@ Examples:
 
 The branch and everything on record are kept; `agentforge continue TASK` takes it up again."""
 )
-@click.argument("task")
+@named_task_argument
 @click.option("--reason", default="", help="The reason, for the record.")
 def abort(*, task: str, reason: str) -> int:
     """End TASK and keep its work."""

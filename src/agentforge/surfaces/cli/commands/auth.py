@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.app.provider_keys import KeyState
@@ -82,7 +82,7 @@ Examples:
   agentforge auth status
   agentforge auth status --json"""
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def status(*, as_data: bool) -> int:
     """Show for which providers there is a key, and where it is from."""
     from agentforge.app.provider_keys import key_states

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from agentforge.surfaces.cli.commands.start import LANES, MODES
+from agentforge.surfaces.cli.printing import json_option
 
 if TYPE_CHECKING:
     from agentforge.app.contexts import ContextReport
@@ -43,7 +44,7 @@ Tokens are our own estimate, on the high side."""
 @click.option("--base", metavar="REF", help="With --dry-run: as for `start`.")
 @click.option("--pipeline", metavar="NAME", help="With --dry-run: as for `start`.")
 @click.option("--text", "whole", is_flag=True, help="Print the text of every block, too.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def context(
     *,
     task: str | None,

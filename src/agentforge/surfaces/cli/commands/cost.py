@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import task_argument
 
 
 @click.command(
@@ -21,13 +22,13 @@ Of the input, `cached` was read from a prompt cache and `written` put into one.
 A call that was sent and never answered may be on the provider's bill: it is counted apart, at the most it
 can have cost."""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option(
     "--by",
     type=click.Choice(["stage", "role", "model", "day"]),
     help="One line for each.  [default: stage; without TASK: task]",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def cost(*, task: str | None, by: str | None, as_data: bool) -> int:
     """Show what TASK, or every task of this repository, has cost."""
     from agentforge.app.costs import Savings, calls_of, calls_of_all, in_state, is_discounted

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_argument
 
 
 @click.command(
@@ -14,7 +15,7 @@ Examples:
   agentforge diff task-20300131 --stat
   agentforge diff task-20300131 | git apply"""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option("--stat", is_flag=True, help="Files and counts only.")
 def diff(*, task: str | None, stat: bool) -> int:
     """Show the difference between the base of TASK and its last recorded tree.

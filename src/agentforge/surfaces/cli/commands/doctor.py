@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.app.machine import MachineReport, TriedWalls
@@ -20,7 +20,7 @@ Examples:
 Each sandbox is tested by a program inside that tries to get out; each provider is asked, within 1.5
 seconds. Exit code 1: something that every task needs is missing, such as a model that can answer."""
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def doctor(*, as_data: bool) -> int:
     """Check this machine and test the sandbox."""
     from dataclasses import asdict

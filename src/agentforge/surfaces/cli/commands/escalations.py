@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 
 @click.group(
@@ -30,7 +30,7 @@ Examples:
   agentforge escalations list --all --json""",
 )
 @click.option("--all", "everything", is_flag=True, help="Include answered questions.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the open questions of this repository."""
     from agentforge.app.engine_view import HOST_LOST, lost_tasks
@@ -72,7 +72,7 @@ Without --task the one task that waits for this answer is meant. The same page, 
 )
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""
     from agentforge.app.engine_view import HOST_LOST, lost_task

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.steps import Step
@@ -22,10 +23,10 @@ Examples:
 
 Steps are model calls, counted over the task. Without --step the last one is shown."""
 )
-@click.argument("task", required=False)
+@task_argument
 @click.option("--step", "number", type=click.IntRange(min=1), help="The step to show.")
 @click.option("--show", type=click.Choice(["context", "reply", "state"]), help="Which part of the step.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def inspect(*, task: str | None, number: int | None, show: str | None, as_data: bool) -> int:
     """Show the steps of TASK: context, reply and state."""
     from agentforge.app.steps import pick, steps_of

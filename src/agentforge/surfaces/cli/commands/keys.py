@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 
 @click.group(
@@ -47,7 +47,7 @@ Examples:
   agentforge keys show
   agentforge keys show --json"""
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def show(*, as_data: bool) -> int:
     """Print the public half of your key, for others to trust."""
     from agentforge.app.signing_keys import own_key
@@ -87,7 +87,7 @@ Examples:
   agentforge keys list
   agentforge keys list --json""",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def list_keys(*, as_data: bool) -> int:
     """List the keys that you trust, and where that is said."""
     from dataclasses import asdict

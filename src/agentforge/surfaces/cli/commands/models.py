@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.core.pipeline import Tier
@@ -35,7 +35,7 @@ Examples:
   agentforge models list
   agentforge models list --json""",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def list_(*, as_data: bool) -> int:
     """List the tiers with their models, and the providers. Asks servers on this machine what they have; sends
     nothing elsewhere.
@@ -84,7 +84,7 @@ Each model gets one tiny request, which is paid for as any other. Exit code 1: o
 )
 @click.argument("spec", required=False, metavar="[PROVIDER:MODEL]")
 @click.option("--tier", type=click.Choice(_TIERS), help="Only the models of this tier.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def test(*, spec: str | None, tier: "Tier | None", as_data: bool) -> int:
     """Send one tiny request to each configured model, or to the one that is named."""
     from dataclasses import asdict, replace
@@ -126,7 +126,7 @@ Examples:
     show_default=True,
     help="Size of the request and its reply.",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def explain(*, role: str, mode_name: str, tokens: int, as_data: bool) -> int:
     """Show which models ROLE could reach, in order, and who would be asked now. ROLE may be a tier, too.
     Nothing is sent.

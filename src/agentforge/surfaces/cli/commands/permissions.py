@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.flags import permissions_of
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.store.user.grants import GrantRisk
@@ -38,7 +38,7 @@ Examples:
   agentforge permissions list --all --json""",
 )
 @click.option("--all", "everything", is_flag=True, help="Include other projects and expired grants.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def list_(*, everything: bool, as_data: bool) -> int:
     """List the grants of this repository, and what could be one because you allowed it three times."""
     from dataclasses import asdict
@@ -161,7 +161,7 @@ shell would act on one of them, they are read as a line too, and the worse of bo
 @click.option("--strict", is_flag=True, help="As if this flag were given.")
 @click.option("--non-interactive", is_flag=True, help="As if this flag were given.")
 @click.option("--yes", is_flag=True, help="As if this flag were given.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
 def explain(  # noqa: PLR0913  each is an option
     *,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say, say_bold
+from agentforge.surfaces.cli.printing import json_option, say, say_bold
 
 if TYPE_CHECKING:
     from agentforge.app.catalogues import PipelineRow, ProjectCatalogue
@@ -31,7 +31,7 @@ def pipelines() -> None:
 
 
 @pipelines.command("list")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def list_(*, as_data: bool) -> int:
     """List the pipelines that a task can run here."""
     from agentforge.app.catalogues import list_pipelines
@@ -43,16 +43,23 @@ def list_(*, as_data: bool) -> int:
         print_json([_fields(row) for row in found])
     else:
         rows = [
-            (row.name, ", ".join(row.lanes) or "-", row.origin, brief(row.wrong or row.description))
+            (
+                row.name,
+                row.goal or "-",
+                ", ".join(row.lanes) or "-",
+                row.origin,
+                brief(row.wrong or row.description),
+            )
             for row in found
         ]
-        say(table(("pipeline", "lanes", "from", "what it does"), rows))
+        say(table(("pipeline", "goal", "lanes", "from", "what it does"), rows))
     return 2 if any(row.wrong for row in found) else 0
 
 
 def _fields(row: "PipelineRow") -> dict[str, object]:
     return {
         "name": row.name,
+        "goal_type": row.goal,
         "from": row.origin,
         "lanes": row.lanes,
         "description": row.description,
@@ -63,7 +70,7 @@ def _fields(row: "PipelineRow") -> dict[str, object]:
 @pipelines.command("show")
 @click.argument("name")
 @click.option("--lane", help="Only this lane; all of them if left out.")
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def show(*, name: str, lane: str | None, as_data: bool) -> int:
     """Draw the stages of the pipeline NAME: who works, what is owed, what judges it, and the ways back."""
     from agentforge.app.catalogues import draw_pipeline
@@ -75,6 +82,7 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
             {
                 "name": name,
                 "description": found.description,
+                "goal_type": found.goal,
                 "from": found.origin,
                 "lanes": [each.value["pipeline"] for each in found.resolved],
             }
@@ -95,7 +103,7 @@ def show(*, name: str, lane: str | None, as_data: bool) -> int:
 
 @pipelines.command("validate")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def validate(*, file: Path, as_data: bool) -> int:
     """Check FILE as a project's own role, stage, pipeline, contract or stage configuration.
 

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import click
 
+from agentforge.surfaces.cli.printing import json_option
+from agentforge.surfaces.cli.task_names import task_argument
+
 
 @click.command(
     epilog="""\b
@@ -15,15 +18,15 @@ Examples:
 The envelope is what the seal at the tip of the branch carries. Where the commits are squashed, keep it as a
 file: `agentforge verify FILE` checks it against the tree."""
 )
-@click.argument("task")
+@task_argument
 @click.option(
     "--envelope",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the seal's envelope to this file.",
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
-def report(*, task: str, envelope: Path | None, as_data: bool) -> int:
-    """Print what TASK proved, and what it did not."""
+@json_option
+def report(*, task: str | None, envelope: Path | None, as_data: bool) -> int:
+    """Print what TASK proved, and what it did not; of the newest task if it is left out."""
     from dataclasses import asdict
 
     from agentforge.app.proof_report import proof_report, write_envelope

@@ -7,6 +7,7 @@ import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, permission_flags, permissions_of
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.store.task.engine import EngineName
@@ -20,12 +21,13 @@ Examples:
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
 
-TASK may be any unambiguous beginning of a task's name, and is the newest task if left out. A task that was
+TASK may be any unambiguous beginning of a task's name or its place in `agentforge status` (@1, @2), and is
+the newest task if left out. A task that was
 killed just
 goes on; one that failed or was aborted is resumed at the first stage without an accepted result. Flags
 that allow something take the place of those that the task was started with.""",
 )
-@click.argument("task", required=False)
+@task_argument
 @permission_flags
 @click.option(
     "--engine",

@@ -54,6 +54,8 @@ def dev(*, port: int | None, ui_port: int | None, db: Path | None) -> int:
 
     def ready() -> None:
         say(f"server: {server.address}, namespace {server.namespace}, database {server.database}")
+        if found.is_open:
+            say("server: other machines reach it there; who does can see requests and end workflows")
         if ui_port is not None:
             say(f"server: the page is at 127.0.0.1:{ui_port}")
         if not found.is_configured:

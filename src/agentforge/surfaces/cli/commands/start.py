@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 import click
 
 from agentforge.surfaces.cli.flags import PermissionFlags, at_terminal, permission_flags, permissions_of
+from agentforge.surfaces.cli.request import request_argument, request_of
 
 if TYPE_CHECKING:
     from agentforge.store.task.engine import EngineName
@@ -96,20 +97,23 @@ Examples:
   agentforge start "Fix the rounding in total()" --lane hotfix
   agentforge start "Parse fractions" --lane full --base main --budget 2.50 --json
   agentforge start "What does the date parser touch?" --mode audit
+  agentforge start --file request.md
+  gh issue view 12 | agentforge start -
 
-Pipeline, lane and mode are found from the request where they are left out, and shown with the reason. The
-answer of
-`implement` is a branch, agentforge/TASK; that of `design` is a specification. Your checkout is never
-touched and nothing is merged."""
+Without REQUEST your editor opens. Pipeline, lane and mode are found from the request where they are left
+out, and shown with the reason. The answer of `implement` is a branch, agentforge/TASK; that of `design` is
+a specification. Your checkout is never touched and nothing is merged."""
 )
-@click.argument("request")
+@request_argument
 @click.option(
     "--pipeline", metavar="NAME", help="The pipeline to run; `agentforge pipelines list` shows all."
 )
 @_start_flags
-def start(*, request: str, pipeline: str | None, **flags: Unpack[StartFlags]) -> int:
+def start(
+    *, words: tuple[str, ...], file: str | None, pipeline: str | None, **flags: Unpack[StartFlags]
+) -> int:
     """Turn REQUEST into a verified branch, or one precise question."""
-    return _start(request, pipeline, flags)
+    return _start(request_of(words, file, "start"), pipeline, flags)
 
 
 @click.command(
@@ -121,11 +125,11 @@ Examples:
 The same as `agentforge start --pipeline design`. The answer is a file; no branch is made and nothing is
 changed."""
 )
-@click.argument("request")
+@request_argument
 @_start_flags
-def design(*, request: str, **flags: Unpack[StartFlags]) -> int:
+def design(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a specification, read for security; change nothing."""
-    return _start(request, "design", flags)
+    return _start(request_of(words, file, "design"), "design", flags)
 
 
 @click.command(
@@ -136,11 +140,11 @@ Examples:
 
 The same as `agentforge start --pipeline implement`. The answer is a branch, agentforge/TASK."""
 )
-@click.argument("request")
+@request_argument
 @_start_flags
-def implement(*, request: str, **flags: Unpack[StartFlags]) -> int:
+def implement(*, words: tuple[str, ...], file: str | None, **flags: Unpack[StartFlags]) -> int:
     """Turn REQUEST into a verified branch, whatever its words."""
-    return _start(request, "implement", flags)
+    return _start(request_of(words, file, "implement"), "implement", flags)
 
 
 def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:

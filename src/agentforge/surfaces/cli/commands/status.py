@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import task_argument
 
 if TYPE_CHECKING:
     from agentforge.app.tasks import OpenTask
@@ -14,15 +15,22 @@ if TYPE_CHECKING:
     from agentforge.store.user.index import TaskRow
 
 
+_WIDE = ("", "task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
+_NARROW = ("", "state", "stage", "cost", "request")
+"""What fits 80 columns: a task goes by its place there, and every command takes that."""
+_WIDE_FROM = 140
+
+
 @click.command(
     epilog="""\b
 Examples:
   agentforge status
+  agentforge status @1
   agentforge status task-20300131-add-a-version-flag
   agentforge status --json"""
 )
-@click.argument("task", required=False)
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@task_argument
+@json_option
 def status(*, task: str | None, as_data: bool) -> int:
     """List the tasks of this repository, newest first, or show TASK."""
     from agentforge.app.tasks import open_task
@@ -36,7 +44,7 @@ def status(*, task: str | None, as_data: bool) -> int:
 
 def _show_all(site: "Site", *, as_data: bool) -> int:
     from agentforge.app.task_list import list_tasks
-    from agentforge.surfaces.cli.printing import print_json, table
+    from agentforge.surfaces.cli.printing import print_json, screen_width, table
 
     found = list_tasks(site, lambda text: say(text, err=True))
     for name in found.restored:
@@ -53,9 +61,9 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
     elif not found.rows:
         say('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
-        header = ("task", "status", "state", "lane", "stage", "step", "tokens", "cost", "request")
-        right = frozenset({"step", "tokens", "cost"})
-        say(table(header, [_cells(row) for row in found.rows], right=right))
+        header = _WIDE if screen_width(or_else=_WIDE_FROM) >= _WIDE_FROM else _NARROW
+        rows = [_cells(place, row, header) for place, row in enumerate(found.rows, 1)]
+        say(table(header, rows, right=frozenset({"step", "tokens", "cost"})))
         for item in lost.found:
             say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
     if lost.note:
@@ -81,20 +89,23 @@ def _data(site: "Site", row: "TaskRow") -> "dict[str, Json]":
     }
 
 
-def _cells(row: "TaskRow") -> tuple[str, ...]:
+def _cells(place: int, row: "TaskRow", header: tuple[str, ...]) -> tuple[str, ...]:
     from agentforge.surfaces.cli.pages.words import money
     from agentforge.system.visible import brief
 
-    counts = (str(row.step), f"{row.tokens:,}", money(row.micro_usd))
-    return (
-        row.task_id,
-        row.status,
-        row.word,
-        row.lane or "-",
-        row.stage or "-",
-        *counts,
-        brief(row.request, 60),
-    )
+    spelled = {
+        "": f"@{place}",
+        "task": row.task_id,
+        "status": row.status,
+        "state": row.word,
+        "lane": row.lane or "-",
+        "stage": row.stage or "-",
+        "step": str(row.step),
+        "tokens": f"{row.tokens:,}",
+        "cost": money(row.micro_usd),
+        "request": brief(row.request, 60),
+    }
+    return tuple(spelled[name] for name in header)
 
 
 def _show_one(task: "OpenTask", *, as_data: bool) -> int:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.app.proof import Finding
@@ -29,7 +29,7 @@ state: the commits, their trees, and who signed."""
 @click.option(
     "--require-signature", "signed", is_flag=True, help="Fail unless somebody whom you trust has signed."
 )
-@click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
+@json_option
 def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
     """Check the proof of TASK, of BRANCH, or of an envelope in FILE."""
     from agentforge.app import proof
@@ -43,7 +43,10 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
         found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
         return _show(found.task, found.findings, as_data=as_data)
     if at is not None:
-        raise UsageError("--at is for an envelope that was kept as a file.")
+        raise UsageError(
+            "--at is for an envelope that was kept as a file.",
+            "Name that file, as in `agentforge verify envelope.json --at main`, or leave --at out.",
+        )
     if not known_task(here, target):
         cloned = proof.verify_branch(here, target, require_signature=signed)
         if cloned is not None:

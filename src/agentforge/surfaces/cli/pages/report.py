@@ -18,6 +18,7 @@ DONE, FAILED, WAITING = 0, 1, 3
 TESTS_SHOWN = 8
 LINES_SHOWN = 12
 NAMED_SHOWN = 10
+FLAGGED_SHOWN = 5
 
 
 def exit_code(state: State) -> int:
@@ -63,6 +64,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "review": report.evidence.get("review"),
         "panels": report.evidence.get("panels"),
         "named": report.evidence.get("named"),
+        "flagged": [*state.flagged],
         "deliverable": asdict(report.deliverable) if report.deliverable else None,
         "sandbox": state.sandbox,
         "cost": {
@@ -101,9 +103,22 @@ def as_text(report: TaskReport) -> str:
             ]
         case _:
             parts = [f"{state.task_id} is {state.status}.", _so_far(report)]
+    if state.flagged:
+        parts.append(_flagged(state))
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
     next_lines = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(report))
     return "\n".join([*parts, costs, "", next_lines])
+
+
+def _flagged(state: State) -> str:
+    """What the roles were shown that reads like an instruction to them."""
+    more = len(state.flagged) - FLAGGED_SHOWN
+    lines = [
+        "  flagged   text that reads like an instruction; it was shown as data:",
+        *(f"            {brief(flag, 160)}" for flag in state.flagged[:FLAGGED_SHOWN]),
+        *([f"            and {more} more, in the evidence"] if more > 0 else []),
+    ]
+    return "\n".join(lines)
 
 
 def next_commands(report: TaskReport) -> list[str]:

@@ -1,0 +1,101 @@
+"""How a person hands over a request: in quotes, from a file, from another program, or from their editor."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+import click
+
+from agentforge.surfaces.cli.flags import at_terminal
+from agentforge.surfaces.cli.printing import say
+
+F = TypeVar("F", bound=Callable[..., int])
+
+MOST_BYTES = 1 << 18
+"""A longer text is no request: 256 KiB are fifty thousand words."""
+_SCISSORS = "# ------------------------ >8 ------------------------"
+_TEMPLATE = f"""
+
+{_SCISSORS}
+# Say above what you want. As many paragraphs as it takes; `#` above this line is
+# part of your text. An empty text starts nothing.
+"""
+
+
+def request_argument(command: F) -> F:
+    """Adds REQUEST and --file to a command, which takes `words` and `file` and calls `request_of`."""
+    command = click.option(
+        "--file", metavar="FILE", help="Read the request from FILE; `-` as REQUEST reads standard input."
+    )(command)
+    return click.argument("words", metavar="REQUEST", nargs=-1)(command)
+
+
+def request_of(words: tuple[str, ...], file: str | None, command: str) -> str:
+    """The text of the request. Without one a person at a terminal gets their editor."""
+    if words and file is not None:
+        raise click.UsageError("REQUEST and --file both say what to do; leave one out.", _context())
+    if len(words) > 1:
+        line = f'agentforge {command} "{" ".join(words)}"'
+        raise click.UsageError(f"Put the request in quotes: `{line}`.", _context())
+    if file is not None:
+        return _from_file(Path(file))
+    if words == ("-",):
+        return _from_stdin()
+    if words:
+        return words[0]
+    if at_terminal() and sys.stdout.isatty():
+        return _from_editor()
+    raise click.UsageError(f'Say what you want: `agentforge {command} "Add a --version flag"`.', _context())
+
+
+def _context() -> click.Context | None:
+    return click.get_current_context(silent=True)
+
+
+def _from_file(path: Path) -> str:
+    try:
+        with path.expanduser().open("rb") as file:
+            return _text(file, f"`{path}`")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise click.UsageError(f"The request cannot be read from `{path}`: {reason}.", _context()) from error
+
+
+def _from_stdin() -> str:
+    if sys.stdin is None:
+        raise click.UsageError("There is no standard input to read the request from.", _context())
+    if sys.stdin.isatty():
+        say("Type the request; Ctrl-D on an empty line ends it.", err=True)
+    return _text(sys.stdin.buffer, "standard input")
+
+
+def _text(source: BinaryIO, name: str) -> str:
+    data = source.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise click.UsageError(
+            f"The text of {name} is longer than {MOST_BYTES >> 10} KiB, too long for a request.", _context()
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{name[0].upper()}{name[1:]} is no text in UTF-8.", _context()) from None
+    if "\0" in text:
+        raise click.UsageError(f"{name[0].upper()}{name[1:]} holds bytes that are no text.", _context())
+    return text.strip()
+
+
+def _from_editor() -> str:
+    try:
+        written = click.edit(_TEMPLATE, extension=".md", require_save=True)
+    except click.ClickException as error:
+        raise click.UsageError(
+            f"{error.format_message().rstrip('.')}. Set EDITOR to one that works, or put the request in "
+            f"quotes: `agentforge start {shlex.quote('Add a --version flag')}`.",
+            _context(),
+        ) from error
+    text = (written or "").partition(_SCISSORS)[0].strip()
+    if not text:
+        raise click.UsageError("Nothing was written, so nothing was started.", _context())
+    return text

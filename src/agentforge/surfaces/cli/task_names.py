@@ -1,0 +1,38 @@
+"""TASK on the command line: its argument, and the names that a shell completes it with."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., int])
+
+_MOST_OFFERED = 50
+
+
+def task_argument(command: F) -> F:
+    """TASK, for commands that mean the newest task where it is left out."""
+    return click.argument("task", required=False, shell_complete=_names)(command)
+
+
+def named_task_argument(command: F) -> F:
+    """TASK, for commands that must be told which task is meant."""
+    return click.argument("task", shell_complete=_names)(command)
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """The tasks of this repository, newest first. A shell that asks is never told of an error."""
+    from click.shell_completion import CompletionItem
+
+    from agentforge.core.errors import UserError
+    from agentforge.store.site import Site
+
+    try:
+        names = Site.open(Path.cwd()).task_names()
+    except UserError:
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)][:_MOST_OFFERED]

@@ -1,0 +1,51 @@
+"""A test that takes more than a run may have, in a whole task: the run ends as out of bounds, and that counts
+against nobody's tests.
+"""
+
+import pytest
+
+from tests.depth import telling
+from tests.whole.plays import NEW_TEST, TEST, Play, ask, asked, create, patch
+
+pytestmark = pytest.mark.slow
+
+# Each stays within what one process may have, and waits to be ended: it never ends as a failure of its own.
+GREEDY = {
+    "more than 512 processes": """
+    import os
+    for _ in range(2000):
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+""",
+    "more than 4 GiB of memory": """
+    import os
+    for _ in range(6):
+        if os.fork() == 0:
+            kept = bytearray(b"x") * (1 << 30)
+            time.sleep(60)
+            os._exit(0)
+""",
+    "more than 4 GiB of memory together, files in its private places among it": """
+    import os
+    for number in range(4):
+        with open(tmp_path / f"long-{number}", "wb") as file:
+            for _ in range(3 << 10):
+                file.write(block)
+""",
+}
+
+
+@pytest.mark.parametrize("bound", telling(list(GREEDY), 1))
+def test_a_run_at_a_bound_is_said_to_be_out_of_bounds_and_no_test_is_blamed(play: Play, bound: str) -> None:
+    greedy = (
+        f"{TEST}\n\ndef test_greedy(tmp_path) -> None:\n    import time\n    block = b'x' * (1 << 20)"
+        f"{GREEDY[bound]}    time.sleep(60)\n"
+    )
+    done = play.start(
+        patch(create(NEW_TEST, greedy), expects=()),
+        ask("patch", expects=(rf"out of bounds.*{bound.removeprefix('more than ')}",)),
+        lane="hotfix",
+    )
+    assert asked(done)
+    assert "test_greedy failed" not in done.said

@@ -1,0 +1,264 @@
+"""A repository in which everything that can run or lead away does: every command on it, at a terminal, leaves
+everything outside as it was, and shows nothing raw.
+"""
+
+import hashlib
+import json
+import os
+import pty
+import re
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sharing import share_here
+from tests.whole.checkouts import COMMAND, Person
+from tests.whole.plays import REQUEST, SHOP, Play, patch, review
+
+pytestmark = pytest.mark.slow
+
+# What git itself runs, fetches by, or reads from elsewhere. Each would leave a mark of its own.
+SETTINGS = {
+    **dict.fromkeys(
+        (
+            *("core.fsmonitor", "core.sshCommand", "core.gitProxy", "core.pager", "core.editor"),
+            *("core.askPass", "core.alternateRefsCommand", "diff.external", "diff.evil.textconv"),
+            *("diff.evil.command", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process"),
+            *("merge.evil.driver", "credential.helper", "gpg.program", "gpg.ssh.defaultKeyCommand"),
+            *("sequence.editor", "uploadpack.packObjectsHook", "pager.diff", "pager.status", "pager.log"),
+            *(
+                "interactive.diffFilter",
+                "remote.origin.uploadpack",
+                "remote.origin.proxy",
+                "trailer.x.command",
+            ),
+            *("difftool.x.cmd", "mergetool.x.cmd", "browser.x.cmd", "web.browser", "sendemail.smtpServer"),
+        ),
+        "touch {marks}/{key}; false",
+    ),
+    "alias.status": "!touch {marks}/alias.status",
+    "alias.diff": "!touch {marks}/alias.diff",
+    "submodule.sub.update": "!touch {marks}/submodule.update",
+    "submodule.sub.url": "ext::touch% {marks}/submodule.url",
+    "remote.origin.url": "ext::touch% {marks}/remote.url",
+    "remote.origin.promisor": "true",
+    "remote.origin.partialclonefilter": "blob:none",
+    "remote.origin.vcs": "evil",
+    "protocol.allow": "always",
+    "protocol.ext.allow": "always",
+    "commit.gpgSign": "true",
+    "tag.gpgSign": "true",
+    "core.hooksPath": "{marks}/../checkout/evil-hooks",
+    "core.attributesFile": "{marks}/../checkout/evil-attributes",
+    "core.excludesFile": "{marks}/../checkout/evil-excludes",
+    "fetch.recurseSubmodules": "true",
+    "status.submoduleSummary": "true",
+    "diff.submodule": "log",
+    "include.path": "{marks}/../checkout/evil-config",
+    "includeIf.gitdir:/.path": "{marks}/../checkout/evil-config",
+    "url.ext::touch% {marks}/instead-of .insteadOf": "https://",
+    "init.templateDir": "{marks}/../checkout/evil-template",
+    "gc.auto": "1",
+    "maintenance.auto": "true",
+}
+HOOKS = (
+    *(
+        "pre-commit",
+        "post-commit",
+        "post-checkout",
+        "post-index-change",
+        "post-merge",
+        "pre-push",
+        "commit-msg",
+    ),
+    *(
+        "reference-transaction",
+        "prepare-commit-msg",
+        "pre-auto-gc",
+        "post-rewrite",
+        "fsmonitor-watchman",
+        "update",
+    ),
+    *("pre-receive", "post-receive", "post-update", "proc-receive", "push-to-checkout", "applypatch-msg"),
+)
+# Of a build, of tests and of an interpreter's start. They may run, but inside alone.
+CODE = """
+import os, pathlib, sys
+for place in ({marks!r}, {home!r}, "/etc", "/usr", "/var/tmp"):
+    try:
+        pathlib.Path(place, "agentforge-mark-" + {name!r}).touch()
+    except OSError:
+        pass
+sys.stdout.write("\\x1b]0;owned\\x07\\x9b31m\\u202eowned\\n")
+"""
+BACKEND = """
+import runpy
+runpy.run_path(__file__.replace("backend.py", "conftest.py"))
+def build_wheel(*words, **more): raise SystemExit("\\x1b]0;owned\\x07 no wheel")
+build_editable = build_sdist = build_wheel
+def get_requires_for_build_wheel(*words): return []
+get_requires_for_build_editable = get_requires_for_build_wheel
+"""
+BUILT = (
+    SHOP["pyproject.toml"]
+    + '\n[project.entry-points.pytest11]\nevil = "conftest"\n\n[project.scripts]\ngit = "conftest:main"\n'
+    + '\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+)
+ODD_NAMES = (
+    "\x1b]0;owned\x07.txt",
+    "\u202egpj.exe",
+    "two\nlines",
+    "-rf",
+    "$(touch mark)",
+    "\x9b31mred",
+    "a\tb",
+)
+RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _made_hostile(play: Play, marks: Path, home: Path) -> None:
+    top = play.top
+    facts = {"marks": str(marks), "home": str(home)}
+    files = {
+        ".gitattributes": "* filter=evil diff=evil merge=evil\n*.txt ident\n",
+        ".gitmodules": f'[submodule "sub"]\n\tpath = sub\n\turl = ext::touch% {marks}/modules\n\tupdate = none\n',
+        ".lfsconfig": f"[lfs]\n\turl = file://{marks}\n",
+        "evil-config": f"[core]\n\tfsmonitor = touch {marks}/included\n\tpager = touch {marks}/included\n",
+        "conftest.py": CODE.format(name="conftest", **facts),
+        "tests/conftest.py": CODE.format(name="tests-conftest", **facts),
+        "sitecustomize.py": CODE.format(name="sitecustomize", **facts),
+        "usercustomize.py": CODE.format(name="usercustomize", **facts),
+        "evil.pth": f"import os; os.system('touch {marks}/pth')\n",
+        "Makefile": f"$(shell touch {marks}/make)\nall:\n",
+        ".envrc": f"touch {marks}/envrc\n",
+        ".python-version": "../../../../bin/sh\n",
+        "tox.ini": "[testenv]\ncommands = touch x\n",
+    }
+    play.person.write({**files, **dict.fromkeys(ODD_NAMES, "x\n")})
+    for hook in HOOKS:
+        _executable(top / "evil-hooks" / hook, marks)
+        _executable(top / "evil-template/hooks" / hook, marks)
+    (top / "out").symlink_to(marks)
+    (top / "shop/secret.py").symlink_to(home / ".ssh/id")
+    (top / "around").symlink_to(".")
+    play.person.git("add", "-A")
+    play.person.git(
+        "update-index", "--add", "--cacheinfo", f"160000,{play.person.git('rev-parse', 'HEAD')},sub"
+    )
+    play.person.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "\x1b]0;owned\x07 more")
+    other = play.person.git("commit-tree", "HEAD^{tree}", "-m", "replaced")
+    play.person.git("replace", "HEAD~1", other)
+    for hook in HOOKS:
+        _executable(top / ".git/hooks" / hook, marks)
+    (top / ".git/info/grafts").write_text(f"{play.person.git('rev-parse', 'HEAD')}\n")
+    (top / ".git/objects/info/alternates").write_text(f"{marks}\n")
+    with (top / ".git/config").open("a") as config:
+        for key, value in SETTINGS.items():
+            section, _, name = key.rpartition(".")
+            head, _, rest = section.partition(".")
+            title = f'[{head} "{rest}"]' if rest else f"[{head}]"
+            text = json.dumps(value.format(key=key, **facts)).replace("\\u", "u")
+            config.write(f"{title.format(**facts)}\n\t{name} = {text}\n")
+
+
+def _executable(path: Path, marks: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\ntouch {marks}/hook-{path.name}\n")
+    path.chmod(0o755)
+
+
+def _picture(places: tuple[Path, ...]) -> dict[str, tuple[object, ...]]:
+    return {str(path): _facts(path) for place in places for path in (place, *_below(place))}
+
+
+def _below(top: Path) -> Iterator[Path]:
+    for entry in os.scandir(top):
+        yield Path(entry.path)
+        if entry.is_dir(follow_symlinks=False) and entry.name not in (".agentforge", ".git", "checkout"):
+            yield from _below(Path(entry.path))
+
+
+def _facts(path: Path) -> tuple[object, ...]:
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        return (found.st_mode, found.st_uid)
+    content = hashlib.sha256(path.read_bytes()).hexdigest() if found.st_size < 1 << 20 else found.st_size
+    return (found.st_mode, found.st_uid, found.st_mtime_ns, content)
+
+
+def _at_a_terminal(person: Person, *words: str) -> tuple[int, str]:
+    keeper, terminal = pty.openpty()
+    share_here(person.checkout)
+    env = {**person.environment(), "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+    with subprocess.Popen(
+        (COMMAND, *words), cwd=person.checkout, env=env, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        said = b""
+        while True:
+            try:
+                piece = os.read(keeper, 65536)
+            except OSError:
+                break
+            said += piece
+        os.close(keeper)
+    return process.returncode, said.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
+def test_nothing_of_a_hostile_repository_leads_out_by_any_command_and_nothing_is_raw_on_the_terminal(
+    play: Play, tmp_path: Path, agentforge_home: Path
+) -> None:
+    home, marks = agentforge_home.parent, tmp_path / "marks"
+    marks.mkdir()
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id").write_text("a key of the person's\n")
+    _made_hostile(play, marks, home)
+    play.person.scripted(patch(), review())
+    watched = (marks, home, tmp_path, Path("/etc"), Path("/usr/local/bin"))
+    before = _picture(watched)
+    start = ("start", REQUEST, "--lane", "hotfix", "--model", f"scripted:{play.person.script}")
+    said = []
+
+    def runs(*words: str) -> int:
+        code, text = _at_a_terminal(play.person, *words)
+        said.append(text)
+        assert RAW.findall(text) == [], (words, text)
+        assert "Traceback" not in text, text
+        assert "a key of the person's" not in text
+        return code
+
+    assert runs("init") == 0
+    assert runs(*start) == 0, said
+    task = play.person.only_task()
+    for words in (
+        ("status",),
+        ("status", task),
+        ("diff", task),
+        ("verify", task),
+        ("continue", task),
+        ("abort", task),
+    ):
+        assert runs(*words) in {0, 1, 2}, said
+    # A build that runs what it likes, and fails.
+    play.person.write({"pyproject.toml": BUILT, "backend.py": BACKEND})
+    settings = (play.top / ".git/config").read_text()
+    (play.top / ".git/config").write_text("[core]\n\trepositoryformatversion = 0\n\thooksPath = /dev/null\n")
+    play.person.commit_all()
+    (play.top / ".git/config").write_text(settings)
+    assert runs(*start) == 3, said
+    assert "owned" in said[-1]
+    (other,) = {each.name for each in (play.top / ".agentforge/tasks").iterdir()} - {task}
+    assert (runs("status", other, "--json"), runs("abort", other)) == (0, 0), said
+    after = _picture(watched)
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert changed == {str(agentforge_home)}  # which was open to others, and is closed now
+    assert stat.S_IMODE(agentforge_home.stat().st_mode) == 0o700
+    # The control: the watcher sees, and git would have run what it was told.
+    (home / "new").touch()
+    assert _picture(watched) != after
+    subprocess.run(("git", "status"), cwd=play.top, capture_output=True, check=False)
+    subprocess.run(("git", "diff"), cwd=play.top, capture_output=True, check=False)
+    assert list(marks.iterdir())
