@@ -15,7 +15,7 @@ from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touc
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import complexity, statements
 from agentforge.languages.symbols import decode
-from agentforge.languages.table import CODE, is_source
+from agentforge.languages.table import CODE, is_code, is_source
 from agentforge.languages.values import CoverageRun
 from agentforge.system.bounded import files_below
 
@@ -178,8 +178,8 @@ def _measured(
     """How much the tests run of it, and which tests were asked: those at risk, and all of them only where
     these run too little. A whole run under coverage costs more than the verdict itself.
     """
-    git = runner.workspace.git
-    changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
+    now = {path: text for path, text in now.items() if is_code(path)}  # a stub is run by nobody
+    changed = {path: _added(runner, case, path) for path in now}
     lines = {path: statements(text, path) for path, text in now.items()}
     wanted = None if case.strict else {path: changed[path] & lines[path] for path in now}
     if not now or (wanted is not None and not any(wanted.values())):
