@@ -9,6 +9,7 @@ from pathlib import Path
 from agentforge import __version__
 from bench.commands import Command, measure_commands
 from bench.hands import Compared, measure_patch, measure_search, measure_walls
+from bench.maps import measure_maps
 from bench.model import Work
 from bench.money import measure_money
 from bench.replay import Replay, measure_replay
@@ -50,6 +51,7 @@ def main() -> None:
         walls, searches, patch = measure_walls(place), measure_search(place), measure_patch(place)
         temporal = measure_temporal(place / "temporal")
         verdicts = list(measure_verdicts(place / "verdicts"))
+        maps = list(measure_maps(place / "maps"))
     tables = {
         "time per step": list(_time(windows)),
         "size per step": list(_size(windows)),
@@ -61,6 +63,7 @@ def main() -> None:
         "patch": list(_beside(patch)),
         "on a Temporal server": temporal,
         "a verdict": verdicts,
+        "a ranked map": maps,
         "loading a provider": [Row(each.name, "takes", each.ms, "ms") for each in measure_imports()],
         "a model call": [
             Row(each.name, "against the bare client", each.times, "x", each.goal)

@@ -303,8 +303,8 @@ WRITING: list[tuple[str, dict[str, Json], str, tuple[str, ...]]] = [
     ("delete_file", {"path": "docs/a.md"}, "--- a/docs/a.md|+++ /dev/null|-one|-two", ("docs/a.md",)),
     ("move_file", {"source": "docs/a.md", "target": "docs/c.md"}, "-one|+one", ("docs/a.md", "docs/c.md")),
     (
-        "apply_patch",
-        {"patch": "--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\u200b\n"},
+        "edit_file",
+        {"path": "docs/a.md", "old": "two\n", "new": "zwei\u200b\n"},
         " one|-two|+zwei\\u200b",
         ("docs/a.md",),
     ),

@@ -1,5 +1,5 @@
 """What every role of every shipped lane is shown at a step with more to show than there is room: its rules, its
-task and the outlines of what it owes are all there, whole.
+task and what it owes are all there, whole, and nothing is told twice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
-from agentforge.catalog.contracts import Contract, schema_problems
+from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.load import Catalog
-from agentforge.catalog.prompts import system_prompt
+from agentforge.catalog.policies import read_policy
+from agentforge.catalog.prompts import packaged_wording, system_prompt
 from agentforge.catalog.resolved import ResolvedPipeline
-from agentforge.catalog.skeleton import output_guide
+from agentforge.catalog.skeleton import keys_of, offered_schema
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.working_set import WorkingSetItem
 from agentforge.core.pipeline import Stage, reviewer_name
+from agentforge.system.canon import digest_value
 from agentforge.tools.bridge import Bridge
 from agentforge.tools.paths import PathLimits
+from agentforge.tools.run.running import submit_tool
 
 CATALOG = Catalog.packaged()
 LANES = [("implement", "hotfix"), ("implement", "small"), ("implement", "full"), ("design", None)]
@@ -50,9 +53,10 @@ def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole
     assert stage.role is not None
     contracts = resolved.contracts_of(stage)
     limits = PathLimits.compile(resolved.role(stage.role).path_constraints, ("tests/**",), ("docs/**",))
-    bridge = Bridge.of(resolved.value["roles"][stage.role], limits, schema_problems)
-    tools = [(spec.name, spec.description) for spec in bridge.specs()]
-    system = system_prompt(resolved.role(stage.role), stage, tools, contracts, told)
+    submits = tuple(submit_tool(item.name, item.description, offered_schema(item)) for item in contracts)
+    bridge = Bridge.of(resolved.value["roles"][stage.role], limits, schema_problems, submits=submits)
+    system = system_prompt(resolved.role(stage.role), stage, contracts, told)
+    assert not [spec.name for spec in bridge.specs() if spec.description in system]
     crowded = StepView(
         "task-20300131-let-parse-understand-fractions",
         REQUEST,
@@ -70,7 +74,7 @@ def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole
         tried=("edit_file src/m1.py: the text to replace occurs twice",) * 20,
         failures=("E   AssertionError: " + "x" * 400,) * 20,
         recent=(LONG,) * 3,
-        owed=output_guide(contracts),
+        owed=f"Hand in {', '.join(spec.name for spec in submits)}.",
         feedback=("Gate green failed:", *("tests/test_parse.py::test_half fails: assert 1 == 2",) * 10),
     )
     packed = assemble(crowded, stage.context_tokens)
@@ -79,22 +83,11 @@ def test_a_crowded_step_of_every_role_shows_its_rules_and_all_that_it_owes_whole
     for name in ("system", "task_frame", "owed", "feedback"):
         assert "…" not in shown[name]
     assert system.strip() in shown["system"]
+    offered = {spec.name: spec.schema for spec in bridge.specs()}
     for contract in contracts:
-        assert not missing_keys(contract, shown["owed"])
-    others = CATALOG.names("contracts") - {contract.name for contract in contracts}
-    assert not [name for name in others if f"\n{name}:" in shown["owed"]]
-
-
-def missing_keys(contract: Contract, shown: str) -> list[str]:
-    """The required keys of a contract that its part of the text does not name, each below its parent."""
-    _, _, rest = f"\n{shown}\n".partition(f"\n{contract.name}:\n")
-    lines = rest.splitlines()
-    own = lines[: next((at for at, line in enumerate(lines) if not line.startswith(" ")), len(lines))]
-    return [
-        f"{contract.name}.{'.'.join(path)}"
-        for path in required(contract.document["schema"])
-        if not any(line.lstrip(" -").startswith(f"{path[-1]}*:") for line in own)
-    ]
+        assert set(required(contract.document["schema"])) == set(keys_of(offered[f"submit_{contract.name}"]))
+    assert "signal" not in system.lower()
+    assert "submit_artifact" not in system
 
 
 def required(
@@ -103,17 +96,26 @@ def required(
 ) -> Iterator[tuple[str, ...]]:
     """Every key that a model has to write, also those of entries in lists."""
     for name, node in schema.items():
-        if node.get("filled"):
+        if node.get("filled") == "only":
             continue
-        if node.get("required"):
+        if node.get("required") and not node.get("filled"):
             yield (*above, name)
         inner: Mapping[str, Any] = node.get("properties") or node.get("items", {}).get("properties", {})
         yield from required(inner, (*above, name))
 
 
-def test_an_outline_without_a_required_key_would_be_noticed() -> None:
-    contract = CATALOG.contract("specification")
-    whole = output_guide((contract,))
-    assert not missing_keys(contract, whole)
-    cut = "\n".join(line for line in whole.splitlines() if "acceptance_criteria" not in line)
-    assert missing_keys(contract, cut) == ["specification.requirements.acceptance_criteria"]
+WORDING = {"2": "dde290f4cbbc8a20"}
+"""The words of the prompts, by their version: whoever changes a word raises the version, and adds a row."""
+
+
+def test_a_change_of_a_prompt_raises_the_version_of_the_wording() -> None:
+    wording = packaged_wording()
+    stages = {name: CATALOG.document("stages", name).get("prompt", "") for name in CATALOG.names("stages")}
+    roles = {name: CATALOG.document("agents", name) for name in CATALOG.names("agents")}
+    told = {
+        "wording": dict(wording),
+        "stages": stages,
+        "roles": roles,
+        "reviews": read_policy("review_prompts"),
+    }
+    assert WORDING.get(wording["version"]) == digest_value(told)[:16]

@@ -89,11 +89,18 @@ def unseen_flips(scene: Scene, git: Git, path: Path, places: list[int]) -> list[
     found = []
     for place in places:
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        cheap = path.name == PACK and bool(Pack(path).problems())
-        if not cheap and not wrong(scene, git) and (path.suffix == ".pack" or value_of(path) != meant):
+        if path.name == PACK and _broken(path):
+            continue
+        if not wrong(scene, git) and (path.suffix == ".pack" or value_of(path) != meant):
             found.append(place)
     path.write_bytes(data)
     return found
+
+
+def _broken(path: Path) -> bool:
+    """Whether the pack itself says so: far cheaper than a look at the whole task."""
+    with Pack(path) as pack:
+        return bool(pack.problems())
 
 
 @pytest.mark.parametrize("kind", ["journal", "pack", "evidence", "others"])

@@ -1,10 +1,12 @@
 """Claims about the packaged contracts: a valid and an invalid example of each, and their outlines."""
 
+import json
 from typing import Any
 
 from agentforge.catalog.contracts import problems
 from agentforge.catalog.load import OWN_CONTRACTS, Catalog
-from agentforge.catalog.skeleton import output_guide, skeleton
+from agentforge.catalog.skeleton import offered_schema
+from agentforge.catalog.unknown_keys import fitted
 from tests.rows import every
 
 CATALOG = Catalog.packaged()
@@ -273,36 +275,41 @@ def test_an_implementation_that_fails_a_check_has_no_final_form(claim: str) -> N
 
 
 @every("name", sorted(CATALOG.names("contracts") - OWN_CONTRACTS))
-def test_the_outline_of_a_contract_is_short(name: str) -> None:
-    text = skeleton(CATALOG.contract(name))
-    assert len(text) / 4 <= 350
-    assert "verification:" not in text
+def test_what_a_model_is_offered_of_a_contract_is_short(name: str) -> None:
+    text = json.dumps(offered_schema(CATALOG.contract(name)))
+    assert len(text) / 4 <= 600
+    assert '"verification"' not in text
 
 
-def test_an_outline_marks_what_is_required_and_lists_choices() -> None:
-    lines = skeleton(CATALOG.contract("intake_record")).splitlines()
-    assert lines[:3] == [
-        "intake_record:",
-        "  extracted_intent*:",
-        "    action*: create|modify|delete|refactor|fix|analyze",
-    ]
-    assert not any("request_id" in line or "original_request" in line for line in lines)
+def test_an_offer_requires_what_must_be_written_and_lists_choices() -> None:
+    offered: Any = offered_schema(CATALOG.contract("intake_record"))
+    assert offered["required"] == ["extracted_intent"]
+    intent = offered["properties"]["extracted_intent"]
+    assert intent["required"] == ["action", "target", "scope"]
+    assert intent["properties"]["scope"]["enum"] == ["file", "module", "feature", "system"]
+    assert not {"request_id", "original_request"} & set(offered["properties"])
 
 
 def test_words_that_the_engine_could_fill_are_still_asked_for() -> None:
-    lines = skeleton(CATALOG.contract("delivery_report")).splitlines()
-    assert [line.split(":")[0].strip() for line in lines[1:]] == [
-        "summary",
-        "changelog_entry",
-        "release_notes",
-    ]
+    offered: Any = offered_schema(CATALOG.contract("delivery_report"))
+    assert [*offered["properties"]] == ["summary", "changelog_entry", "release_notes"]
 
 
-def test_the_guide_of_a_whole_stage_fits_its_slot() -> None:
-    stage = CATALOG.resolve("implement", "hotfix")
-    guide = output_guide(stage.contracts_of(stage.pipeline().stages[0]))
-    assert len(guide) / 4 <= 800
-    assert guide.count("\n  test_files:") == 1
+def test_what_a_model_writes_beside_the_keys_is_left_out_and_named() -> None:
+    contract = CATALOG.contract("specification")
+    wrong: Any = {
+        "title": "t",
+        "description": "d",
+        "mood": "good",
+        "derived": True,
+        "files_to_modify": "a.py",
+        "requirements": [{"id": "REQ-001", "description": "d", "criteria": ["c"]}],
+    }
+    document, notes = fitted(contract, wrong)
+    assert [*document] == ["title", "description", "files_to_modify", "requirements"]
+    assert document["files_to_modify"] == ["a.py"]
+    assert document["requirements"] == [{"id": "REQ-001", "description": "d"}]
+    assert notes == ["Left out, because specification has no such key: mood, derived, requirements.criteria."]
 
 
 def test_a_fault_that_several_entries_have_is_told_once_with_their_ids() -> None:
@@ -321,9 +328,3 @@ def test_entries_without_a_name_are_named_by_their_place_and_one_alone_by_its_pa
         "questions[*].question: is missing; it is text of at least 1 characters (questions[0], questions[1])",
         "questions[1].answer: is missing; it is text of at least 1 characters",
     ]
-
-
-def test_what_may_be_left_out_is_said_where_others_are_owed_beside_it() -> None:
-    both = (CATALOG.contract("analysis"), CATALOG.contract("specification"))
-    assert output_guide(both).index("specification:") < output_guide(both).index("May be left out")
-    assert "left out" not in output_guide(both[:1])

@@ -26,11 +26,10 @@ LINES: list[tuple[str, str | None]] = [
 FULL = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
 
 READS = {"list_files", "outline", "read_file", "read_symbol", "search_codebase"}
-LOOKS = {"list_dir", "git_log", "git_diff"}
 NEVER = {"deploy", "commit"}
 NO_HANDS = {"edit_file", "create_file", "delete_file", "run_tests"} | NEVER
-RUNS = {"run_command", "git_status"}
-WRITES = {"edit_file", "create_file", "delete_file", "run_tests", "apply_patch", "move_file"} | RUNS
+RUNS = {"run_command"}
+WRITES = {"edit_file", "create_file", "delete_file", "run_tests", "move_file"} | RUNS
 
 TOOLS: dict[str, tuple[set[str], set[str]]] = {
     "requirements_analyst": ({"read_documentation"}, NO_HANDS),
@@ -112,8 +111,7 @@ def everybody(resolved: ResolvedPipeline) -> Iterator[tuple[Stage, str]]:
 def test_a_role_has_the_tools_of_its_trade_and_no_others(name: str) -> None:
     role = CATALOG.role(name)
     more, forbidden = TOOLS[name]
-    looks = set() if name == "business_analyst" else LOOKS  # clarifying is reading and asking
-    assert set(role.allowed) == READS | looks | more
+    assert set(role.allowed) == READS | more
     assert set(role.forbidden) == forbidden
 
 
@@ -214,22 +212,16 @@ def test_a_system_prompt_tells_things_in_order_and_fits_its_slot(pipeline: str, 
     for stage, told in everybody(resolved):
         assert stage.role is not None
         role = resolved.role(stage.role)
-        tools = [
-            (name, "Does one thing with a path, and says how to get the rest. " * 2)
-            for name in (*role.allowed, "escalate")
-        ]
-        text = system_prompt(role, stage, tools, resolved.contracts_of(stage), told)
-        assert with_margin(count_tokens(text)) <= 1500, (stage.name, role.name)
+        text = system_prompt(role, stage, resolved.contracts_of(stage), told)
+        assert with_margin(count_tokens(text)) <= 1200, (stage.name, role.name)
         parts = [
             f"# Role: {role.display_name}",
             role.description.splitlines()[0],
             role.expertise[0],
             role.thinking_style.splitlines()[0],
             role.constraints[0],
-            f"- {role.allowed[0]}: ",
-            f"Refused to you: {', '.join(role.forbidden)}.",
-            "## What you produce",
-            "Judged before it counts: ",
+            "## How a step works",
+            *(["## Judged before it counts"] if role.must_verify else []),
             f"## This stage: {stage.name}",
             *(
                 [f"You build on the work of: {', '.join(role.receives_from)}."]
@@ -249,12 +241,10 @@ def test_a_role_of_several_artifacts_is_told_what_is_judged_here() -> None:
     resolved = CATALOG.resolve("implement", "full")
     stages = {stage.name: stage for stage in resolved.pipeline().stages}
     texts = [
-        system_prompt(
-            resolved.role("software_architect"), stages[name], [], resolved.contracts_of(stages[name])
-        )
+        system_prompt(resolved.role("software_architect"), stages[name], resolved.contracts_of(stages[name]))
         for name in FULL[2:4]
     ]
-    assert "Judged before it counts: files exist." in texts[0]
+    assert "Judged before it counts\nfiles exist." in texts[0]
     assert "requirements addressed, interfaces defined, constraints documented" in texts[1]
     assert "blocking ambiguities answered" not in texts[1]
 
@@ -264,8 +254,8 @@ def test_each_seat_is_told_what_to_hand_in_and_the_arbiter_that_it_decides() -> 
     security, general, arbiter = (
         resolved.review_prompt("refactor", seat) for seat in ("security_architect", "reviewer", ARBITER)
     )
-    assert "Submit `security_review`" in security
-    assert "Submit `review`" in general
+    assert "In `security_review`" in security
+    assert "In `review`" in general
     assert arbiter.endswith(general)
     assert "disagree" in arbiter
     assert "Their findings are in your context" in arbiter
@@ -277,7 +267,7 @@ def test_a_small_lane_holds_the_one_it_can_rise_to() -> None:
     small, full = CATALOG.resolve("implement", "small"), CATALOG.resolve("implement", "full")
     assert small.pipeline().rises == Rise("full", files=3, lines=200, blocks=2)
     assert CATALOG.resolve("implement", "hotfix").pipeline().rises == Rise(
-        "full", files=2, lines=60, blocks=2
+        "full", files=2, lines=120, blocks=2
     )
     assert small.higher() == (full.pipeline(),)
     assert full.higher() == ()

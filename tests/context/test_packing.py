@@ -160,3 +160,9 @@ def test_untrusted_text_without_a_fence_is_our_error() -> None:
 def test_blocks_join_to_the_text() -> None:
     packed = pack([Section("a", "one", 1, "system"), Section("b", "two", 1, "current_state")], 500, count)
     assert packed.text == f"one{JOINER}two"
+
+
+def test_colours_of_a_terminal_are_not_shown() -> None:
+    section = Section("failures", "\x1b[31mE  assert 1 == 2\x1b[0m", 80, "current_state", untrusted=True)
+    assert "E  assert 1 == 2\n" in render(section, "f" * 16)
+    assert "1B" not in render(section, "f" * 16)

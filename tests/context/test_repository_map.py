@@ -1,29 +1,76 @@
+"""The map: ranked by the request, a prefix of one list, the same on every machine."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentforge.context.assemble import measured
+from agentforge.context.code_index import CodeIndex
+from agentforge.context.ranking import Focus, rank
 from agentforge.context.repository_map import repo_map
+from agentforge.languages.facts import facts_of
 
-SOURCE = """\
-LIMIT: int = 3
-
-
-class Parser(Base):
-    @property
-    def name(self) -> str: ...
-
-    async def feed(self, data: bytes) -> None: ...
-
-
-def helper(*args): ...
-def other(): ...
-"""
+PARSER = "class Parser(Base):\n    async def feed(self, data: bytes) -> None: ...\n\ndef helper(*args): ...\n"
+TREE = {f"pkg/m{number}.py": f"def job_{number}(): ...\n" for number in range(30)} | {
+    "pkg/parsing.py": PARSER,
+    "pkg/base.py": "class Base: ...\n",
+    "tests/test_parsing.py": "from pkg.parsing import Parser\ndef test_feed(): Parser().feed(b'')\n",
+    "docs/index.md": "How to feed a parser.\n",
+}
 
 
-def test_a_map_shows_less_when_there_is_less_room() -> None:
-    files = {f"pkg/m{number}.py": lambda: SOURCE for number in range(30)} | {
-        "tests/test_a.py": lambda: "def test_a(): ..."
+def test_the_file_that_a_request_is_about_comes_first_with_its_signatures() -> None:
+    drawn = repo_map(CodeIndex.of_texts(TREE), Focus("Feeding the parser twice fails"), 400).splitlines()
+    assert drawn[0] == "34 files: pkg/ 32, docs/ 1, tests/ 1"
+    assert drawn[1] == "pkg/parsing.py"
+    assert "  2: async def Parser.feed(self, data: bytes) -> None" in drawn[2:5]
+
+
+def test_what_a_ranked_file_uses_is_ranked_too() -> None:
+    best = rank(CodeIndex.of_texts(TREE), Focus("the parser")).best()
+    assert best.index("pkg/base.py") < best.index("pkg/m0.py")
+
+
+def test_a_large_tree_still_shows_files_by_name() -> None:
+    many = {f"lib/part{number // 50}/unit_{number}.py": facts_of("", "x.py") for number in range(20_000)}
+    index = CodeIndex.of({**many, "lib/billing/invoice.py": facts_of("def total_due(): ...", "a.py")})
+    drawn = repo_map(index, Focus("The invoice total is wrong"), 300)
+    assert "lib/billing/invoice.py\n  1: def total_due()" in drawn
+    assert drawn.startswith("20001 files: ")
+
+
+WORDS = st.sampled_from(["cache", "parser", "feed", "token", "läng", "x" * 300, "日本", "<<<", "a b"])
+FILES = st.dictionaries(
+    st.builds("{}/{}.{}".format, WORDS, WORDS, st.sampled_from(["py", "go", "md", "rs"])),
+    st.builds(lambda words: "".join(f"def {word}(): ...\n" for word in words), st.lists(WORDS, max_size=5)),
+    max_size=12,
+)
+
+
+@given(files=FILES, request=st.lists(WORDS, max_size=4), budget=st.integers(-5, 900), seed=st.integers(0, 99))
+def test_a_map_keeps_its_budget_grows_with_it_and_hangs_on_no_order(
+    files: dict[str, str], request: list[str], budget: int, seed: int
+) -> None:
+    focus = Focus(" ".join(request))
+    small = repo_map(CodeIndex.of_texts(files), focus, budget)
+    assert not small or measured(small) <= budget
+    large = repo_map(CodeIndex.of_texts(files), focus, budget + 200)
+    assert set(small.splitlines()) <= set(large.splitlines())
+    paths = list(files)
+    random.Random(seed).shuffle(paths)
+    assert repo_map(CodeIndex.of_texts({path: files[path] for path in paths}), focus, budget) == small
+
+
+def test_an_index_after_a_change_is_the_index_of_the_changed_tree() -> None:
+    before = CodeIndex.of_texts(TREE)
+    changed = {**TREE, "pkg/parsing.py": "class Other: ...\n", "new.py": "def job_3(): ...\n"}
+    del changed["pkg/m7.py"]
+    step = {
+        "pkg/parsing.py": facts_of(changed["pkg/parsing.py"], "a.py"),
+        "new.py": facts_of(changed["new.py"], "a.py"),
+        "pkg/m7.py": None,
     }
-    full = repo_map(files, 100_000)
-    assert full.splitlines()[0] == "pkg/m0.py: LIMIT, Parser(name, feed), helper, other"
-    assert full.splitlines()[-1] == "tests/test_a.py: test_a"
-    assert "Parser, helper" in repo_map(files, 1400)
-    assert repo_map(files, 600).splitlines()[0] == "pkg/m0.py"
-    assert repo_map(files, 100) == "pkg/ 30 files\ntests/ 1 files"
-    assert all(len(repo_map(files, budget)) <= budget for budget in range(0, 2500, 50))
+    after, fresh = before.with_files(step), CodeIndex.of_texts(changed)
+    assert after == fresh
+    assert list(after.files) == list(fresh.files)

@@ -143,3 +143,9 @@ def test_merging_each_in_one_go_is_the_same_as_one_merge_after_the_other(
         items, gone = merge(items, [each], step, pinned)
         left = (*left, *gone)
     assert together == (items, left)
+
+
+def test_what_is_asked_for_is_not_merged_into_what_was_put_there_unasked() -> None:
+    seeded, _ = merge((), [OpenedRange("a.py", 1, 400)], 0)
+    items, _ = merge_each(seeded, [OpenedRange("a.py", 100, 140)])
+    assert [(item.start, item.end, item.step) for item in items] == [(1, 99, 0), (100, 140, 1), (141, 400, 0)]

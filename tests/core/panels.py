@@ -43,7 +43,7 @@ def send_as(task: Played, by: str) -> Ask:
 
 
 def reply_as(task: Played, by: str, answer: Answered | None = None) -> None:
-    task.say(answer or answered("success"), send_as(task, by).key)
+    task.say(answer or answered("success", ref=f"read by {by}"), send_as(task, by).key)
 
 
 def act_as(task: Played, by: str, acted: Acted | None = None) -> None:

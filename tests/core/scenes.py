@@ -1,5 +1,6 @@
 """What the tests of the rules share: the lanes as values, and a task that is played input by input."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -167,9 +168,14 @@ def created(pipeline: Pipeline = SMALL, budget: Budget | None = None, price: Pri
     return Create(spec)
 
 
-def answered(signal: Signal | None = None, mistake: str = "", summary: str = "") -> Answered:
+_REPLIES = itertools.count(1)
+
+
+def answered(signal: Signal | None = None, mistake: str = "", summary: str = "", ref: str = "") -> Answered:
+    """A reply, another one each time unless `ref` says which."""
+    ref = ref or f"reply-{next(_REPLIES)}"
     digest = ReplyDigest(
-        "reply", Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary
+        ref, Usage(900, 100), Amount(1, 1000, 0), 1, signal=signal, mistake=mistake, summary=summary
     )
     return Answered(digest)
 

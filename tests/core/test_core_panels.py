@@ -98,7 +98,7 @@ def test_readings_in_any_order_lead_to_the_same_verdict_and_bill() -> None:
     send_as(other, READER)
     send_as(other, SECURITY)
     for name in (SECURITY, READER):
-        other.say(answered("success"), owed_to(other, "Ask", name).key)
+        other.say(answered("success", ref=f"read by {name}"), owed_to(other, "Ask", name).key)
     for name in (READER, SECURITY):
         act_as(other, name)
     assert pending(one.state) == pending(other.state)

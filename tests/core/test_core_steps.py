@@ -93,7 +93,7 @@ def test_success_without_what_is_owed_is_fed_back_by_name_and_counts_as_a_mistak
     task = begun()
     only_one = replace(handed_in(FRAME, "t0"), artifacts=handed_in(FRAME, "t0").artifacts[:1])
     step(task, answered("success"), only_one)
-    assert task.run.feedback == ("Not handed in yet: specification. Use submit_artifact for each.",)
+    assert task.run.feedback == ("Not handed in yet: specification.",)
     assert (task.run.mistakes, task.owes()) == (1, ["Assemble"])
 
 
@@ -357,3 +357,14 @@ def test_an_action_of_a_task_that_was_ended_does_not_leave() -> None:
     task.say(Abort("ada"), "abort")
     task.say(ActionLeaving(1, "run_command", "make publish"), f"{key}/left/1")
     assert [event.key for event in task.told(Discarded)] == [f"{key}/left/1"]
+
+
+def test_the_same_reply_twice_on_the_same_tree_asks_a_person_what_is_missing() -> None:
+    task = begun(_only(FRAME))
+    for number in (1, 2):
+        assert task.state.escalations == (), number
+        step(task, answered(ref="same"), Acted("ref", task.state.tree, (READ,)))
+    question = task.state.escalations[-1].question
+    assert "gave the same reply twice" in question.text
+    assert "specification is not handed in" in question.text
+    assert "retry" in question.options

@@ -1,5 +1,6 @@
 import time
 
+from agentforge.languages import symbols
 from agentforge.languages.symbols import decode, find_symbol, outline, syntax_error
 from tests.depth import SOAK
 from tests.rows import every
@@ -44,7 +45,7 @@ def test_an_outline_names_methods_by_their_class_and_counts_decorators_in() -> N
     assert outline(SOURCE, "p.py")[1].signature == "class Parser(Base, metaclass=Meta)"
     assert (
         outline(SOURCE, "p.py")[4].signature
-        == "async def feed(self, data: bytes, *, end: bool=False) -> None"
+        == "async def feed(self, data: bytes, *, end: bool = False) -> None"
     )
 
 
@@ -80,12 +81,12 @@ def test_other_languages_are_read_by_lines() -> None:
         "package x\n\nfunc (s *Server) Start(port int) error {\n\treturn nil\n}\n\ntype Server struct "
         "{\n\tport int\n}\n"
     )
-    assert [(symbol.name, symbol.start, symbol.end) for symbol in outline(go, "x.go")] == [
+    assert [(symbol.name, symbol.start, symbol.end) for symbol in symbols._by_lines(go)] == [
         ("Start", 3, 5),
         ("Server", 7, 9),
     ]
     script = "export class Box {\n  open() {}\n}\nexport default async function load(x) {\n}\n"
-    assert [symbol.name for symbol in outline(script, "x.js")] == ["Box", "load"]
+    assert [symbol.name for symbol in symbols._by_lines(script)] == ["Box", "load"]
 
 
 @every(

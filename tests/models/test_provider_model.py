@@ -117,7 +117,6 @@ def test_a_model_without_tool_calls_may_answer_in_json() -> None:
     ("arguments", "says"),
     [
         ('{"signal": "finished"}', "unknown signal 'finished'"),
-        ('{"mood": "good"}', "unknown keys: mood"),
         ('{"notes": 3}', "`notes` is text"),
     ],
 )

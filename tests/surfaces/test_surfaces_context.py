@@ -48,7 +48,7 @@ def test_a_dry_run_needs_no_model_and_is_plain_in_a_pipe(scene: Scene) -> None:
 
 
 def test_what_was_cut_is_said(scene: Scene) -> None:
-    names = [f"large_{number}.py" for number in range(6)]
+    names = [f"large_{number}.py" for number in range(20)]
     for name in names:
         lines = (f"    total += weight_of({number}) * price_of({number})  # {name}" for number in range(390))
         (scene.top / name).write_text("\n".join(("def total():", *lines)), encoding="utf-8")

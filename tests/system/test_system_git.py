@@ -1,7 +1,9 @@
 """A real git on repositories that are nothing like ours."""
 
+import hashlib
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -298,3 +300,30 @@ def test_a_disk_that_fails_git_is_told_as_such(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(Unusable, match="then `agentforge continue`"):
         repo.hash_blob(b"x")
+
+
+_CALLER = """\
+import sys
+from pathlib import Path
+
+from agentforge.system.git.call import invoke
+
+invoke(("hash-object", "-w", sys.argv[1]), cwd=Path(sys.argv[2]))
+"""
+
+
+def test_a_call_that_has_begun_ends_whoever_kills_the_one_who_made_it(tmp_path: Path) -> None:
+    """Killed in the middle, git would leave its lock files behind."""
+    subprocess.run(["git", "init", "-q", str(tmp_path / "repo")], check=True)
+    pipe = tmp_path / "content"
+    os.mkfifo(pipe)
+    caller = subprocess.Popen([sys.executable, "-c", _CALLER, str(pipe), str(tmp_path / "repo")])
+    with pipe.open("wb") as content:  # git has it open now, and waits
+        caller.kill()
+        caller.wait()
+        content.write(b"whole\n")
+    stored = tmp_path / "repo/.git/objects" / hashlib.sha1(b"blob 6\0whole\n").hexdigest()[:2]
+    deadline = time.monotonic() + 30
+    while not (stored.is_dir() and any(not entry.name.startswith("tmp") for entry in stored.iterdir())):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

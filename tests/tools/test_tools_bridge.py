@@ -223,7 +223,7 @@ def test_what_is_forbidden_stays_so_even_if_also_allowed(bench: Workbench) -> No
         Action("read_file", {"path": 3}),
         Action("read_file", {"path": "src/a.py", "start": 0}),
         Action("read_file", {"path": "src/a.py", "start": True}),
-        Action("read_file", {"path": "src/a.py", "lines": 3}),
+        Action("create_file", {"path": "src/b.py", "content": "x = 1", "mode": "append"}),
         Action("search_codebase", {"pattern": ""}),
         Action("search_codebase", {"pattern": "a\nb"}),
         Action("run_tests", {"ids": "tests"}),

@@ -133,7 +133,7 @@ def _evidence_of_panels(top: Path) -> None:
     assert panel["arbiter"] == "approve"
     assert [line.startswith(DISSENT) for line in panel["dissent"]] == [True]
     assert proof["panels"]["spec"]["verdicts"] == {SECURITY: "approve"}
-    assert proof["reverted"] == ["refactor: 6 of 8 affected tests pass"]
+    assert proof["reverted"] == ["refactor: 6 of 8 affected tests pass, 2 fail"]
     assert "coverage: not run: not configured" in proof["not_checked"]
     assert final(top, "refactor", "review")["dissent"] == panel["dissent"]
     assert "coverage" in final(top, "refactor", "implementation")["verification"]["not_configured"]

@@ -43,11 +43,11 @@ IN_THE_REPLY: tuple[Mistake, ...] = (
     (raw("frame", "Let us talk about it first."), "The reply cannot be used: it holds no JSON object"),
     (raw("frame", '{"actions": [}'), r"it is not valid JSON: expecting value \(line 1 column 14\)"),
     (raw("frame", CUT, stop="length"), "cut off at the length limit"),
-    ({"stage": "frame", "reply": {"mood": "great"}}, "unknown keys in the reply: mood"),
+    ({"stage": "frame", "reply": {"mood": "great"}}, "Left out of your reply, which has no such key: mood"),
     (say("frame", signal="finished"), "unknown signal 'finished'; one of success"),
     (say("frame", thought="I wonder."), "The reply held no action"),
     (say("frame", *[read(f"{n}.py") for n in range(33)]), "33 actions in one reply; at most 32"),
-    (say("frame", signal="success"), "Not handed in yet: intake_record, specification"),
+    (say("frame", signal="success"), "Not handed in yet: specification"),
 )
 IN_AN_ACTION: tuple[Mistake, ...] = (
     (
@@ -57,13 +57,13 @@ IN_AN_ACTION: tuple[Mistake, ...] = (
     (say("frame", create("notes.md", "x")), "create_file is not for software_architect"),
     (say("frame", {"name": "read_file", "args": {"file": SOURCE}}), "read_file cannot be called like this"),
     (say("frame", read("../../etc/passwd")), "read_file ../../etc/passwd: .*outside"),
-    (say("frame", read(OLD_TEST)), "the same action on the same tree was done before"),
+    (say("frame", read(OLD_TEST), thought="Again."), "the same action on the same tree was done before"),
     (
         say("frame", artifacts={"specification": {**SPECIFICATION, "requirements": VAGUE}}),
-        # Each fault once, then the document itself, and the outline of what is still owed.
+        # Each fault once, then the document itself, and what is still owed.
         (
             r"(?s)is refused:\nrequirements\[\*\]\.acceptance_criteria: is missing[^\n]* \(REQ-001, REQ-002\)\n\n"
-            r"As it was handed in:\n.*id: REQ-002.*## Artifacts to submit.*specification:\n.*acceptance_criteria\*"
+            r"As it was handed in:\n.*id: REQ-002.*## Owed\nHand in `submit_specification`"
         ),
     ),
     (say("frame", artifacts={"implementation": {}}), "this stage owes intake_record.* not implementation"),

@@ -5,17 +5,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from agentforge.activities.assemble import bridge_of
+from agentforge.activities.assemble import bridge_of, results_of
 from agentforge.activities.check import run_affected
 from agentforge.activities.commands import Outputs, run_program
 from agentforge.activities.kinds import owes_failing_test
 from agentforge.activities.measure import conformance, coverage, type_check
+from agentforge.activities.owed import derived, owed_by
 from agentforge.activities.permit import being_asked, leaves_sandbox, permit, to_wait
 from agentforge.activities.reopening import reopening
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import Document, World
 from agentforge.catalog.contracts import problems
-from agentforge.catalog.skeleton import DERIVED
+from agentforge.catalog.unknown_keys import fitted
 from agentforge.core.effects import Act
 from agentforge.core.inputs import Acted, ActionLeaving
 from agentforge.core.reply import Action, Json, Reply, reply_from_json
@@ -30,10 +31,13 @@ from agentforge.store.task import artifacts
 from agentforge.system.canon import digest_value
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import GitPort, ToolResult, Workbench
-from agentforge.tools.bridge import Bridge, real_action
+from agentforge.tools.bridge import Bridge
 from agentforge.tools.run.running import ESCALATES, REOPEN, SUBMIT
 
 DIGEST_CHARS = 300
+MAX_FAULTS = 20
+ABOUT_THE_BASE = frozenset({"requirements", "analysis", "questions"})
+"""Parts that speak of the repository as it was."""
 REFUSED = "artifact_invalid"
 """The mistake of a document that is not taken in."""
 CONTROL = frozenset({SUBMIT.name, REOPEN.name, *ESCALATES})
@@ -49,6 +53,8 @@ class _Doing:
     results: list[tuple[Action, ToolResult]] = field(default_factory=list)
     artifacts: dict[str, ArtifactRef] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
+    refused: dict[str, Document] = field(default_factory=dict)
+    """What was handed in and not taken in, each as it is after the last try."""
     question: Question | None = None
     reopens: Reopening | None = None
     stopped: bool = False
@@ -64,7 +70,7 @@ def act(world: World, effect: Act, state: RunView) -> Acted:
     doing.documents = world.documents(state)
     bridge = bridge_of(world, state)
     seen = []
-    actions = [real_action(action) for action in reply.actions]
+    actions = [bridge.real(action) for action in reply.actions]
     for action in actions:
         earlier: list[Json] = [item.name for item, _ in doing.results if _writes(bridge, item)]
         mark = digest_value([state.tree, action.name, dict(action.args), earlier])[:16]
@@ -78,8 +84,7 @@ def act(world: World, effect: Act, state: RunView) -> Acted:
         doing.stopped = doing.stopped or (
             not result.ok and _writes(bridge, action) and result.mistake not in NOT_DONE
         )
-    if reply.signal == "success":
-        _derive(world, state, doing)
+    _derive(world, state, doing, signalled=reply.signal == "success")
     # A reply that only looked has left the tree as it was; asking git would cost more than the whole step.
     tree = world.workspace.snapshot() if any(_acts(bridge, action) for action in actions) else state.tree
     _note_ignored(world, tree, doing)
@@ -159,28 +164,50 @@ def _held(world: World, state: RunView, bridge: Bridge, action: Action, doing: _
 
 
 def _submit(world: World, state: RunView, action: Action, doing: _Doing) -> ToolResult:
-    name, document = str(action.args["contract"]), action.args["artifact"]
+    """Takes a document in, or says what is wrong with it. Where the last one was refused, the keys that
+    change are enough.
+    """
+    name = str(action.args["contract"])
     owed = {product.contract: product for product in state.stage.products}
     if name not in owed:
         return ToolResult(
             ok=False, text=f"this stage owes {', '.join(owed)}; not {name}", mistake="unknown_contract"
         )
-    assert isinstance(document, dict)
-    document = taken_in(document)
+    given = action.args["artifact"]
+    assert isinstance(given, dict)
+    contract = world.catalogue.contract(name)
+    document, notes = fitted(contract, taken_in(given))
+    before = refused_before(world, state).get(name)
+    if before is not None and problems(contract, document, final=False):
+        document = {**before, **document}
     subject = _subject(world, state, name, document, doing)
-    wrong = artifact_problems(world.catalogue.contract(name), document, subject, final=False)
+    wrong = artifact_problems(contract, document, subject, final=False)
     if (
         owed[name].part == "questions"
         and (asked := unanswered(subject))
-        and not problems(world.catalogue.contract(name), document, final=False)
+        and not problems(contract, document, final=False)
     ):
         return _ask_a_person(document, asked, doing)
     if wrong:
-        return ToolResult(ok=False, text=f"{name} is refused:\n" + "\n".join(wrong[:20]), mistake=REFUSED)
+        doing.refused[name] = document
+        lines = [f"{name} is refused:", *wrong[:MAX_FAULTS], *notes]
+        return ToolResult(ok=False, text="\n".join(lines), mistake=REFUSED)
     version = state.next_version(name) if name not in doing.artifacts else doing.artifacts[name].version
     doing.artifacts[name] = world.keep_version(name, owed[name].phase, version, document)
     doing.documents[name] = document
-    return ToolResult(ok=True, text=f"{name} v{version} is taken in; the gates judge it")
+    return ToolResult(ok=True, text="\n".join([f"{name} v{version} is taken in; the gates judge it", *notes]))
+
+
+def refused_before(world: World, state: RunView) -> dict[str, Document]:
+    """The documents of the last steps that were not taken in, each as it was handed in last."""
+    found: dict[str, Document] = {}
+    for ref in state.run.acts:
+        for item in results_of(world, ref)["results"]:
+            if item["name"] == SUBMIT.name:
+                found.pop(item["target"], None)
+                if "document" in item:
+                    found[item["target"]] = item["document"]
+    return found
 
 
 def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolResult:
@@ -210,7 +237,7 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     # What a specification speaks of is the base: a file that this stage has created is still to be created.
     base = (
         {entry.path for entry in world.workspace.git.ls_tree(state.base_tree)}
-        if part in ("requirements", "analysis")
+        if part in ABOUT_THE_BASE
         else None
     )
     files = base or (
@@ -218,11 +245,20 @@ def _subject(world: World, state: RunView, name: str, document: Document, doing:
     )
     inputs = world.by_part({other: value for other, value in doing.documents.items() if other != name})
     asked = tuple(item.question.text for item in state.escalations if item.kind == "question" and item.answer)
-    read, names = partial(_plain_text, world), world.part_names(state)
+    read = partial(_base_text, world, state) if base is not None else partial(_plain_text, world)
+    names = world.part_names(state)
     reviews = part in ("review", "security")
     to_rule_on = tuple(flag.about for flag in flags_to_rule_on(world, state)) if reviews else ()
     known, owes = frozenset(files), owes_failing_test(state)
     return Subject(document, part, inputs, state.request, known, read, asked, names, to_rule_on, owes)
+
+
+def _base_text(world: World, state: RunView, path: str) -> str | None:
+    """A file as the base has it: what is quoted from the repository must stand there, whatever was edited
+    since.
+    """
+    data = world.workspace.git.read_blob(state.base_tree, path)
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _plain_text(world: World, path: str) -> str | None:
@@ -276,20 +312,27 @@ def _paths(args: Mapping[str, Json]) -> list[str]:
     return texts(dict(args), "paths")
 
 
-def _derive(world: World, state: RunView, doing: _Doing) -> None:
-    """An artifact that has nothing a person must say exists all the same, marked `derived`."""
-    run = state.run
-    have = {ref.contract for ref in run.drafts} | set(doing.artifacts)
-    for product in state.stage.products:
+def _derive(world: World, state: RunView, doing: _Doing, *, signalled: bool) -> None:
+    """What nobody has to write exists all the same, marked `derived`, once all that a role is asked for is
+    there. A role that says it is done is believed also about a document in which nothing must be said.
+    """
+    refused = any(result.mistake == REFUSED for _, result in doing.results)
+    if refused or not (signalled or doing.artifacts):
+        return
+    owed = owed_by(world, state)
+    have = {ref.contract for ref in state.run.drafts} | set(doing.artifacts)
+    free = {contract.name for contract in (*owed.may, *owed.rest)}
+    if signalled and len(state.stage.products) > 1:
+        free |= {contract.name for contract in owed.must if contract.part == "change"}
+    missing = [product for product in state.stage.products if product.contract not in have]
+    if not signalled and any(product.contract not in free for product in missing):
+        return
+    for product in missing:
         name = product.contract
-        # A role that is asked for nothing but its judgement is not done without it.
-        alone = len(state.stage.products) == 1 and product.part in DERIVED
-        owed = product.part == "tests" and owes_failing_test(state)
-        if name in have or alone or owed or problems(world.catalogue.contract(name), {}, final=False):
+        if name not in free:
             continue
-        doing.artifacts[name] = world.keep_version(
-            name, product.phase, state.next_version(name), {"derived": True}
-        )
+        document = derived(product, state)
+        doing.artifacts[name] = world.keep_version(name, product.phase, state.next_version(name), document)
 
 
 def _run_tests(world: World, state: RunView, ids: Sequence[str]) -> ToolResult:
@@ -338,7 +381,7 @@ def _outcome(
             "text": result.text,
         }
         if result.mistake == REFUSED:
-            kept["document"] = action.args["artifact"]
+            kept["document"] = doing.refused[target]
         whole.append(kept)
         digests.append(
             ActionDigest(

@@ -8,21 +8,25 @@ from typing import Any
 
 from agentforge.activities.examining import blind, is_blind, shown_answers
 from agentforge.activities.kinds import allowed_now, owes_failing_test
+from agentforge.activities.owed import owed_by
 from agentforge.activities.reading import change_shown, fence_of, reads_change
 from agentforge.activities.reopening import told
 from agentforge.activities.reviewing import flags_to_rule_on
 from agentforge.activities.world import World, document_refs, record_refs
 from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
-from agentforge.catalog.skeleton import output_guide
+from agentforge.catalog.roles import Role
+from agentforge.catalog.skeleton import offered_schema
 from agentforge.context.assemble import StepView, assemble, speaks_for_owner
 from agentforge.context.change import ChangePart
 from agentforge.context.named import tree_facts
 from agentforge.context.packing import Packed
+from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
+from agentforge.context.seeds import Seeds, focus_of, seeds
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
-from agentforge.core.pipeline import reader_of
+from agentforge.core.pipeline import Part, reader_of
 from agentforge.core.reply import Json
 from agentforge.core.state import RunView
 from agentforge.gates.amendments import amended
@@ -30,7 +34,6 @@ from agentforge.gates.documents import objects, texts
 from agentforge.gates.flags import flags_text, shown_flags
 from agentforge.gates.kinds import failed_before, owed_line
 from agentforge.languages.reach import Reach, render
-from agentforge.languages.symbols import find_symbol
 from agentforge.system import strict_yaml
 from agentforge.system.secrets.redact import redact
 from agentforge.tools.base import OpenedRange
@@ -39,12 +42,12 @@ from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
 
-MAP_CHARS = 12_000
+MAP_TOKENS = 1_800
 REACH_CHARS = 6_000
-SEED_LINES = 400
+NEW_LINES = 120
+"""Lines of a file that the task itself made: it is what the next step works on."""
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
-MAX_NAMED = 6
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
 
 
@@ -59,7 +62,7 @@ def _bridge(world: World, state: RunView) -> Bridge:
     assert role_name is not None
     role = world.catalogue.role(role_name)
     limits = PathLimits.compile(
-        role.path_constraints if _tests_are_closed(world, state) else _with_tests(role.path_constraints),
+        _limits(world, state, role),
         world.test_globs(state),
         tuple(world.settings.get("docs", ())) or ("docs/**", "*.md"),
     )
@@ -72,7 +75,15 @@ def _bridge(world: World, state: RunView) -> Bridge:
         locked=locked,
         read_only=not state.pipeline.writes,
         declared=declared_tools(world.catalogue.tools()),
+        submits=owed_by(world, state).tools(),
+        contracts=(product.contract for product in state.stage.products),
     )
+
+
+def _limits(world: World, state: RunView, role: Role) -> Mapping[str, str]:
+    """Where the role may write in this stage."""
+    own = role.path_constraints
+    return own if _tests_are_closed(world, state) else _with_tests(own)
 
 
 def _tests_are_closed(world: World, state: RunView) -> bool:
@@ -117,7 +128,8 @@ def _about(world: World, state: RunView, packed: Packed) -> dict[str, Json]:
 def _view(world: World, state: RunView) -> StepView:
     run, stage = state.run, state.stage
     assert stage.role is not None
-    system, guide = world.once("prompts", run.label, make=lambda: _prompts(world, state))
+    kind = allowed_now(state).kind
+    system, guide = world.once("prompts", run.label, kind, make=lambda: _prompts(world, state))
     if is_blind(stage):
         own = StepView(
             state.task_id,
@@ -150,12 +162,13 @@ def _view(world: World, state: RunView) -> StepView:
         proof=owed_line(allowed_now(state)) if state.pipeline.contract_for("change") else "",
         constraints=tuple(str(item.get("description", "")) for item in objects(specification, "constraints")),
         artifacts=tuple(
-            (name, world.once("yaml", refs[name], make=partial(strict_yaml.dump, documents[name])))
+            (name, world.once("yaml", refs[name], make=partial(_input, world, name, documents[name])))
             for name in stage.requires
-            if name in documents
+            if name in documents and not _says_nothing(world, name, documents[name])
         ),
         answers=shown_answers(state),
-        repository_map=world.repository_map(state, lambda: _map(world, state)),
+        # Who judges a change is shown the change; what else there is, its tools find.
+        repository_map="" if reviews else world.repository_map(state, lambda: _map(world, state)),
         facts=_facts(world, state),
         change=shown.text if shown else "",
         change_title=_change_title(state, shown),
@@ -177,6 +190,24 @@ def _view(world: World, state: RunView) -> StepView:
     )
 
 
+WRITTEN_BY_ROLES: tuple[Part, ...] = ("request", "requirements", "tests", "change")
+"""Parts whose other keys repeat what a step is shown elsewhere: the request, ids of tests, verdicts."""
+
+
+def _input(world: World, name: str, document: Mapping[str, Json]) -> str:
+    """An earlier artifact as a step needs it: what a role wrote in it."""
+    if world.catalogue.part(name) in WRITTEN_BY_ROLES:
+        offered = offered_schema(world.catalogue.contract(name))["properties"]
+        assert isinstance(offered, dict)
+        document = {key: value for key, value in document.items() if key in offered and value not in ("", [])}
+    return strict_yaml.dump(dict(document))
+
+
+def _says_nothing(world: World, name: str, document: Mapping[str, Json]) -> bool:
+    """Whether the engine wrote it from what the step is shown anyway."""
+    return document.get("derived") is True and world.catalogue.part(name) in ("request", "questions")
+
+
 def _flags(world: World, state: RunView) -> str:
     """What the engine names to a reader; what another one rules on is not marked here."""
     owed = flags_to_rule_on(world, state)
@@ -192,16 +223,17 @@ def _change_title(state: RunView, shown: ChangePart | None) -> str:
 
 
 def _prompts(world: World, state: RunView) -> tuple[str, str]:
-    """What a role is told at every step of a stage: who it is, and the outlines of what it owes."""
+    """What a role is told at every step of a stage: who it is, and what it owes."""
     stage = state.stage
     assert stage.role is not None
-    contracts = world.catalogue.contracts_of(stage)
-    tools = [(spec.name, spec.description) for spec in bridge_of(world, state).specs()]
+    owed = owed_by(world, state)
     reads, name = state.run.owner == "reviewer", reader_of(state.run.name)
     words = world.catalogue.review_prompt(stage.name, name) if reads else ""
     words = words or world.catalogue.prompt(stage.name)
-    system = system_prompt(world.catalogue.role(stage.role), stage, tools, contracts, words)
-    return system, output_guide(contracts)
+    role, wording = world.catalogue.role(stage.role), world.catalogue.wording()
+    role = replace(role, path_constraints=_limits(world, state, role))
+    system = system_prompt(role, stage, owed.must, words, wording)
+    return system, owed.told()
 
 
 def read_tree_file(world: World, path: str) -> str | None:
@@ -257,9 +289,25 @@ def _changed(world: World, before: str, after: str) -> frozenset[str]:
 
 
 def _map(world: World, state: RunView) -> str:
-    git = world.workspace.git
-    paths = [entry.path for entry in git.ls_tree(state.base_tree) if entry.kind == "blob"]
-    return redact(repo_map({path: partial(_base_text, world, state, path) for path in paths}, MAP_CHARS))[0]
+    return redact(repo_map(world.code_index(state), _focus(world, state), MAP_TOKENS))[0]
+
+
+def _focus(world: World, state: RunView) -> Focus:
+    """What the request is about: its words, and the places that it names."""
+    index = world.code_index(state)
+    return world.once(
+        "focus", state.base_tree, make=lambda: focus_of(state.request, tree_facts(state.request, index))
+    )
+
+
+def _seeds(world: World, state: RunView) -> Seeds:
+    """What is shown before anybody asks for it: places of the base, and who uses them."""
+    index = world.code_index(state)
+    return world.once(
+        "seeds",
+        state.base_tree,
+        make=lambda: seeds(index, _focus(world, state), partial(_base_text, world, state)),
+    )
 
 
 def _base_text(world: World, state: RunView, path: str) -> str:
@@ -285,6 +333,8 @@ def _facts(world: World, state: RunView) -> str:
         lines += _measured(world, state)
     elif (reach := _reach(world, state)) is not None:
         lines.append(render(reach, REACH_CHARS))
+    if not reads_change(state.stage, state.run) and (relations := _seeds(world, state).relations):
+        lines.append(f"What uses and is used by what the request is about:\n{relations}")
     return "\n".join(lines)
 
 
@@ -302,7 +352,7 @@ def _reach(world: World, state: RunView) -> Reach | None:
     """Files, symbols, importers and tests, for those who say what the change touches."""
     if not state.stage.makes("analysis"):
         return None
-    paths = [place.path for place in world.named_places(lambda: _named_in_request(world, state))]
+    paths = list(dict.fromkeys(place.path for place in _seeds(world, state).places))
     cited = objects(world.parts(state).get("questions", {}), "questions")
     paths += [
         str(evidence.get("file", "")) for question in cited for evidence in objects(question, "evidence")
@@ -350,29 +400,27 @@ def _working(
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not reads_change(state.stage, run):
-        seeds = [
-            OpenedRange(path, 1, SEED_LINES)
-            for path in named
-            if path and (world.workspace.worktree / path).is_file()
-        ]
-        seeds = seeds or list(world.named_places(lambda: _named_in_request(world, state)))
-        items, left = merge(items, seeds, 0, pinned)
+        items, left = merge(items, _seeded(world, state, tuple(filter(None, named))), 0, pinned)
     places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, places, pinned)
     return items, (*left, *gone)
 
 
-def _named_in_request(world: World, state: RunView) -> tuple[OpenedRange, ...]:
-    """The files and definitions that the request itself names: shown before anybody has to ask for them."""
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"]
-    facts = tree_facts(state.request, {path: partial(_base_text, world, state, path) for path in paths})
-    places = [OpenedRange(path, 1, SEED_LINES) for path in facts.named_paths[:MAX_NAMED]]
-    for named in facts.named_symbols[:MAX_NAMED]:
-        path, _, name = named.partition("::")
-        found = find_symbol(_base_text(world, state, path), name, path)
-        if found is not None and path not in facts.named_paths:
-            places.append(OpenedRange(path, found.start, found.end, found.name))
-    return tuple(places)
+def _seeded(world: World, state: RunView, named: tuple[str, ...]) -> list[OpenedRange]:
+    """What the request points at; and of the files that earlier stages named, the parts that matter."""
+    own = list(_seeds(world, state).places)
+    if not named:
+        return own
+    index = world.code_index(state)
+    there = tuple(path for path in named if (world.workspace.worktree / path).is_file())
+    known = tuple(path for path in there if path in index.files)
+    focus = _focus(world, state)
+    focus = replace(focus, paths=tuple(dict.fromkeys((*known, *focus.paths))))
+    found = world.once(
+        "seeds", state.base_tree, *known, make=lambda: seeds(index, focus, partial(_base_text, world, state))
+    )
+    new = [OpenedRange(path, 1, NEW_LINES) for path in there if path not in index.files]
+    return [*(place for place in found.places if place.path in known or not known), *new, *own]
 
 
 def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
@@ -381,7 +429,7 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     """
     found: dict[str, str] = {}
     for ref in state.run.acts:
-        for item in _results(world, ref)["results"]:
+        for item in results_of(world, ref)["results"]:
             if item["name"] != SUBMIT.name:
                 continue
             found.pop(item["target"], None)
@@ -391,7 +439,8 @@ def _refused(world: World, state: RunView) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _results(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+def results_of(world: World, ref: str) -> Any:  # noqa: ANN401 - as it was kept
+    """What the actions of a step came to, as it was kept."""
     return world.once("results", ref, make=partial(world.pack.get_json, ref))
 
 
@@ -405,7 +454,7 @@ def _recent(world: World, state: RunView) -> tuple[str, ...]:
     """
     shown = []
     for ref in state.run.acts:
-        value = _results(world, ref)
+        value = results_of(world, ref)
         lines = [line for line in state.run.recent if line.startswith(f"step {value['step']}:")]
         lines += [
             f"{item['name']} {item['target']}: {_outcome_of(item)}\n{item['text']}".strip()

@@ -15,7 +15,7 @@ from agentforge.core.values import CheckDigest
 from agentforge.gates.ratchets import not_run, worse
 from agentforge.gates.red import declared_tests
 from agentforge.gates.superseded import superseded_ids
-from agentforge.languages.outcomes import GOOD, TestRun, error_line
+from agentforge.languages.outcomes import GOOD, TestRun, counted, error_line
 from agentforge.languages.symbols import syntax_error
 from agentforge.languages.table import is_code
 from agentforge.languages.tests import is_run, shares_fixtures
@@ -74,8 +74,7 @@ def run_affected(world: World, state: State, tree: str) -> CheckDigest:
             "failed", f"The affected tests could not be run: {run.reason}", (run.reason,), tuple(files)
         )
     failures = _new_failures(world, state, run, superseded_ids(world.parts(state).get("tests", {})))
-    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
-    summary = f"{passing} of {len(run.results)} affected tests pass"
+    summary = counted(run, "affected tests pass")
     return CheckDigest(
         "failed" if failures else "passed", summary, tuple(failures[:MAX_FAILURES]), tuple(files)
     )

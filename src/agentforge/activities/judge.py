@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from agentforge.activities.act import ABOUT_THE_BASE
 from agentforge.activities.examining import judge_checks
 from agentforge.activities.kinds import kind_of_change, owes_failing_test
 from agentforge.activities.measure import compare_types
@@ -33,9 +34,6 @@ from agentforge.languages.tests import is_run
 from agentforge.languages.values import CheckRun
 
 FACTS_CHARS = 4000
-
-ABOUT_THE_BASE = ("requirements", "analysis", "questions")
-"""Parts that speak of the repository as it was."""
 
 
 Ruling: TypeAlias = tuple[Verdict, tuple[ArtifactRef, ...]]

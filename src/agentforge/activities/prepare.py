@@ -115,6 +115,8 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     )
     if bad:
         summary += f", {len(bad)} fail"
+    if skipped := sum(result.outcome == "skipped" for result in run.results.values()):
+        summary += f", {skipped} skipped"
     if flaky:
         summary += f", {len(flaky)} flaky"
     return BaselineReady(

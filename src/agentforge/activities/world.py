@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agentforge.activities.batches import BatchOutbox
+from agentforge.activities.code import CodeReader
 from agentforge.activities.spending import Reservations
 from agentforge.catalog.load import ResolvedPipeline
 from agentforge.commands.permissions import Rules
+from agentforge.context.code_index import CodeIndex
 from agentforge.core.effects import Effect
 from agentforge.core.inputs import Input
 from agentforge.core.pipeline import PARTS, Part
@@ -31,8 +33,8 @@ from agentforge.store.layout import TaskFiles
 from agentforge.store.task import artifacts
 from agentforge.store.task.lines import readable
 from agentforge.store.task.pack import Pack
+from agentforge.store.user.code_facts import KeptFacts
 from agentforge.system.signatures import SigningKey
-from agentforge.tools.base import OpenedRange
 from agentforge.tools.paths import PathLimits
 from agentforge.tools.roots import Root
 
@@ -95,6 +97,8 @@ class World:
     """What deliveries are signed with; None: integrity only, signed by nobody."""
     index_passwords: bool = False
     """Whether set-up is told the passwords of package indexes."""
+    kept_facts: KeptFacts | None = None
+    """What is known of source files by their content; None: each is read again."""
     weak_allowed: Callable[[], bool] = lambda: False
     """Whether a person said that code may run behind weak walls."""
     model_question: Callable[[], ModelQuestion | None] = lambda: None
@@ -103,8 +107,8 @@ class World:
     _plan: Plan | None = field(default=None, init=False)
     _environment: Environment | None = field(default=None, init=False)
     _baseline_record: BaselineRecord | None = field(default=None, init=False)
-    _named: tuple[OpenedRange, ...] | None = field(default=None, init=False)
     _code: dict[str, str] | None = field(default=None, init=False)
+    _index: CodeIndex | None = field(default=None, init=False)
     _graph: ImportGraph | None = field(default=None, init=False)
     _maps: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False)
@@ -264,12 +268,6 @@ class World:
             self._maps[state.base_tree] = make()
         return self._maps[state.base_tree]
 
-    def named_places(self, make: Callable[[], tuple[OpenedRange, ...]]) -> tuple[OpenedRange, ...]:
-        """What the request names, computed once on the base."""
-        if self._named is None:
-            self._named = make()
-        return self._named
-
     def once(self, kind: str, *names: str, make: Callable[[], T]) -> T:
         """A value that depends on nothing but `names` (hashes, and names of the task's fixed catalogue), made
         once.
@@ -281,6 +279,14 @@ class World:
             self._known = {**dict(list(self._known.items())[-MOST_KNOWN:]), key: make()}
         found: T = self._known[key]
         return found
+
+    def code_index(self, state: State) -> CodeIndex:
+        """What the base defines and uses, computed once."""
+        if self._index is None:
+            self._index = CodeReader(self.workspace.git, self.kept_facts).index(
+                state.base_tree, state.request
+            )
+        return self._index
 
     def import_graph(self, state: State) -> ImportGraph:
         """Who imports whom on the base, computed once."""

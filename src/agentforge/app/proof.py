@@ -49,7 +49,8 @@ def verify(
         raise PolicyError(WEAK_QUESTION, WEAK_ADVICE)
     world = make_world(task.site, task.journal, settings, Router.single(NobodyAnswers()), walls, progress)
     trusted = trusted_keys(task.site.home, task.site.git)
-    return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)
+    with world.pack:
+        return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)
 
 
 def verify_file(where: Path, file: Path, *, at: str = "HEAD", require_signature: bool = False) -> ClonedProof:

@@ -53,13 +53,13 @@ def proof_report(task: OpenTask) -> ProofReport:
     evidence = task_report(task).evidence
     if not evidence:
         raise Unusable("The evidence cannot be read.", f"`agentforge verify {task.task_id}` says more.")
-    pack = Pack(task.files.pack)
-    records: list[Any] = [pack.get_json(ref) for ref in record_refs(state).values()]
+    asked = state.artifact_for("questions")
+    with Pack(task.files.pack) as pack:
+        records: list[Any] = [pack.get_json(ref) for ref in record_refs(state).values()]
+        questions: Any = pack.get_json(asked.hash) if asked else {}
     judged = [
         record for record in records if record.get("gate") in ("green", "delivery") and record.get("runs")
     ]
-    asked = state.artifact_for("questions")
-    questions: Any = pack.get_json(asked.hash) if asked else {}
     return ProofReport(
         task_id=task.task_id,
         request=state.request,

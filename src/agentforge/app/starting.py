@@ -7,8 +7,8 @@ import secrets
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 
+from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
 from agentforge.app.settings import Settings, read_settings
@@ -21,6 +21,8 @@ from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import Delivery
+from agentforge.languages.facts import reading_note
+from agentforge.languages.grammars.reader import is_installed
 from agentforge.models.batch import WIRES
 from agentforge.models.known.tiers import split
 from agentforge.sandbox.walls.ladder import choose
@@ -33,6 +35,7 @@ from agentforge.store.task import archive, artifacts
 from agentforge.store.task.engine import EngineName
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
+from agentforge.store.user.code_facts import KeptFacts
 from agentforge.store.user.start_permissions import StartPermissions, permissions_file, write_permissions
 from agentforge.system.files import claim_directory, make_own_directory
 from agentforge.system.git.repository import Git
@@ -189,10 +192,8 @@ def choose_line(
 
 def look(site: Site, request: str, tree: str) -> Triage:
     """The lane and the size of a request, computed from its words and the tree."""
-    git = site.git
-    paths = [entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"]
-    return triage(request, tree_facts(request, {path: partial(_text_of, git, tree, path) for path in paths}))
-
-
-def _text_of(git: Git, tree: str, path: str) -> str:
-    return (git.read_blob(tree, path) or b"").decode("utf-8", "replace")
+    with KeptFacts(site.home.code_facts) as kept:
+        index = CodeReader(site.git, kept).index(tree, request)
+    found = triage(request, tree_facts(request, index))
+    note = reading_note(index.files, installed=is_installed())
+    return replace(found, reasons=(*found.reasons, note)) if note else found

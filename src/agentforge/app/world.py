@@ -19,6 +19,7 @@ from agentforge.sandbox.worktree import Workspace
 from agentforge.store.site import Site
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.pack import Pack
+from agentforge.store.user.code_facts import KeptFacts
 from agentforge.store.user.keys import KeyStore
 
 
@@ -63,6 +64,7 @@ def make_world(
         catalogue=ResolvedPipeline.from_json(value),
         settings={**settings.project, **({"python": settings.own.python} if settings.own.python else {})},
         cache=site.home.environments(site.git.top),
+        kept_facts=KeptFacts(site.home.code_facts),
         created_at=journal.times.created_at,
         record=journal.advance,
         head=lambda: journal.head,

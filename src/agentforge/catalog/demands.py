@@ -143,8 +143,9 @@ def _of_stage(base: Document, result: Document) -> Iterator[str]:
         for name in base.get(key, ()):
             if name not in result.get(key, ()):
                 yield f"{key}: drops the {word} {name}"
+    made = {(item["contract"], item["phase"]) for item in result["produces"]}
     for item in base["produces"]:
-        if item not in result["produces"]:
+        if (item["contract"], item["phase"]) not in made:
             yield f"produces: drops the artifact {item['contract']}"
     for key in _SWITCHES:
         if base.get(key) and not result.get(key):

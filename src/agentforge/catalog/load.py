@@ -30,6 +30,7 @@ from agentforge.catalog.modes import USUAL, mode_named
 from agentforge.catalog.orchestration import Orchestration, read_orchestration
 from agentforge.catalog.own_tools import tool_problems
 from agentforge.catalog.policies import POLICIES
+from agentforge.catalog.prompts import packaged_wording
 from agentforge.catalog.resolved import ResolvedPipeline as ResolvedPipeline  # noqa: PLC0414 - who resolves takes both from here
 from agentforge.catalog.roles import Role, outputs_of, role_from_json
 from agentforge.catalog.rules import (
@@ -191,6 +192,7 @@ class Catalog:
             },
             "prompts": {stage: text for line in lines for stage, text in line.prompts().items()},
             "review_prompts": reviews,
+            "wording": dict(packaged_wording()),
         }
         own = {
             name

@@ -25,6 +25,7 @@ POLICIES = (
     "places",
     "review_prompts",
     "superseding",
+    "wording",
 )
 """Every policy there is."""
 

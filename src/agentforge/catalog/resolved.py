@@ -22,8 +22,8 @@ class ResolvedPipeline:
         return cls(value)
 
     def to_json(self) -> dict[str, Json]:
-        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts"}`, and
-        `tools` if there are any.
+        """What to keep: `{"pipeline", "higher", "roles", "contracts", "prompts", "review_prompts",
+        "wording"}`, and `tools` if there are any.
         """
         return dict(self.value)
 
@@ -54,6 +54,11 @@ class ResolvedPipeline:
     def review_prompt(self, stage: str, reviewer: str) -> str:
         """What a reader of a stage's result is told; `reviewer` is a role's name, or `arbiter`."""
         return str(self.value.get("review_prompts", {}).get(stage, {}).get(reviewer, ""))
+
+    def wording(self) -> Mapping[str, Any]:
+        """What every role is told beside its definition and its stage; empty in tasks of older releases."""
+        found: Mapping[str, Any] = self.value.get("wording", {})
+        return found
 
     def tools(self) -> Mapping[str, Mapping[str, Json]]:
         """The tools that the project declares and a role of this lane may use, by name."""

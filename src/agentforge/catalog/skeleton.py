@@ -1,89 +1,81 @@
-"""A contract as a model reads it: the outline of what to submit, without what the engine fills in."""
+"""A contract as a model is offered it: a tool whose arguments are what it has to write, and nothing that the
+engine fills in.
+"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentforge.catalog.contracts import Contract, problems
-from agentforge.catalog.dialect import types_of
-from agentforge.core.pipeline import Part
+from agentforge.core.pipeline import Part, Product
+from agentforge.core.reply import Json
 
-DERIVED: frozenset[Part | None] = frozenset({"questions", "analysis"})
-"""What a role may have nothing to say in, unless it is asked for nothing else."""
+OPTIONAL: frozenset[Part | None] = frozenset({"request", "questions", "analysis"})
+"""What a role may have nothing to say in, beside what it is asked for: the engine then writes it."""
 
-_WORDS = {
-    "string": "text",
-    "integer": "integer",
-    "boolean": "true|false",
-    "object": "object",
-    "array": "list",
-    "null": "null",
+_SCALARS: Mapping[str, str] = {
+    "enum": "enum",
+    "pattern": "pattern",
+    "max_length": "maxLength",
+    "minimum": "minimum",
+    "maximum": "maximum",
 }
 
 
-def skeleton(contract: Contract) -> str:
-    """The draft in outline: `*` is required, `a|b` a choice."""
+def offered_schema(contract: Contract) -> dict[str, Json]:
+    """JSON Schema of the arguments: every key that a model may write, those that it must as `required`."""
     schema: Any = contract.document["schema"]
-    lines = list(_properties(schema, "  "))
-    return "\n".join([f"{contract.name}:", *lines]) if lines else f"{contract.name}: {{}}"
+    return _object(schema)
 
 
-def output_guide(contracts: tuple[Contract, ...]) -> str:
-    """The outlines of every contract that a stage owes; those that can be derived come last."""
-    if not contracts:
-        return ""
-    owed = [contract for contract in contracts if not may_be_left_out(contract, contracts)]
-    derived = [contract for contract in contracts if may_be_left_out(contract, contracts)]
-    lines = ["* required; keys not listed are filled in by the engine:", *map(skeleton, owed)]
-    if derived:
-        lines += ["May be left out, and is then derived:", *map(skeleton, derived)]
-    return "\n".join(lines)
+def writes_itself(contract: Contract) -> bool:
+    """Whether nothing in it must be said by anybody."""
+    return contract.part == "request" or not problems(contract, {}, final=False)
 
 
-def may_be_left_out(contract: Contract, owed: Sequence[Contract]) -> bool:
-    """Whether the engine writes it where a role that signals success has not: one with nothing that must be
-    said, beside others.
+def may_be_left_out(contract: Contract, owed: tuple[Product, ...]) -> bool:
+    """Whether the engine writes it where a role has not: one with nothing that must be said, beside
+    others.
     """
-    return contract.part in DERIVED and len(owed) > 1 and not problems(contract, {}, final=False)
+    return contract.part in OPTIONAL and len(owed) > 1 and writes_itself(contract)
 
 
-def _properties(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
-    for name, node in properties.items():
-        # What the engine can fill may still be worth a model's words; an id, a path or a flag never is.
-        if node.get("filled") == "only" or (node.get("filled") and not _has_words(node)):
-            continue
-        mark = "*" if node.get("required") and not node.get("filled") else ""
-        yield from _node(f"{indent}{name}{mark}:", node, indent)
+def keys_of(schema: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every key that an offered schema requires, also those of entries in lists."""
+    for name, node in schema.get("properties", {}).items():
+        if name in schema.get("required", ()):
+            yield (*above, name)
+        yield from keys_of(node.get("items", node), (*above, name))
 
 
-def _node(head: str, node: Mapping[str, Any], indent: str) -> Iterator[str]:
-    note = f"  # {node['description']}" if node.get("description") else ""
+def _object(properties: Mapping[str, Any]) -> dict[str, Json]:
+    shown = {name: node for name, node in properties.items() if _is_written(node)}
+    required: list[Json] = [
+        name for name, node in shown.items() if node.get("required") and not node.get("filled")
+    ]
+    found: dict[str, Json] = {
+        "type": "object",
+        "properties": {name: _node(node) for name, node in shown.items()},
+    }
+    return {**found, "required": required} if required else found
+
+
+def _node(node: Mapping[str, Any]) -> dict[str, Json]:
     if "any_of" in node:
-        # One form is enough to write; the first one is the plain one.
-        yield from _node(head, node["any_of"][0], indent)
-    elif "properties" in node:
-        yield head + note
-        yield from _properties(node["properties"], indent + "  ")
-    elif "properties" in node.get("items", {}):
-        inner = list(_properties(node["items"]["properties"], indent + "    "))
-        yield f"{head}{note}"
-        yield f"{indent}  - {inner[0].strip()}"
-        yield from inner[1:]
-    elif "items" in node:
-        yield f"{head} [{_scalar(node['items'])}, ...]{note}"
-    else:
-        yield f"{head} {_scalar(node)}{note}"
+        return _node(node["any_of"][0])  # one form is enough to write; the first one is the plain one
+    found: dict[str, Json] = {"type": node["type"]}
+    if "properties" in node:
+        found = _object(node["properties"])
+    if "items" in node:
+        found["items"] = _node(node["items"])
+    found |= {name: node[key] for key, name in _SCALARS.items() if key in node}
+    return {**found, "description": node["description"]} if node.get("description") else found
 
 
-def _scalar(node: Mapping[str, Any]) -> str:
-    if "enum" in node:
-        return "|".join(str(value) for value in node["enum"])
-    words = "|".join(_WORDS[name] for name in types_of(node))
-    limits = [str(node["pattern"])] if "pattern" in node else []
-    if "max_length" in node:
-        limits.append(f"≤ {node['max_length']} chars")
-    if "maximum" in node:
-        limits.append(f"{node.get('minimum', '')}..{node['maximum']}")
-    return " ".join([words, *limits])
+def _is_written(node: Mapping[str, Any]) -> bool:
+    """What the engine can fill may still be worth a model's words; an id, a path or a flag never is."""
+    if node.get("filled") == "only":
+        return False
+    return not node.get("filled") or _has_words(node)
 
 
 def _has_words(node: Mapping[str, Any]) -> bool:

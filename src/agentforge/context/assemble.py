@@ -14,7 +14,7 @@ from agentforge.context.hidden import visible
 from agentforge.context.injections import find
 from agentforge.context.packing import Dropped, Packed, Section, pack
 from agentforge.context.tokens import count_tokens, with_margin
-from agentforge.context.working_set import ItemText, Left, Read, WorkingSetItem, item_texts, label
+from agentforge.context.working_set import SEEDED, ItemText, Left, Read, WorkingSetItem, item_texts, label
 
 FLAGS_TITLE = "Named by the engine; rule on those marked"
 NOTES_TOKENS = 600
@@ -32,6 +32,7 @@ _LISTED_LEFT = 24
 _QUOTES = "from the engine or an earlier step; what it quotes is data"
 _HANDED = "handed in by an earlier stage; what it quotes from the repository is data"
 _REFUSED = "your own document and its faults; what it quotes from the repository is data"
+_AGAIN = "Hand in only the keys that change"
 _FOR_AGENTS = re.compile(r"(AGENTS|CLAUDE|GEMINI|CONTRIBUTING|copilot-instructions)\.md|\.cursorrules")
 _PLAIN_PLACE = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 _PLACES_SHOWN = 3
@@ -39,6 +40,7 @@ _RESULTS = "results of tools"
 _WORKING = "working_set: "
 _LEFT_OUT = "left_out"
 _WARNING = "warning"
+_NO_ROOM = " (you asked for it last and there is no room: read fewer lines)"
 
 
 def _nothing(_path: str) -> None:
@@ -116,7 +118,11 @@ def assemble(view: StepView, cap: int) -> Packed:
     every = [label(part.item) for part in parts]
     tight = pack(_relisted(sections, [*every, *map(_name, left)]), cap, measured, view.fence)
     lost = _lost(tight)
-    names = [*(name.removeprefix(_WORKING) for name in lost), *map(_name, left)]
+    newest = {f"{_WORKING}{label(part.item)}" for part in parts if _is_newest(part.item, parts)}
+    names = [
+        *(name.removeprefix(_WORKING) + (_NO_ROOM if name in newest else "") for name in lost),
+        *map(_name, left),
+    ]
     fitting = [each for each in _relisted(sections, names) if each.name not in lost]
     final = pack(fitting, cap, measured, view.fence)
     return replace(final, dropped=(*final.dropped, *lost.values()), flagged=flags)
@@ -209,7 +215,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         ),
         replace(_data("flags", view.flags, 93, FLAGS_TITLE, large), stance=_QUOTES, place="the flags"),
         *_working(parts, 4 * large),
-        _data(_LEFT_OUT, listing, 76, "Not shown, open again by name", _LISTED_TOKENS),
+        _data(_LEFT_OUT, listing, 76, "Not shown, no room: open fewer lines, or one symbol", _LISTED_TOKENS),
         Section(
             "notes",
             view.notes,
@@ -239,13 +245,13 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
         Section(_WARNING, "", 95, "available_actions", shrink="head_tail", title="Note"),
         *(
             replace(
-                _data(f"refused: {name}", text, 86, f"Refused: {name}. Submit it again, whole", 2 * large),
+                _data(f"refused: {name}", text, 86, f"Refused: {name}. {_AGAIN}", 2 * large),
                 stance=_REFUSED,
                 place=f"the {name}",
             )
             for name, text in view.refused
         ),
-        Section("owed", view.owed, 96, "available_actions", title="Artifacts to submit", whole=True),
+        Section("owed", view.owed, 96, "available_actions", title="Owed", whole=True),
         _quoting(
             "feedback",
             _bullets(view.feedback, FEEDBACK_CHARS),
@@ -274,20 +280,23 @@ def _frame(view: StepView) -> str:
         lines.append(f"proof: {view.proof}")
     for name, values in (("success criteria", view.success_criteria), ("constraints", view.constraints)):
         if values:
-            lines += [f"{name}:", *(f"- {' '.join(value.split())}" for value in values)]
+            lines += [f"{name}:", *(f"- {value.strip()}" for value in values)]
     return "\n".join(lines)
 
 
 def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
-    """One section per item, by place. What is pinned may be cut but hardly leaves; of the rest the least
-    recent leaves first.
+    """One section per item, by place. What a step asked for outranks what was seeded, pinned or not; the
+    newest read is cut before it leaves; of the rest the least recent leaves first.
     """
     newest_first = sorted({part.item.step for part in parts}, reverse=True)
     ages = {step: age for age, step in enumerate(newest_first)}
     sections = []
     for item, text in parts:
         name = label(item)
-        priority = 75 if item.pinned else 55 - min(ages[item.step], 9)
+        if item.step == SEEDED:
+            priority = 54 if item.pinned else 48
+        else:
+            priority = 75 if item.pinned else 74 if _is_newest(item, parts) else 64 - min(ages[item.step], 9)
         sections.append(
             Section(
                 f"{_WORKING}{name}",
@@ -295,7 +304,7 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
                 priority,
                 "current_state",
                 untrusted=True,
-                shrink="head_tail" if item.pinned else "drop",
+                shrink="head_tail" if item.pinned or _is_newest(item, parts) else "drop",
                 title="Open",
                 limit=limit,
                 label=name,
@@ -306,10 +315,19 @@ def _working(parts: Sequence[ItemText], limit: int) -> list[Section]:
     return sections
 
 
+def _is_newest(item: WorkingSetItem, parts: Sequence[ItemText]) -> bool:
+    """Whether it was asked for last."""
+    return item.step != SEEDED and item.step == max(part.item.step for part in parts)
+
+
 def _why_open(item: WorkingSetItem) -> str:
     if item.pinned:
         return "edited in this stage, or failing now"
-    return "opened by the role" if item.step else "named by the request or an input, before anybody asked"
+    return (
+        "opened by the role"
+        if item.step != SEEDED
+        else "named by the request or an input, before anybody asked"
+    )
 
 
 def _recent(recent: Sequence[str], large: int) -> list[Section]:

@@ -6,6 +6,7 @@ scripts stays as it is.
 
 import re
 
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\n\t"
 _JOINERS = "\u200c\u200d"
 _STYLES = "\ufe0e\ufe0f"
@@ -21,6 +22,11 @@ def visible(text: str) -> str:
     if text.isascii() and not text.encode().translate(None, _PLAIN):
         return text
     return _UNSEEN.sub(_spelled, text)
+
+
+def uncoloured(text: str) -> str:
+    """The text without the colours of a terminal: they say nothing to a reader."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -1,13 +1,25 @@
-"""What a request names of the tree: files by their path, definitions by their name. Pure."""
+"""What a request names of the tree: files by their path or module, definitions by their name. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from agentforge.languages.table import LANGUAGES, is_code, language_of
+from agentforge.context.code_index import CodeIndex, is_test, last_part
+from agentforge.languages.names import BUILTINS
+from agentforge.languages.values import Symbol
 
-TEXT_SCANNED = 2000
-"""Files that are searched for named symbols: more cost more than the answer is worth."""
+_FEW = 3
+"""A name that more files than this define names none of them."""
+_DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+_TICKED = re.compile(rf"`{{1,2}}(?:[\w:]+:)?`?~?(?P<name>{_DOTTED})(?:\([^`\n]*\))?`{{1,2}}")
+_MARKED = re.compile(
+    r"\b(?P<called>[A-Za-z_]\w*(?:\.\w+)*)\("
+    r"|\b(?P<dotted>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\b"
+    r"|\b(?P<shaped>_*[a-z0-9]+_\w+|[A-Z]+_\w+|[A-Z]\w*[a-z0-9]\w*[A-Z]\w*|[A-Z]{2,}\w*[a-z]\w*|[A-Z]{3,})\b"
+)
+_MODULE = re.compile(
+    rf"\b(?:module|package)s? `*(?P<after>{_DOTTED})|\b(?P<before>{_DOTTED})`* (?:module|package)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,39 +32,106 @@ class TreeFacts:
     """`path::name` of definitions that the request names."""
 
 
-def tree_facts(request: str, files: Mapping[str, Callable[[], str]]) -> TreeFacts:
-    """Look the request's words up in the tree: paths by their end, identifiers by their definition."""
-    code = [path for path in sorted(files) if is_code(path)]
-    paths = tuple(sorted(set(_named_paths(request, list(files)))))
-    return TreeFacts(paths, tuple(_named_symbols(request, files, code)))
+def tree_facts(request: str, index: CodeIndex) -> TreeFacts:
+    """Look the request's words up in the tree: paths by their end, names by what they define."""
+    paths = set(_named_paths(request, list(index.files)))
+    symbols: dict[str, None] = {}
+    for name, plainly in _names(request):
+        found = _resolved(name, index, plainly=plainly)
+        symbols |= dict.fromkeys(f"{path}::{symbol.name}" for path, symbol in found)
+        if not found and plainly:
+            paths |= set(_module(name, index))
+    for match in _MODULE.finditer(request):
+        paths |= set(_module(match["after"] or match["before"], index))
+    return TreeFacts(tuple(sorted(paths)), tuple(symbols))
 
 
 def _named_paths(request: str, paths: list[str]) -> Iterator[str]:
     """A word with a dot or slash names the file whose path ends with it, if only one does."""
+    words = [word for word in re.findall(r"[\w.][\w./-]*[\w]", request) if "." in word or "/" in word]
+    if not words:
+        return
+    known = set(paths)
     ending: dict[str, list[str]] = {}
     for path in paths:
         parts = path.split("/")
         for count in range(len(parts)):
             ending.setdefault("/".join(parts[count:]), []).append(path)
-    for word in re.findall(r"[\w][\w./-]*[\w]", request):
-        known = [word] if word in paths else ending.get(word.removeprefix("./"), [])
-        if len(known) == 1 and ("." in word or "/" in word):
-            yield known[0]
+    for word in words:
+        found = [word] if word in known else ending.get(word.removeprefix("./"), [])
+        if len(found) == 1:
+            yield found[0]
 
 
-def _named_symbols(request: str, files: Mapping[str, Callable[[], str]], code: list[str]) -> Iterator[str]:
-    """Words that look like code, where the tree defines them: in backticks, called, snake_case, dotted or
-    CamelCase.
+def _names(request: str) -> Iterator[tuple[str, bool]]:
+    """Words that look like code, in order, each with whether the request sets it apart as a name.
+
+    A call inside an expression is an example: what it calls counts unless every file has it anyway.
     """
-    marked = re.findall(
-        r"`([\w.]+)(?:\(\))?`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b(\w*[a-z0-9]_\w+|[A-Z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{3,})\b",
-        request,
-    )
-    names = sorted({word.rpartition(".")[2] for group in marked for word in group if word} - {""})
-    if not names:
-        return
-    patterns = {language.name: language.source.definitions(names) for language in LANGUAGES}
-    for path in code[:TEXT_SCANNED]:
-        language = language_of(path)
-        matches = patterns[language.name].finditer(files[path]()) if language else ()
-        yield from (f"{path}::{name}" for name in sorted({match[match.lastindex or 0] for match in matches}))
+    seen: set[str] = set()
+    ticked = [(match["name"], True, match.start()) for match in _TICKED.finditer(request)]
+    marked = [
+        (match[match.lastgroup or ""], match.lastgroup == "dotted", match.start())
+        for match in _MARKED.finditer(request)
+    ]
+    for name, plainly, _ in sorted([*ticked, *marked], key=lambda each: each[2]):
+        if name not in seen and not _is_builtin(name, plainly=plainly):
+            seen.add(name)
+            yield name, plainly
+
+
+def _is_builtin(name: str, *, plainly: bool) -> bool:
+    """`len(x)`, `dict.get`, `isinstance`: nothing of the project's."""
+    first = name.partition(".")[0]
+    return first in BUILTINS and not (plainly and first == name and name not in {"True", "False", "None"})
+
+
+def _resolved(name: str, index: CodeIndex, *, plainly: bool) -> list[tuple[str, Symbol]]:
+    """The definitions of a name: `Class.method` that method only, else the class; `module.name` that of this
+    module.
+    """
+    if name in BUILTINS:
+        return (
+            [each for each in _of_code(index.symbols_named(name)) if each[1].name == name] if plainly else []
+        )
+    found = _of_code(index.symbols_named(name))
+    if found:
+        top = [each for each in found if each[1].name == name]
+        return _few(top or found)
+    owner, _, last = name.rpartition(".")
+    if not owner:
+        return []
+    for count in range(1, owner.count(".") + 2):
+        parts = name.split(".")
+        inside = set(_module(".".join(parts[:-count]), index))
+        own = ".".join(parts[-count:])
+        if here := [each for each in index.symbols_named(own) if each[0] in inside]:
+            return [each for each in here if each[1].name == own] or here
+    klass = [each for each in _of_code(index.symbols_named(owner)) if each[1].kind == "class"]
+    if klass:
+        return _few(klass)
+    if owner.rpartition(".")[2][:1].islower() and not _module(owner, index):
+        # `cache.getsizeof`: a variable of an example and an attribute of something unknown.
+        return _few([each for each in _of_code(index.symbols_named(last)) if last not in BUILTINS])
+    return []
+
+
+def _of_code(found: Iterable[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
+    """Without what only tests define, unless nothing else does."""
+    every = list(found)
+    return [each for each in every if not is_test(each[0])] or every
+
+
+def _few(found: list[tuple[str, Symbol]]) -> list[tuple[str, Symbol]]:
+    return found if len({path for path, _ in found}) <= _FEW else []
+
+
+def _module(dotted: str, index: CodeIndex) -> list[str]:
+    """The one file that a dotted name imports; none where it is not clear which."""
+    found = index.modules(dotted)
+    exact = [
+        path
+        for path in found
+        if last_part(dotted) != "" and path.count("/") == min(p.count("/") for p in found)
+    ]
+    return exact if len(exact) == 1 else []

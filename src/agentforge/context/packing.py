@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from agentforge.context.hidden import visible
+from agentforge.context.hidden import uncoloured, visible
 from agentforge.core.errors import UsageError
 
 Slot = Literal[
@@ -249,7 +249,7 @@ def _rendered(section: Section, text: str, fence: str) -> str:
     if section.label:
         body = f"{' '.join(section.label.split())}\n{body}"
     if section.slot != "system":
-        body = defuse(visible(body), fence)
+        body = defuse(visible(uncoloured(body)), fence)
     if section.untrusted:
         if not fence:
             raise ValueError(f"{section.name} is untrusted and there is no fence")

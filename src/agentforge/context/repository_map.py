@@ -1,60 +1,99 @@
-"""A map of a repository for a step: which files there are, and what they define. Pure."""
+"""A map of a repository: the files that matter most with what they define, then others by name. Pure.
 
-from collections.abc import Callable, Mapping, Sequence
+The map is a prefix of one list of lines whose order depends on the tree and the request alone: with more room
+there is always more on it, never something else.
+"""
 
-from agentforge.languages.symbols import outline
-from agentforge.languages.table import is_source
+from collections.abc import Iterator, Sequence
+
+from agentforge.context.code_index import CodeIndex
+from agentforge.context.ranking import Focus, Ranking, rank, symbol_worth
+from agentforge.context.tokens import count_tokens, with_margin
 from agentforge.languages.values import Symbol
 
-MAP_FILES_PARSED = 1500
+_SHORT = 100
+_ROUNDS: tuple[tuple[int, int], ...] = ((3, 8), (8, 6), (24, 3), (80, 0))
+"""How many of the best files are shown with at least how many definitions, round by round."""
+_NAME = 40
+_FOLDERS = 6
 
 
-def repo_map(files: Mapping[str, Callable[[], str]], budget: int) -> str:
-    """What is where, in at most `budget` characters: as much detail as fits for all files alike, code before
-    tests.
-    """
-    ordered = sorted(files, key=lambda path: ("test" in path.lower(), path))
-    outlines: dict[str, list[Symbol]] = {}
-    if len(ordered) <= MAP_FILES_PARSED:
-        outlines = {path: outline(files[path](), path) for path in ordered if is_source(path)}
-    for with_methods, with_names in ((True, True), (False, True), (False, False)):
-        text = "\n".join(
-            _map_line(path, outlines.get(path, []) if with_names else [], with_methods=with_methods)
-            for path in ordered
-        )
-        if len(text) <= budget:
-            return text
-    return _folders(ordered, budget)
+def repo_map(index: CodeIndex, focus: Focus, budget: int) -> str:
+    """What is where, in at most `budget` tokens."""
+    ranking = rank(index, focus)
+    order = ranking.best()
+    whole = _whole(order)
+    room = budget - _cost(whole)
+    if room < 0:
+        return ""
+    shown: dict[str, list[tuple[int, str]]] = {}
+    for path, line in _additions(index, ranking, order, focus):
+        room -= _cost(path if line is None else line[1])
+        if room < 0:
+            break
+        lines = shown.setdefault(path, [])
+        if line is not None:
+            lines.append(line)
+    return "\n".join([whole, *(_drawn(path, lines) for path, lines in shown.items())])
 
 
-def _map_line(path: str, symbols: Sequence[Symbol], *, with_methods: bool) -> str:
-    names = []
-    for symbol in symbols:
-        if "." in symbol.name or (symbol.kind == "variable" and not symbol.name.isupper()):
-            continue
-        own = [
-            other.name.rpartition(".")[2]
-            for other in symbols
-            if with_methods and other.name.rpartition(".")[0] == symbol.name
-        ]
-        public = list(dict.fromkeys(name for name in own if not name.startswith("_")))
-        names.append(f"{symbol.name}({', '.join(public)})" if public else symbol.name)
-    return f"{path}: {', '.join(dict.fromkeys(names))}" if names else path
+def _cost(line: str) -> int:
+    return with_margin(count_tokens(line) + 1)
 
 
-def _folders(paths: Sequence[str], budget: int) -> str:
-    """Folders with their number of files; what does not fit is counted."""
+def _drawn(path: str, lines: Sequence[tuple[int, str]]) -> str:
+    return "\n".join([path, *(line for _, line in sorted(lines))])
+
+
+def _additions(
+    index: CodeIndex, ranking: Ranking, order: Sequence[str], focus: Focus
+) -> Iterator[tuple[str, tuple[int, str] | None]]:
+    """File by file and line by line, what the next bit of room is for. None: the file itself."""
+    given: dict[str, int] = {}
+    ordered: dict[str, list[tuple[int, str]]] = {}
+    for files, most in (*_ROUNDS, (len(order), 0), (24, 40)):
+        for path in order[:files]:
+            if path not in given:
+                given[path] = 0
+                yield path, None
+            if path not in ordered and most:
+                ordered[path] = _lines(path, index.files[path].symbols, ranking, focus)
+            for line in ordered.get(path, ())[given[path] : most]:
+                given[path] += 1
+                yield path, line
+
+
+def _lines(path: str, symbols: Sequence[Symbol], ranking: Ranking, focus: Focus) -> list[tuple[int, str]]:
+    """The definitions of a file with their place in it, the most worth first."""
+    named = {name.partition("::")[2] for name in focus.symbols if name.startswith(f"{path}::")}
+    best = sorted(
+        symbols,
+        key=lambda each: (
+            each.name not in named,
+            -symbol_worth(each, ranking.rarity),
+            each.kind == "variable",
+            each.name.rpartition(".")[2].startswith("_"),
+            each.name.count("."),
+            each.start,
+        ),
+    )
+    return [(symbol.start, f"  {_line(symbol)}") for symbol in best]
+
+
+def _line(symbol: Symbol) -> str:
+    """A definition in one line; a method says whose it is."""
+    owner, _, own = symbol.name.rpartition(".")
+    said = symbol.signature.replace(f"def {own}", f"def {symbol.name}", 1) if owner else symbol.signature
+    return f"{symbol.start}: {said}"[:_SHORT]
+
+
+def _whole(paths: Sequence[str]) -> str:
+    """How many files there are, and in which folders most of them: a line of bounded length."""
     counts: dict[str, int] = {}
     for path in paths:
         folder = path.rpartition("/")[0] or "."
         counts[folder] = counts.get(folder, 0) + 1
-    lines = [f"{folder}/ {count} files" for folder, count in counts.items()]
-    kept: list[str] = []
-    room = budget - 30
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    left = len(lines) - len(kept)
-    return "\n".join([*kept, f"and {left} more folders"] if left else kept)[: max(budget, 0)]
+    fullest = sorted(counts, key=lambda folder: (-counts[folder], folder))[:_FOLDERS]
+    said = ", ".join(f"{folder[-_NAME:]}/ {counts[folder]}" for folder in fullest)
+    more = f" and {len(counts) - _FOLDERS} more folders" if len(counts) > _FOLDERS else ""
+    return f"{len(paths)} files: {said}{more}" if paths else ""

@@ -17,6 +17,8 @@ from agentforge.tools.look.source import lines_of, numbered
 
 _PLACE = attrgetter("path", "start", "end", "symbol")
 
+SEEDED = 0
+"""The step of what nobody asked for: it was put there before the first one."""
 MAX_ITEMS = 24
 MAX_LINES = 400
 
@@ -194,6 +196,9 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
         if item.path != new.path or item.end < new.start or new.end < item.start:
             rest.append(item)
             continue
+        if item.step == SEEDED < new.step:
+            rest += _without(item, new)  # what was asked for stays as it was asked for
+            continue
         start, end = min(item.start, new.start), max(item.end, new.end)
         whole = next((each for each in (new, item) if (each.start, each.end) == (start, end)), None)
         if whole is not None or end - start < MAX_LINES:
@@ -209,3 +214,12 @@ def _added(items: Sequence[WorkingSetItem], new: WorkingSetItem) -> list[Working
             else replace(item, symbol="", start=new.end + 1)
         )
     return [*rest, new]
+
+
+def _without(item: WorkingSetItem, taken: WorkingSetItem) -> list[WorkingSetItem]:
+    """What is left of an item before and behind lines that another one shows."""
+    return [
+        replace(item, symbol="", start=start, end=end)
+        for start, end in ((item.start, taken.start - 1), (taken.end + 1, item.end))
+        if start <= end
+    ]

@@ -38,6 +38,8 @@ MAX_WORKING = 48
 """How many opened places are kept."""
 MAX_SEEN = 256
 """How many marks of actions are kept."""
+MAX_SAID = 100
+"""How many marks of replies are kept: no stage has more steps."""
 MAX_RECENT = 3
 """How many of the last steps are shown."""
 
@@ -250,9 +252,11 @@ def _ended(state: State, key: str, unaccounted: Amount, run: Run | None) -> Stat
 def _answered(state: State, event: AskAnswered) -> State:
     own, reply = state.run_of(event.run), event.reply
     counts = {**dict(state.answers), own.label: state.answered(own.label) + 1}
+    mark = f"{state.tree}:{reply.ref}"
+    said = (*own.said, mark)[-MAX_SAID:]
     return _with(
         state,
-        replace(own, point=point_after(event), reply=reply, troubles=0),
+        replace(own, point=point_after(event), reply=reply, troubles=0, said=said, again=mark in own.said),
         flights=tuple(item for item in state.flights if item.key != event.key),
         answers=tuple(sorted(counts.items())),
         spent=state.spent.plus(reply.cost),

@@ -133,6 +133,8 @@ class Product:
     """The stage of the eight whose boundary this artifact is; names its folder."""
     declared: Part | None = field(default=None, compare=False)
     """The part that its contract says it is."""
+    derived: bool = field(default=False, compare=False)
+    """Nobody is asked for it: the engine writes it, unless the request leaves something open."""
 
     @property
     def part(self) -> Part | None:
@@ -323,7 +325,10 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         role=None if role is None else str(role),
         products=tuple(
             Product(
-                str(item["contract"]), str(item["phase"]), part_of(str(item["contract"]), item.get("part"))
+                str(item["contract"]),
+                str(item["phase"]),
+                part_of(str(item["contract"]), item.get("part")),
+                bool(item.get("derived", False)),
             )
             for item in _objects(value.get("produces"))
         ),

@@ -18,6 +18,8 @@ Signal = Literal[
     "blocked_on_sibling",
 ]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
+STUCK: tuple[Signal, ...] = tuple(signal for signal in SIGNALS if signal != "success")
+"""What a model is told of: a stage that is done says so by what it hands in. `success` is still heard."""
 
 MAX_ACTIONS = 32
 """More actions than this in one reply are a mistake: nobody reads the results of that many at once."""
@@ -52,11 +54,8 @@ def reply_from_json(value: object) -> Reply:
     """
     if not isinstance(value, dict):
         raise ModelMistake("reply_shape", f"a reply is a JSON object, not {_kind(value)}")
-    if unknown := sorted(set(value) - _KEYS):
-        raise ModelMistake(
-            "reply_shape",
-            f"unknown keys in the reply: {', '.join(map(str, unknown))}; known: {', '.join(sorted(_KEYS))}",
-        )
+    if not set(value) & _KEYS and set(value) & {"name", "action"}:
+        value = {"actions": [value]}  # one action, without what is around it
     actions = [
         _action(item, position) for position, item in enumerate(_list(value.get("actions"), "actions"), 1)
     ]
@@ -81,6 +80,14 @@ def reply_from_json(value: object) -> Reply:
         signal=signal,
         summary=_text(value.get("summary"), "summary"),
     )
+
+
+def unknown_keys(value: object) -> str:
+    """The sentence about keys that a reply does not have; they are left out. Empty if there are none."""
+    unknown = sorted(map(str, set(value) - _KEYS)) if isinstance(value, dict) else []
+    if not unknown:
+        return ""
+    return f"Left out of your reply, which has no such key: {', '.join(unknown)[:200]}."
 
 
 def reply_to_json(reply: Reply) -> dict[str, Json]:

@@ -69,6 +69,10 @@ class Run:
     context_tokens: int = 0
     reply: ReplyDigest = ReplyDigest("")
     """The reply of this step."""
+    said: tuple[str, ...] = ()
+    """Marks of the replies of this attempt, each with the tree that it was given on."""
+    again: bool = False
+    """Whether this step's reply came before, on this very tree: nothing new will come of it."""
     left: tuple[int, ...] = ()
     """Places of those actions of the reply that leave the sandbox and were begun, with no outcome on record.
     """

@@ -3,6 +3,7 @@
 from agentforge.core.decisions import (
     Decisions,
     RunDecisions,
+    back_option,
     confuse,
     convene,
     escalate,
@@ -27,6 +28,9 @@ from agentforge.core.reply import Signal
 from agentforge.core.returns import NOTHING_CHANGED, asked_by_role, unchanged
 from agentforge.core.runs import Run
 from agentforge.core.values import NOT_DONE, UNKNOWN, Amount, CheckDigest, Question
+
+STILL_CHARS = 1000
+"""What a person is told of a stage that stands still."""
 
 
 def leaving(decisions: Decisions, given: ActionLeaving, key: str) -> str:
@@ -113,23 +117,40 @@ def _close(own: RunDecisions, question: Question | None) -> str:  # one way out 
         return _signal(own, reply.signal, reply.summary or "no reason given")
     if run.check is not None and run.check.status != "passed" and (run.results or reply.signal):
         close("checks_failing", *([run.check.summary] if _wants_gates(own) else []))
-        return next_step(own, "the checks do not pass yet")
+        return _go_on(own, "the checks do not pass yet")
     if _wants_gates(own):
         if missing := _missing(run, own.stage):
-            text = f"Not handed in yet: {', '.join(missing)}. Use submit_artifact for each."
+            text = f"Not handed in yet: {', '.join(missing)}."
             close("incomplete", text, mistaken=True)
-            return next_step(own, "artifacts are missing")
+            return _go_on(own, "artifacts are missing")
         if unchanged(own):
             close("unchanged", NOTHING_CHANGED, mistaken=True)
-            return next_step(own, "nothing changed since the review blocked")
+            return _go_on(own, "nothing changed since the review blocked")
         close("submitted", mistaken=False)
         return _hand_over(own)
     if not run.results and not reply.mistake:
         text = "The reply held no action. Act, submit what is owed, or escalate."
         close("no_action", text, mistaken=True)
-        return next_step(own, "no action")
+        return _go_on(own, "no action")
     close("continue")
-    return next_step(own, "the stage goes on")
+    return _go_on(own, "the stage goes on")
+
+
+def _go_on(own: RunDecisions, why: str) -> str:
+    """The next step; or a person is asked, where the same reply came twice on the same tree: a third would be
+    paid for and change nothing.
+    """
+    run = own.run
+    if not run.again:
+        return next_step(own, why)
+    missing = [f"{name} is not handed in" for name in _missing(run, own.stage)]
+    told = [line.partition("\n")[0] for line in run.feedback]
+    text = (
+        f"Stage {run.label} stands still: the model gave the same reply twice, and nothing changed between "
+        f"them. What is missing: {'; '.join((*told, *missing)) or why}."
+    )
+    options = ("retry", *back_option(own.state, own.stage), "abort")
+    return escalate(own.all, "exhausted", Question(text[:STILL_CHARS], options, ""), run=own.id)
 
 
 def _hand_over(own: RunDecisions) -> str:

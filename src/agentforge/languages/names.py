@@ -2,10 +2,25 @@
 
 from collections.abc import Mapping
 
-from agentforge.languages.table import language_of
+from agentforge.languages.grammars import reader
+from agentforge.languages.grammars.table import grammar_of
+from agentforge.languages.table import LANGUAGES, language_of
 from agentforge.languages.values import IMPORTED
 
-__all__ = ["IMPORTED", "is_package", "module_of", "public_names", "renamed"]
+__all__ = ["BUILTINS", "IMPORTED", "is_package", "module_of", "public_names", "references", "renamed"]
+
+
+BUILTINS: frozenset[str] = frozenset().union(*(language.names.BUILTINS for language in LANGUAGES))
+"""Names that a file has without anybody defining them."""
+
+
+def references(text: str, path: str) -> list[tuple[str, int]]:
+    """Every name that the code of a file uses, with its line; none where nothing can parse it."""
+    language = language_of(path)
+    if language is not None:
+        return language.names.references(text) or []
+    grammar = grammar_of(path)
+    return (reader.references(text, grammar) or []) if grammar else []
 
 
 def public_names(text: str, path: str) -> Mapping[str, str]:

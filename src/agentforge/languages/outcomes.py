@@ -230,3 +230,14 @@ def rerun_flaky(
         if len({(run.results.get(identity) or absent(identity, run.collect_errors)).outcome for run in runs})
         > 1
     )
+
+
+def counted(run: TestRun, what: str) -> str:
+    """How a run went, in numbers: what passed, failed and was skipped, each by itself."""
+    outcomes = [result.outcome for result in run.results.values()]
+    passing, skipped = sum(each in GOOD for each in outcomes), outcomes.count("skipped")
+    failing = len(outcomes) - passing - skipped
+    rest = ((failing, "fail"), (skipped, "skipped"))
+    return ", ".join(
+        (f"{passing} of {len(outcomes)} {what}", *(f"{count} {word}" for count, word in rest if count))
+    )

@@ -111,7 +111,10 @@ class Imports(Protocol):
 
 
 class Names(Protocol):
-    """What others may use of a file, by name."""
+    """What others may use of a file, by name; and what it uses."""
+
+    BUILTINS: frozenset[str]
+    """Names that every file has without defining or importing them."""
 
     def public_names(self, text: str, /) -> Mapping[str, str] | None:
         """Every name that others may use, with how it is called; empty for what is not called, or is defined
@@ -123,6 +126,9 @@ class Names(Protocol):
 
     def module_of(self, path: str, /) -> str:
         """How a file is imported, from the top: names with dots between them."""
+
+    def references(self, text: str, /) -> list[tuple[str, int]] | None:
+        """Every name that the code of a file uses, with its line. None if it does not parse."""
 
 
 class Measures(Protocol):

@@ -1,12 +1,15 @@
 """What a file defines: an outline with line ranges, one symbol by name, syntax errors.
 
-Each language reads its own files; others, and what does not parse, are read line by line.
+Each language reads its own files, a grammar those of languages that are not run here; all others, and what
+does not parse, are read line by line.
 """
 
 import re
 import tomllib
 from dataclasses import replace
 
+from agentforge.languages.grammars import reader
+from agentforge.languages.grammars.table import grammar_of
 from agentforge.languages.table import language_of
 from agentforge.languages.values import Docstring, Kind, Symbol
 
@@ -67,6 +70,8 @@ def docstrings(text: str, path: str) -> tuple[Docstring, ...]:
 def _symbols(text: str, path: str, *, nested: bool = False) -> list[Symbol]:
     language = language_of(path)
     found = language.source.symbols(text, nested=nested) if language else None
+    if language is None and (grammar := grammar_of(path)) is not None:
+        found = reader.symbols(text, grammar)
     return _by_lines(text) if found is None else found
 
 

@@ -58,21 +58,9 @@ _BROAD = _set(
     "architecture migrate migration rewrite redesign entire everywhere throughout across system "
     "framework subsystem feature features"
 )
-_DELICATE = _set(
-    "auth authentication authorization password passwords secret secrets credential credentials crypto "
-    "cryptography encryption permission "
-    "permissions security sql injection concurrency race thread threads lock locks"
-)
-_SMALL_EDIT = re.compile(
-    r"\b(?:typos?|misspell\w*|spelling|off[- ]by[- "
-    r"]one|docstring|comment|(?:error|log|warning|help|usage) message"
-    r"|rename (?:the )?(?:\w+ )?(?:constant|variable|parameter|argument|attribute|function|method)"
-    r"|(?:change|set|bump|raise|lower|increase|decrease|update|correct|fix)\b.{0,40}\b(?:default|constant|timeout|limit|value|version|message|text|label|url|number)"
-    r"|wrong (?:constant|value|default|operator|sign|message|order)|should (?:return|be|use|say)\b"
-    r"|(?:missing|extra|wrong) (?:comma|space|newline|quote|bracket|parenthesis|return|import))",
-    re.IGNORECASE,
-)
 HOTFIX_WORDS = 40
+HOTFIX_POINTS = 5
+"""So many points of a list may be one correction."""
 NO_CODE_WORDS = 120
 """A request for documents, data or settings may say what to write."""
 
@@ -98,9 +86,7 @@ def triage(request: str, facts: TreeFacts) -> Triage:
     said = [word.strip(".'-/") for word in words(request)]
     goal_type, action = _kind(said)
     complexity, why_size = _complexity(request, said, facts)
-    lane, why_lane = _lane(request, said, facts, action)
-    if lane == "hotfix":
-        complexity = "trivial"
+    lane, why_lane = _lane(request, said, facts)
     weakens = asked_for(request).weakens_tests
     told = (f"it asks for fewer or weaker tests: “{weakens}”",) if weakens else ()
     return Triage(
@@ -134,7 +120,7 @@ def _kind(said: list[str]) -> tuple[GoalType, Action]:
 def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Complexity, str]:
     places = len(set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols})
     broad = sorted(_BROAD.intersection(said))
-    points = len(re.findall(r"^\s*(?:[-*+]|\d+[.)])\s+\S", request, re.MULTILINE))
+    points = _points(request)
     counted = (
         f"{len(said)} words, {places} named place(s)"
         + (f", {points} points" if points else "")
@@ -149,24 +135,26 @@ def _complexity(request: str, said: list[str], facts: TreeFacts) -> tuple[Comple
     return "simple", counted
 
 
-def _lane(request: str, said: list[str], facts: TreeFacts, action: Action) -> tuple[Lane, str]:
-    """A hotfix asks for no code; or it is short, names one place that exists, and asks for a small edit of
-    nothing delicate.
+def _points(request: str) -> int:
+    """How many points a request lists."""
+    return len(re.findall(r"^\s*(?:[-*+]|\d+[.)])\s+\S", request, re.MULTILINE))
+
+
+def _lane(request: str, said: list[str], facts: TreeFacts) -> tuple[Lane, str]:
+    """A hotfix asks for no code, or names one place that exists, however many words it takes. What turns out
+    larger goes on in a higher lane; what is delicate is read for security in every lane.
     """
+    points = _points(request)
     places = set(facts.named_paths) | {symbol.partition("::")[0] for symbol in facts.named_symbols}
     code = [path for path in places if is_code(path)]
     most = NO_CODE_WORDS if not code else HOTFIX_WORDS
     if (asked := asked_for(request)).kind == "no_code" and len(code) <= 1 and len(said) <= most:
         return "hotfix", f"hotfix: it asks for no code (“{asked.words}”)"
-    if len(said) > HOTFIX_WORDS:
-        return "small", f"small: more than {HOTFIX_WORDS} words"
+    places = set(code) or places  # a document that is named beside the code says what to do, not where
     if len(places) != 1:
         return "small", f"small: {len(places)} existing files are named, a hotfix names one"
-    if action not in ("fix", "modify"):
-        return "small", f"small: to {action} is more than a small edit"
-    delicate = sorted((_DELICATE | _BROAD).intersection(said))
-    if delicate:
-        return "small", f"small: “{delicate[0]}” asks for more care"
-    if not _SMALL_EDIT.search(request):
-        return "small", "small: no words of a small edit"
-    return "hotfix", f"hotfix: a small edit in {next(iter(places))}"
+    if points > HOTFIX_POINTS:
+        return "small", f"small: {points} points are more than one correction"
+    if broad := sorted(_BROAD.intersection(said)):
+        return "small", f"small: “{broad[0]}” is more than one place"
+    return "hotfix", f"hotfix: one place is named, {next(iter(places))}"

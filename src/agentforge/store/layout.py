@@ -184,6 +184,11 @@ class Home:
         """What can be downloaded or built again."""
         return self.path / "cache"
 
+    @property
+    def code_facts(self) -> Path:
+        """What was read out of source files, by content."""
+        return self.cache / "code.db"
+
     def environments(self, repo: Path) -> Path:
         """What set-up built for the repository whose checkout is `repo`: no other one gets to see it."""
         return self.cache / "environments" / repo_name(repo)

@@ -11,7 +11,7 @@ of a tool, or neither.
 """
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,7 @@ from agentforge.tools.roots import Root, Spot, name_spot, refuse_read_only, spot
 from agentforge.tools.run.checking import CHECKING
 from agentforge.tools.run.command import COMMANDS
 from agentforge.tools.run.declared import DeclaredTool, as_tool
-from agentforge.tools.run.running import CONTROL, RUNNING, shown_control
+from agentforge.tools.run.running import CONTROL, RUNNING, SUBMIT, shown_control, submit_name
 
 _LOOKING = (READING, LISTING, SEARCHING, DOCUMENTATION, ANALYSING, SCANNING, GIT_READING)
 _TABLES = (*_LOOKING, WRITING, PATCHING, MOVING, RELEASING, RUNNING, CHECKING, COMMANDS)
@@ -131,6 +131,10 @@ class Bridge:
     """Nothing may be written or run in this task, whatever the role may do elsewhere."""
     tools: Mapping[str, Tool] = field(default_factory=lambda: TOOLS)
     """The table: ours, and what the project declares."""
+    submits: tuple[ToolSpec, ...] = ()
+    """One tool for each artifact that the role is asked for."""
+    contracts: frozenset[str] = frozenset()
+    """Every artifact of the stage: also one that nobody is asked for may be handed in."""
 
     @classmethod
     def of(  # noqa: PLR0913 - one place puts all of this together
@@ -143,6 +147,8 @@ class Bridge:
         protected: tuple[str, ...] = PROTECTED,
         read_only: bool = False,
         declared: Mapping[str, DeclaredTool] | None = None,
+        submits: tuple[ToolSpec, ...] = (),
+        contracts: Iterable[str] = (),
     ) -> "Bridge":
         """The bridge of a role, from its agent definition. `declared` are the tools of the project; none
         takes the place of ours.
@@ -160,21 +166,54 @@ class Bridge:
             if name not in {*TOOLS, *ALIASES, *_CONTROL, *RESERVED_TOOLS}
         }
         tools = MappingProxyType({**TOOLS, **own}) if own else TOOLS
-        return cls(name, allowed, forbidden, limits, dict(locked or {}), closed, check, read_only, tools)
+        return cls(
+            name,
+            allowed,
+            forbidden,
+            limits,
+            dict(locked or {}),
+            closed,
+            check,
+            read_only,
+            tools,
+            submits,
+            frozenset(contracts),
+        )
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What this role is shown: its tools, then the control actions."""
         own = [self.tools[name].spec for name in self.allowed if name in self.tools]
         shown = [spec for spec in own if not self._is_closed(spec)]
         reopens = bool(self.locked) and any(spec.effect == "write" for spec in shown)
-        return (*shown, *shown_control(self.allowed, reopens=reopens))
+        return (*shown, *shown_control(self.allowed, self.submits, reopens=reopens))
+
+    def real(self, action: Action) -> Action:
+        """The action by the tool's own name: `submit_NAME` with a document is the artifact NAME handed in."""
+        action = self._without_unknown(action)
+        contract = action.name.removeprefix("submit_")
+        if action.name not in self.tools and submit_name(contract) == action.name in self._submit_names():
+            return Action(SUBMIT.name, {"contract": contract, "artifact": dict(action.args)})
+        return real_action(action)
+
+    def _without_unknown(self, action: Action) -> Action:
+        """A look with only the arguments that its tool has: one more word cannot make it mean something else.
+        What writes or runs is refused with them, because there it could.
+        """
+        tool = self.tools.get(action.name)
+        if tool is None or tool.spec.effect not in ("pure", "read") or action.name in ALIASES:
+            return action
+        known = _object(tool.spec.schema, "properties")
+        return Action(action.name, {key: value for key, value in action.args.items() if key in known})
+
+    def _submit_names(self) -> frozenset[str]:
+        return frozenset(map(submit_name, self.contracts))
 
     def _is_closed(self, spec: ToolSpec) -> bool:
         return self.read_only and spec.effect not in _LOOKS
 
     def refusal(self, action: Action, bench: Workbench) -> ToolResult | None:
         """Why the action may not be done; None if it may. For control actions this is the whole check."""
-        action = real_action(action)
+        action = self.real(action)
         try:
             return (
                 self._refused_tool(action)
@@ -190,7 +229,7 @@ class Bridge:
         """Do the action, or say why not. Control actions are not performed here."""
         if action.name in _CONTROL:
             raise ValueError(f"{action.name} is a control action: the caller performs it")
-        if (action := real_action(action)).name in _CONTROL:
+        if (action := self.real(action)).name in _CONTROL:
             return _refused("unknown_tool", f"call {action.name} by this name")
         if (refused := self.refusal(action, bench)) is not None:
             return refused

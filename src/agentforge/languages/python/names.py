@@ -1,7 +1,9 @@
 """What others may use of a Python file, and the same text with names renamed: `Names` for Python."""
 
 import ast
+import builtins
 import io
+import keyword
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,6 +12,7 @@ from agentforge.languages.python.symbols import Function, parse
 from agentforge.languages.values import IMPORTED
 
 _IMPORTS = frozenset({"import", "from"})
+BUILTINS = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"self", "cls"}
 _QUOTES = "\"'"
 _PREFIXES = "rRuUbBfF"
 
@@ -30,6 +33,22 @@ def public_names(text: str) -> dict[str, str] | None:
 def module_of(path: str) -> str:
     """How a file is imported, from the top."""
     return module_name(path)
+
+
+def references(text: str) -> list[tuple[str, int]] | None:
+    """Names, attributes and imported names, each with its line."""
+    tree = parse(text)
+    if tree is None:
+        return None
+    found: list[tuple[str, int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.append((node.id, node.lineno))
+        elif isinstance(node, ast.Attribute):
+            found.append((node.attr, node.end_lineno or node.lineno))
+        elif isinstance(node, ast.alias):
+            found.append((node.name.rpartition(".")[2], node.lineno))
+    return found
 
 
 def renamed(text: str, names: Mapping[str, str], modules: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ def parse(text: str) -> ast.Module | None:
 def symbols(text: str, *, nested: bool = False) -> list[Symbol] | None:
     """Every definition of a module and of its classes, in order of appearance; None if it does not parse."""
     tree = parse(text)
-    return None if tree is None else list(_definitions(tree.body, "", nested=nested))
+    return None if tree is None else list(_definitions(tree.body, "", text.split("\n"), nested=nested))
 
 
 def syntax_error(text: str, path: str) -> tuple[int, str] | None:
@@ -86,13 +86,18 @@ def _docstrings(node: ast.Module | ast.ClassDef | Function, name: str) -> Iterat
 
 
 def _definitions(
-    body: Sequence[ast.stmt], above: str, *, in_class: bool = False, nested: bool = False
+    body: Sequence[ast.stmt],
+    above: str,
+    lines: Sequence[str],
+    *,
+    in_class: bool = False,
+    nested: bool = False,
 ) -> Iterator[Symbol]:
     for node in body:
         if isinstance(node, ast.ClassDef):
             name = above + node.name
             yield Symbol(name, "class", _start(node), node.end_lineno or node.lineno, _class_line(node))
-            yield from _definitions(node.body, name + ".", in_class=True, nested=nested)
+            yield from _definitions(node.body, name + ".", lines, in_class=True, nested=nested)
         elif isinstance(node, Function):
             name = above + node.name
             yield Symbol(
@@ -100,16 +105,16 @@ def _definitions(
                 "method" if in_class else "function",
                 _start(node),
                 node.end_lineno or node.lineno,
-                _function_line(node),
+                _written(node, lines) or _function_line(node),
             )
             if nested:
-                yield from _definitions(node.body, name + ".", nested=True)
+                yield from _definitions(node.body, name + ".", lines, nested=True)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             if not above:
                 yield from _variables(node)
         else:
             for block in _blocks(node):
-                yield from _definitions(block, above, in_class=in_class, nested=nested)
+                yield from _definitions(block, above, lines, in_class=in_class, nested=nested)
 
 
 def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
@@ -143,6 +148,19 @@ def _start(node: ast.ClassDef | Function) -> int:
 def _class_line(node: ast.ClassDef) -> str:
     bases = ", ".join(ast.unparse(base) for base in (*node.bases, *node.keywords))
     return f"class {node.name}({bases})"[:SIGNATURE_LIMIT] if bases else f"class {node.name}"
+
+
+def _written(node: Function, lines: Sequence[str]) -> str:
+    """The head of a function as it stands in one line; empty where it does not. Making one up costs more than
+    all else.
+    """
+    line = lines[node.lineno - 1].strip() if node.lineno <= len(lines) else ""
+    own = (
+        line.startswith((f"def {node.name}(", f"async def {node.name}("))
+        and line.endswith(":")
+        and node.body[0].lineno > node.lineno
+    )
+    return line[:-1].rstrip()[:SIGNATURE_LIMIT] if own and line.isascii() else ""
 
 
 def _function_line(node: Function) -> str:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from agentforge.core.reply import SIGNALS, Json
+from agentforge.core.reply import STUCK, Json
 from agentforge.models.base import OfferedTool, Parsed, parse_reply_text
 from agentforge.models.known.providers import Provider, ReplyFormat, Wire
 from agentforge.models.reply.native_calls import ToolCall, parse_calls
@@ -34,8 +34,8 @@ _FIELDS = """\
 - "thought": why, in a sentence or two
 - "notes": all you want to remember at the next step; replaces the notes you see
 - "actions": a list of {"name": …, "args": {…}}, run in order
-- "signal": when the stage is done or stuck, one of SIGNALS; else leave it out
-- "summary": what this step did, in one line"""
+- "signal": only if the stage cannot be done, one of SIGNALS
+- "summary": with a signal, why, in one line"""
 
 _TEXT = """\
 Answer with one JSON object in a ```json fence, and no other object. Its keys, all optional:
@@ -69,7 +69,7 @@ def guide(reply_format: ReplyFormat, tools: Sequence[OfferedTool]) -> str:
     """
     if reply_format == "calls" or not tools:
         return ""
-    fields = _FIELDS.replace("SIGNALS", ", ".join(SIGNALS))
+    fields = _FIELDS.replace("SIGNALS", ", ".join(STUCK))
     shape = (_TEXT if reply_format == "text" else _SCHEMA).replace("FIELDS", fields)
     actions = "\n".join(
         f"- {tool.name}: {tool.description} args: {json.dumps(dict(tool.schema), ensure_ascii=False)}"
@@ -100,7 +100,7 @@ def reply_schema(tools: Sequence[OfferedTool]) -> dict[str, Json]:
             "thought": {"type": "string"},
             "notes": {"type": "string"},
             "actions": {"type": "array", "items": kinds[0] if len(kinds) == 1 else {"anyOf": kinds}},
-            "signal": {"type": "string", "enum": list(SIGNALS)},
+            "signal": {"type": "string", "enum": list(STUCK)},
             "summary": {"type": "string"},
         },
         "required": ["thought", "actions"],

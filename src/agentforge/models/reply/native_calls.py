@@ -10,29 +10,28 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentforge.core.errors import ModelMistake
-from agentforge.core.reply import SIGNALS, Json, Reply, reply_from_json, reply_to_json
+from agentforge.core.reply import STUCK, Json, Reply, reply_from_json, reply_to_json
 from agentforge.models.base import MAX_REPLY_BYTES, OfferedTool, Parsed, parse_reply_text
 from agentforge.models.reply.cut_off import Kept
 from agentforge.models.reply.json_text import BadJson, read_whole
 from agentforge.models.reply.text import holds_json, recorded, too_long, utf8_size
 from agentforge.system.canon import canonical
 
-NO_ACTION = "The reply holds no action: call at least one tool, or end the step with a signal in `report`."
+NO_ACTION = "The reply holds no action: call at least one tool."
 
 REPORT = OfferedTool(
     "report",
-    "What this step says besides its actions: notes to keep (they replace the old ones), and a signal "
-    "when the stage is done or stuck.",
+    "Notes to keep for the next step (they replace the old ones), or a signal if the stage cannot be done. "
+    "Neither is needed to be done.",
     {
         "type": "object",
         "properties": {
-            "thought": {"type": "string", "description": "Why these actions."},
             "notes": {
                 "type": "string",
                 "description": "All you want to remember at the next step; replaces the notes you see.",
             },
-            "signal": {"type": "string", "enum": list(SIGNALS)},
-            "summary": {"type": "string", "description": "What this step did, in one line."},
+            "signal": {"type": "string", "enum": list(STUCK)},
+            "summary": {"type": "string", "description": "With a signal: why, in one line."},
         },
         "additionalProperties": False,
     },
@@ -122,9 +121,8 @@ def _arguments(call: ToolCall, *, may_be_empty: bool) -> dict[str, Json]:
 
 def _checked_report(report: dict[str, Json], *, partial: bool) -> tuple[dict[str, Json], str]:
     """The usable part of a report; of a partial reply only what does not speak for the whole."""
+    report = {key: value for key, value in report.items() if key in _REPORT_KEYS}
     try:
-        if unknown := sorted(set(report) - _REPORT_KEYS):
-            raise ModelMistake("report", f"unknown keys: {', '.join(unknown)[:200]}")  # noqa: TRY301 - one sentence for both faults
         reply_from_json(report)
     except ModelMistake as mistake:
         return {}, f"`report` was not used: {mistake.text}."

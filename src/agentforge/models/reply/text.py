@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from agentforge.core.errors import ModelMistake
-from agentforge.core.reply import Json, Reply, reply_from_json
+from agentforge.core.reply import Json, Reply, reply_from_json, unknown_keys
 from agentforge.models.reply.blocks import Blocks, blocks_of
 from agentforge.models.reply.cut_off import Kept, keep_of_broken, keep_of_whole
 from agentforge.models.reply.fences import Fence, find_fences
@@ -94,7 +94,7 @@ def _parse(text: str, *, cut_off: bool) -> Parsed:
         ) from None
     if cut_off and isinstance(value, dict) and not blocks.hold_all_of(value):
         return _partly(keep_of_whole(value, blocks), blocks)
-    return Parsed(reply_from_json(blocks.fill(value, MAX_REPLY_BYTES)), None)
+    return Parsed(reply_from_json(blocks.fill(value, MAX_REPLY_BYTES)), unknown_keys(value) or None)
 
 
 _ADVICE = "answer with one JSON object, plain or in a ```json fence"

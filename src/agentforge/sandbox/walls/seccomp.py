@@ -220,11 +220,6 @@ def refused_calls(known: Architecture) -> dict[str, int]:
     }
 
 
-def numbers_by_name() -> dict[str, tuple[int | None, int | None]]:
-    """The numbers of every call that is refused somewhere, on x86_64 and aarch64."""
-    return {**_REFUSED, **_SHARED}
-
-
 @functools.cache
 def is_available(machine: str | None = None) -> bool:
     """Whether this kernel takes filters, and we know its calls."""

@@ -180,6 +180,10 @@ class Git(GitCall):
         """Every file, link and submodule of a tree, with those of all its directories."""
         return list(self._lasting(("ls-tree", "-r", "-z", "--full-tree", tree), _entries, [tree]))
 
+    def sizes(self, tree: str) -> dict[str, int]:
+        """Bytes of every file of a tree, by path; read from the objects' headers."""
+        return dict(self._lasting(("ls-tree", "-r", "-l", "-z", "--full-tree", tree), _sizes, [tree]))
+
     def overlay_tree(self, base_tree: str, changes: Mapping[str, tuple[str, str] | None]) -> str:
         """The tree that `base_tree` is with some paths set to (mode, blob) or, with None, removed."""
         self._require([entry[1] for entry in changes.values() if entry and entry[0] != GITLINK])
@@ -384,6 +388,13 @@ class Git(GitCall):
 def _entries(out: bytes) -> tuple[TreeEntry, ...]:
     rows = ((*meta.split(), path) for meta, _, path in (record.partition("\t") for record in _records(out)))
     return tuple(TreeEntry(mode, kind, oid, path) for mode, kind, oid, path in rows)
+
+
+def _sizes(out: bytes) -> tuple[tuple[str, int], ...]:
+    split = (
+        (meta.split()[3], path) for meta, _, path in (record.partition("\t") for record in _records(out))
+    )
+    return tuple((path, int(size)) for size, path in split if size.isdigit())
 
 
 def _changes(out: bytes) -> tuple[Change, ...]:

@@ -40,6 +40,8 @@ _QUESTION = object_schema(
     },
 )
 
+_SUBMITS = "submit_"
+
 SUBMIT = ToolSpec(
     "submit_artifact",
     "Hand in a finished document under its contract.",
@@ -79,7 +81,21 @@ ESCALATES = frozenset({ESCALATE.name, ESCALATE_QUESTION.name})
 """Two names of one action. A role is shown the one that its definition uses, and is heard by both."""
 
 
-def shown_control(allowed: Sequence[str], *, reopens: bool = False) -> tuple[ToolSpec, ...]:
-    """The control actions as a role with these tools is told of them."""
+def submit_name(contract: str) -> str:
+    """The tool that hands in an artifact under this contract."""
+    return f"{_SUBMITS}{contract}"
+
+
+def submit_tool(contract: str, description: str, schema: Mapping[str, Json]) -> ToolSpec:
+    """The tool that hands in one artifact: its arguments are the document."""
+    return ToolSpec(submit_name(contract), description, schema, "control")
+
+
+def shown_control(
+    allowed: Sequence[str], submits: Sequence[ToolSpec] = (), *, reopens: bool = False
+) -> tuple[ToolSpec, ...]:
+    """The control actions as a role with these tools is told of them. `submits` has one tool for each
+    artifact that is asked for.
+    """
     asks = ESCALATE_QUESTION if ESCALATE_QUESTION.name in allowed else ESCALATE
-    return (SUBMIT, asks, REOPEN) if reopens else (SUBMIT, asks)
+    return (*(submits or (SUBMIT,)), asks, *((REOPEN,) if reopens else ()))

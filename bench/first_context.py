@@ -1,0 +1,169 @@
+"""Whether the first context of a request shows the place that it is about: `python -m bench.first_context`.
+
+Each row of `first_context.yaml` is a released library and a request to it, most from its changelog. The context is assembled as a step's
+is, under 8,000 tokens; `shown` means that the definition is open, `mapped` that the map has its line.
+"""
+
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentforge.context.assemble import StepView, assemble
+from agentforge.context.code_index import CodeIndex
+from agentforge.context.named import tree_facts
+from agentforge.context.repository_map import repo_map
+from agentforge.context.seeds import focus_of, seeds
+from agentforge.context.working_set import merge
+from agentforge.languages.facts import READ_LIMIT
+from agentforge.system import strict_yaml
+from bench.report import Row
+
+ROWS = Path(__file__).with_suffix(".yaml")
+CAP = 8_000
+MAP_TOKENS = 1_000
+SYSTEM = "You are a careful engineer. " * 200
+"""As long as a role's own words are."""
+GOAL = 9
+"""Of ten requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A request on a release, and the place that it is about."""
+
+    name: str
+    version: str
+    path: str
+    symbols: tuple[str, ...]
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the first context has of the place."""
+
+    file: bool
+    shown: bool
+    mapped: bool
+    tokens: int
+
+    @property
+    def right(self) -> bool:
+        """Whether a reader sees file and definition."""
+        return self.file and (self.shown or self.mapped)
+
+
+def samples() -> list[Sample]:
+    """The rows, as data."""
+    rows: Any = strict_yaml.load(ROWS.read_text(encoding="utf-8"), ROWS.name)
+    return [Sample(**{**row, "symbols": tuple(row["symbols"])}) for row in rows]
+
+
+def look(sample: Sample, texts: Mapping[str, str]) -> Found:
+    """The first context of a request on these files, judged."""
+    index = CodeIndex.of_texts(texts)
+    focus = focus_of(sample.request, tree_facts(sample.request, index))
+    found = seeds(index, focus, texts.get)
+    working, _ = merge((), found.places, 0)
+    drawn = repo_map(index, focus, MAP_TOKENS)
+    view = StepView(
+        task_id="T",
+        goal=sample.request,
+        phase="frame",
+        fence="fence-1",
+        system=SYSTEM,
+        repository_map=drawn,
+        facts=found.relations,
+        working=working,
+        read=texts.get,
+    )
+    packed = assemble(view, CAP)
+    places = {
+        symbol.name: (symbol.start, symbol.end)
+        for symbol in index.files[sample.path].symbols
+        if symbol.name in sample.symbols
+    }
+    assert places, f"{sample.path} has none of {sample.symbols}"
+    opened = [block for block in packed.blocks if block.name.startswith(f"working_set: {sample.path}")]
+    shown = any(f"\n{start}|" in block.text for block in opened for start, _ in places.values())
+    block = next((block.text for block in packed.blocks if block.name == "repository_map"), "")
+    _, _, after = block.partition(f"\n{sample.path}\n")
+    own = after.split("\n")
+    lines = own[: next((at for at, line in enumerate(own) if not line.startswith("  ")), len(own))]
+    mapped = any(line.startswith(f"  {start}: ") for line in lines for start, _ in places.values())
+    return Found(bool(opened) or bool(after), shown, mapped, packed.total)
+
+
+def released(name: str, version: str, cache: Path) -> dict[str, str]:
+    """The texts of a release, from its source archive; downloaded once."""
+    stem = f"{name}-{version}"
+    known = [
+        each for each in cache.glob("*.tar.gz") if each.name.lower().replace("_", "-") == f"{stem}.tar.gz"
+    ]
+    archive = known[0] if known else None
+    if archive is None:
+        words = ("pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", ":all:")
+        subprocess.run(
+            [sys.executable, "-m", *words, "-d", str(cache), f"{name}=={version}"],
+            check=True,
+            capture_output=True,
+        )
+        return released(name, version, cache)
+    return texts_of(archive.read_bytes())
+
+
+def texts_of(data: bytes) -> dict[str, str]:
+    """The files of an archive, without its top folder; nothing is written."""
+    found: dict[str, str] = {}
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for member in archive:
+            path = member.name.partition("/")[2]
+            if (
+                member.isfile()
+                and member.size <= READ_LIMIT
+                and path
+                and (file := archive.extractfile(member))
+            ):
+                found[path] = file.read().decode("utf-8", "replace")
+    return found
+
+
+def measure_first_context(cache: Path) -> Iterator[Row]:
+    """How many of ten requests find their place."""
+    every = [look(sample, released(sample.name, sample.version, cache)) for sample in samples()]
+    yield Row(
+        f"{len(every)} requests",
+        "file and symbol, of ten",
+        10 * sum(each.right for each in every) / len(every),
+        "",
+    )
+    yield Row(
+        f"{len(every)} requests",
+        "definition open, of ten",
+        10 * sum(each.shown for each in every) / len(every),
+        "",
+    )
+
+
+def main() -> None:
+    """Prints one line for each request."""
+    with tempfile.TemporaryDirectory() as name:
+        cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
+        every = []
+        for sample in samples():
+            found = look(sample, released(sample.name, sample.version, cache))
+            every.append(found)
+            how = "open" if found.shown else "map" if found.mapped else "file" if found.file else "-"
+            print(f"{how:5}{found.tokens:6} {sample.name} {sample.version}: {sample.request[:70]}")
+        right = sum(each.right for each in every)
+        print(f"{right} of {len(every)} have file and symbol, {sum(each.shown for each in every)} open")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Which files and definitions of a tree a request is about, as numbers. Pure, and the same on every machine.
+
+First words: a file that shares rare words with the request, in its path and its definitions before its text.
+Then the graph of references: what those files use is worth reading too. That is personalised PageRank, found
+by pushing weight along edges from where it starts; the work depends on how far the weight goes, not on the
+size of the tree.
+"""
+
+import math
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms
+from agentforge.languages.described import words
+from agentforge.languages.lexed import stem, stems
+from agentforge.languages.names import BUILTINS
+from agentforge.languages.values import Symbol
+
+_STAY = 0.4
+"""The share of a file's weight that stays; the rest goes on to what it uses."""
+_LEAST = 1e-3
+"""Weight below this is not pushed on."""
+_STARTS = 40
+"""Files that weight starts from."""
+_DEFINERS = 6
+"""A name that more files define says nothing about any of them."""
+_DATA = 0.3
+_TEST = 0.5
+_WORD = re.compile(r"[A-Za-z_][\w]*")
+_COMMON = frozenset(
+    stem(word)
+    for word in words(
+        "a an and are as at be been being but by can could did do does for from had has have how if "
+        "in into is it its make makes may more must no not of on one only or other our out over "
+        "should so some such than that the their them then there these they this to too up us use "
+        "used using was we were what when where which while who why will with would you your add "
+        "added adds allow allowed change changed changes fix fixed fixes new now old support "
+        "supported supports instead also any all each every both get gets set sets like per via "
+        "without within issue bug test tests code file files function method class module value "
+        "values return returns returned raise raises raised request please ensure correctly wrong "
+        "properly behaviour behavior case cases called call calls true false none self error "
+        "errors exception exceptions argument arguments parameter parameters"
+    )
+)
+"""Words that say nothing about where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What a map is drawn for."""
+
+    request: str = ""
+    paths: tuple[str, ...] = ()
+    """Files that are named, open, or fail now."""
+    symbols: tuple[str, ...] = ()
+    """`path::name` of definitions that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Worth of files, and how much each stem of the request says."""
+
+    files: Mapping[str, float]
+    rarity: Mapping[str, float] = field(default_factory=dict)
+
+    def best(self) -> list[str]:
+        """Paths, the most worth first; the order of equals is that of their names."""
+        return sorted(self.files, key=lambda path: (-self.files[path], path))
+
+
+def rank(index: CodeIndex, focus: Focus) -> Ranking:
+    """The worth of every file for this focus."""
+    rarity = _rarity(index, request_stems(focus.request))
+    start = _starts(index, focus, rarity)
+    reached = _pushed(index, start) if start else {}
+    worth = {path: round(start.get(path, 0.0) + reached.get(path, 0.0), 12) for path in index.files}
+    return Ranking(worth, rarity)
+
+
+def request_stems(request: str) -> list[str]:
+    """The stems of a request that can tell one file from another, in order."""
+    found = (part for word in _WORD.findall(request) for part in stems(word))
+    return list(dict.fromkeys(each for each in found if each not in _COMMON))
+
+
+def symbol_worth(symbol: Symbol, rarity: Mapping[str, float]) -> float:
+    """How much a definition's own name and signature share with the request; its last name counts most."""
+    own = frozenset(stems(last_part(symbol.name)))
+    around = frozenset(
+        part for word in _WORD.findall(f"{symbol.name} {symbol.signature}") for part in stems(word)
+    )
+    weight = sum(rarity[each] for each in own if each in rarity) / (1 + 0.15 * len(own))
+    return round(weight + 0.35 * sum(rarity[each] for each in around - own if each in rarity), 9)
+
+
+def _rarity(index: CodeIndex, wanted: Iterable[str]) -> dict[str, float]:
+    """How much each stem says: the fewer files have it, the more. One that none has says nothing."""
+    total = len(index.files)
+    rarity: dict[str, float] = {}
+    for each in wanted:
+        count = sum(each in facts.terms or each in path_terms(path) for path, facts in index.files.items())
+        if count:
+            rarity[each] = math.log(1 + total / count)
+    return rarity
+
+
+def _starts(index: CodeIndex, focus: Focus, rarity: Mapping[str, float]) -> dict[str, float]:
+    """Where weight starts, in sum 1."""
+    found: dict[str, float] = {}
+    for path, facts in index.files.items():
+        score = 0.0
+        in_path = path_terms(path)
+        for each, weight in rarity.items():
+            if each in facts.headings:
+                score += 3 * weight
+            elif each in facts.terms:
+                score += weight
+            if each in in_path:
+                score += 2 * weight
+        if score:
+            long = 1 + 0.3 * math.log1p(len(facts.terms) / 200)
+            found[path] = score**1.5 / long * (_TEST if is_test(path) else 1.0 if facts.symbols else _DATA)
+    best = sorted(found, key=lambda path: (-found[path], path))[:_STARTS]
+    weights = {path: found[path] for path in best}
+    most = max(weights.values(), default=1.0)
+    for path in (*focus.paths, *(name.partition("::")[0] for name in focus.symbols)):
+        if path in index.files:
+            weights[path] = weights.get(path, 0.0) + 2 * most
+    total = sum(weights.values())
+    return {path: weight / total for path, weight in weights.items()} if total else {}
+
+
+def _pushed(index: CodeIndex, start: Mapping[str, float]) -> dict[str, float]:
+    """Personalised PageRank by forward push: what is below `_LEAST` stays where it is."""
+    rank: dict[str, float] = {}
+    rest = dict(start)
+    waiting = deque(sorted(start, key=lambda path: (-start[path], path)))
+    queued = set(waiting)
+    edges: dict[str, list[tuple[str, float]]] = {}
+    while waiting:
+        path = waiting.popleft()
+        queued.discard(path)
+        weight = rest.get(path, 0.0)
+        if weight < _LEAST:
+            continue
+        rest[path] = 0.0
+        if path not in edges:
+            edges[path] = _edges(index, path)
+        rank[path] = rank.get(path, 0.0) + _STAY * weight
+        for target, share in edges[path]:
+            rest[target] = rest.get(target, 0.0) + (1 - _STAY) * weight * share
+            if rest[target] >= _LEAST and target not in queued:
+                queued.add(target)
+                waiting.append(target)
+    for path, weight in rest.items():
+        rank[path] = rank.get(path, 0.0) + _STAY * weight
+    return {path: round(weight, 12) for path, weight in rank.items()}
+
+
+def _edges(index: CodeIndex, path: str) -> list[tuple[str, float]]:
+    """The files that define what a file uses, each with its share."""
+    facts = index.files[path]
+    weights: dict[str, float] = {}
+    for name in facts.outside:
+        if name in BUILTINS:
+            continue
+        definers = index.definers.get(name, ())
+        if not definers or len(definers) > _DEFINERS:
+            continue
+        for target in definers:
+            if target != path and not is_test(target):
+                weights[target] = weights.get(target, 0.0) + (0.2 if name.startswith("_") else 1.0) / len(
+                    definers
+                )
+    total = sum(math.sqrt(weight) for weight in weights.values())
+    return [(target, math.sqrt(weight) / total) for target, weight in sorted(weights.items())]

@@ -1,0 +1,1 @@
+"""Languages that are read but not run, by tree-sitter where the extra `code` is installed."""

@@ -1,0 +1,147 @@
+"""Definitions and references of a file by its grammar: the one owner of tree-sitter.
+
+Without the extra `code` every answer is None, and the caller reads line by line.
+"""
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from agentforge.languages.grammars.table import Grammar
+from agentforge.languages.values import Kind, Symbol
+
+PARSE_LIMIT = 60_000
+"""Longer files are read line by line: on text that is no code at all the parser's repairs take more than
+linear time, and nothing can interrupt them.
+"""
+_LONGEST_LINE = 2_000
+"""A file with a longer line was made by a tool."""
+SIGNATURE_LIMIT = 240
+_OPENING = re.compile(r"\s*(?:=>|=|\{)\s*$")
+_DEEPEST = 40
+_BODIES = ("body", "block")
+_NAMES = frozenset(
+    {
+        "identifier",
+        "type_identifier",
+        "field_identifier",
+        "property_identifier",
+        "shorthand_property_identifier",
+    }
+)
+
+
+@cache
+def is_installed() -> bool:
+    """Whether files can be parsed at all here."""
+    return importlib.util.find_spec("tree_sitter") is not None
+
+
+@cache
+def _parser(module: str, factory: str) -> Any | None:  # noqa: ANN401 - the library is an extra, and untyped here
+    try:
+        tree_sitter = importlib.import_module("tree_sitter")
+        grammar = getattr(importlib.import_module(module), factory)
+        return tree_sitter.Parser(tree_sitter.Language(grammar()))
+    except (ImportError, AttributeError, ValueError):
+        return None
+
+
+def _root(text: str, grammar: Grammar) -> Any | None:  # noqa: ANN401 - a node of the library
+    if len(text) > PARSE_LIMIT or max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        return None
+    parser = _parser(grammar.module, grammar.factory)
+    return parser.parse(text.encode("utf-8", "replace")).root_node if parser is not None else None
+
+
+def symbols(text: str, grammar: Grammar) -> list[Symbol] | None:
+    """Every definition of a file and of its types, in order; None where there is nothing to parse with."""
+    root = _root(text, grammar)
+    found = [] if root is None else list(_definitions(root, "", grammar, 0))
+    # Where the parser could make nothing of a file, its lines still say something.
+    return None if root is None or (root.has_error and not found) else found
+
+
+def references(text: str, grammar: Grammar) -> list[tuple[str, int]] | None:
+    """Every name that code of the file uses or defines, with its line; strings and comments left out."""
+    root = _root(text, grammar)
+    if root is None:
+        return None
+    found: list[tuple[str, int]] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _NAMES:
+            found.append((_text(node), node.start_point[0] + 1))
+        waiting.extend(reversed(node.children))
+    return found
+
+
+def _definitions(node: Any, above: str, grammar: Grammar, depth: int) -> Iterator[Symbol]:  # noqa: ANN401 - as above
+    for child in node.named_children:
+        if depth > _DEEPEST:
+            return
+        kind = grammar.kinds.get(child.type)
+        if kind is None:
+            if child.type in grammar.through:
+                yield from _definitions(child, above, grammar, depth + 1)
+            continue
+        name = _name(child)
+        if not name:
+            continue
+        value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
+        if value is not None and value.type in {"arrow_function", "function_expression", "function"}:
+            kind = "function"
+        owner = above or _receiver(child)
+        yield _symbol(child, f"{owner}.{name}" if owner else name, _as_method(kind, owner))
+        if kind == "class" and (body := _body(child)) is not None:
+            yield from _definitions(body, f"{above}.{name}" if above else name, grammar, depth + 1)
+
+
+def _as_method(kind: Kind, owner: str) -> Kind:
+    return "method" if owner and kind == "function" else kind
+
+
+def _body(node: Any) -> Any | None:  # noqa: ANN401 - as above
+    return next((found for field in _BODIES if (found := node.child_by_field_name(field)) is not None), None)
+
+
+def _name(node: Any) -> str:  # noqa: ANN401 - as above
+    """Its name; of an `impl`, the type that it is for."""
+    field = "type" if node.type == "impl_item" else "name"
+    named = node.child_by_field_name(field)
+    if named is None:
+        return ""
+    if named.type == "generic_type":
+        named = named.child_by_field_name("type") or named
+    text = _text(named)
+    return text if len(text) < SIGNATURE_LIMIT and "\n" not in text else ""
+
+
+def _receiver(node: Any) -> str:  # noqa: ANN401 - as above
+    """The type that a method of Go belongs to."""
+    receiver = node.child_by_field_name("receiver")
+    waiting = [receiver] if receiver is not None else []
+    while waiting:
+        each = waiting.pop()
+        if each.type == "type_identifier":
+            return _text(each)
+        waiting.extend(reversed(each.children))
+    return ""
+
+
+def _symbol(node: Any, name: str, kind: Kind) -> Symbol:  # noqa: ANN401 - as above
+    whole = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
+    body = _body(node) or node.child_by_field_name("value")
+    raw = node.text or b""
+    head = raw[: body.start_byte - node.start_byte] if body is not None else raw
+    signature = " ".join(head.decode("utf-8", "replace").split())
+    signature = _OPENING.sub("", signature)
+    return Symbol(name, kind, whole.start_point[0] + 1, whole.end_point[0] + 1, signature[:SIGNATURE_LIMIT])
+
+
+def _text(node: Any) -> str:  # noqa: ANN401 - as above
+    return (node.text or b"").decode("utf-8", "replace")
