@@ -121,8 +121,10 @@ def test_a_contract_that_nobody_can_meet_ends_in_a_question_that_names_it(play: 
     done = play.start(*[frame() for _ in range(12)])
     assert done.code == 3, done.said
     assert done.data["escalation"]["kind"] == "exhausted"
-    assert "specification is refused" in str(done.data["escalation"]["reports"])
-    assert "title" in str(done.data["escalation"]["reports"])
+    asked = done.data["escalation"]["question"]["text"]
+    assert "the same reply twice" in asked
+    assert "specification is refused" in asked
+    assert "title" in asked
 
 
 # ------------------------------------------------------------------ the command line

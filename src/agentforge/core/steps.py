@@ -31,6 +31,8 @@ from agentforge.core.values import NOT_DONE, UNKNOWN, Amount, CheckDigest, Quest
 
 STILL_CHARS = 1000
 """What a person is told of a stage that stands still."""
+TOLD_CHARS = 300
+"""Of each thing that the role was told."""
 
 
 def leaving(decisions: Decisions, given: ActionLeaving, key: str) -> str:
@@ -144,7 +146,7 @@ def _go_on(own: RunDecisions, why: str) -> str:
     if not run.again:
         return next_step(own, why)
     missing = [f"{name} is not handed in" for name in _missing(run, own.stage)]
-    told = [line.partition("\n")[0] for line in run.feedback]
+    told = [" ".join(line.split())[:TOLD_CHARS] for line in run.feedback]
     text = (
         f"Stage {run.label} stands still: the model gave the same reply twice, and nothing changed between "
         f"them. What is missing: {'; '.join((*told, *missing)) or why}."
