@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast fuzz soak check fix bench lock clean
+.PHONY: help demo test test-fast fuzz soak check fix bench effect lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -60,6 +60,9 @@ fix: .venv/.ready ## Format, and mend what the linter can
 
 bench: .venv/.ready ## Measure: a table, and JSON beside it
 	$(BIN)/python -m bench.run
+
+effect: .venv/.ready ## Play requests to released libraries with a recorded reader: calls, tokens, hidden tests (make effect NAMES="...")
+	$(BIN)/python -m bench.effect.run $(NAMES)
 
 lock: .venv/.boot ## Pin the requirements again (UPGRADE=1 for newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) requirements/boot.in -o requirements/boot.txt

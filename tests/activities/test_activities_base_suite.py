@@ -50,3 +50,12 @@ def test_a_second_task_on_a_commit_does_not_run_its_suite_again_unless_what_was_
         file.write_bytes(damage)
         assert read_kept(folder, whole["about"]) is None
     assert taken(bench, tests) == ("2 of 2 tests pass on the base", False, 1)
+
+
+def test_what_a_linter_says_of_stubs_is_known_from_the_base(bench: Bench) -> None:
+    files = {"tests/test_old.py": "def test_a(): pass\n", "ruff.toml": "", "greeting.pyi": "import os\n"}
+    base = bench.site.tree(files)
+    said = take_baseline(bench.world, replace(bench.state, base_tree=base, baseline=None))
+    assert isinstance(said, BaselineReady), said
+    record: Any = bench.world.pack.get_json(said.baseline.ref)
+    assert [row[:2] for row in record["lint"]["findings"]] == [["greeting.pyi", "F401"]]

@@ -166,3 +166,9 @@ def test_a_measurement_that_breaks_has_not_passed(site: Site) -> None:
 
 def test_a_deleted_file_is_no_trouble(site: Site) -> None:
     assert judge_quality(site.runner, case(site, site.tree({"old.py": None}))).status == "passed"
+
+
+def test_no_test_need_run_a_stub(site: Site) -> None:
+    stub = "def add(a: int, b: int) -> int: ...\ndef sub(a: int, b: int) -> int: ...\n"
+    verdict = judge_quality(site.runner, case(site, site.tree({"shop.pyi": stub})))
+    assert (verdict.status, verdict.reasons) == ("passed", ())

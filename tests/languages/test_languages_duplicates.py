@@ -84,6 +84,20 @@ def test_only_more_copied_lines_that_touch_the_change_are_worse() -> None:
     assert worse_duplicates(before, moved, {"a.py"}) == []
 
 
+def test_an_old_copy_that_grew_by_a_line_beside_it_is_not_this_change() -> None:
+    one, two = TOTAL.replace("def total", "def one"), TOTAL.replace("def total", "def two")
+    text, later = one + two, "expired = []\n" + one + "expired = []\n" + two
+    path, size = "a.py", len(one.splitlines())
+    before, after = duplicates({path: text}), duplicates({path: later})
+    assert after[0].lines > before[0].lines
+    lines = {path: {1, size + 2}}
+    assert worse_duplicates(before, after, {path}, lines) == []
+    assert worse_duplicates(before, after, {path}) != []  # without the lines nobody can tell
+    copied = duplicates({path: text + two})
+    new = {path: set(range(2 * size + 1, 3 * size + 1))}
+    assert len(worse_duplicates(before, copied, {path}, new)) == 1
+
+
 def test_the_time_grows_with_the_text_alone() -> None:
     files = {f"m{number}.py": TOTAL * 10 for number in range(100)}  # 8000 lines, every one of them a copy
     start = time.monotonic()

@@ -58,3 +58,14 @@ def test_a_configuration_that_ruff_refuses_is_not_run(tmp_path: Path, env: Envir
 def test_nothing_to_check_is_clean(tmp_path: Path, env: Environment) -> None:
     (tmp_path / "ruff.toml").write_text("")
     assert lint(NoSandbox(), env, tmp_path, ["gone.py"]) == CheckRun("ran", "no Python file to check")
+
+
+def test_a_stub_is_given_to_no_linter_that_would_not_look_for_it(tmp_path: Path, env: Environment) -> None:
+    (tmp_path / ".flake8").write_text("[flake8]\n")
+    (tmp_path / "greeting.pyi").write_text("def greet(name: str) -> str: ...\n")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "flake8").write_text("#!/bin/sh\necho 'greeting.pyi:1:1: E704 one line'\nexit 1\n")
+    (programs / "flake8").chmod(0o755)
+    run = lint(NoSandbox(), replace(env, program=programs / "python"), tmp_path, ["greeting.pyi"])
+    assert (run.status, dict(run.findings)) == ("ran", {})

@@ -66,6 +66,17 @@ def test_nothing_to_check_is_clean(tree: Path, env: Environment) -> None:
     )
 
 
+def test_a_source_with_a_stub_is_typed_by_the_stub(tree: Path, env: Environment) -> None:
+    (tree / "mypy.ini").write_text("[mypy]\ndisallow_untyped_calls = True\n")
+    (tree / "greeting.py").write_text("def greet(name):\n    return name\n")
+    (tree / "greeting.pyi").write_text("def greet(name: str) -> str: ...\n")
+    (tree / "test_greeting.py").write_text(
+        "from greeting import greet\n\n\ndef test_it() -> None:\n    assert greet('a')\n"
+    )
+    run = typecheck(NoSandbox(), env, tree, ["greeting.py", "test_greeting.py"])
+    assert (run.status, dict(run.findings)) == ("ran", {})
+
+
 @pytest.mark.slow
 def test_only_new_findings_count_and_no_module_of_the_tree_takes_the_place_of_the_checker(
     tree: Path, env: Environment

@@ -15,7 +15,7 @@ from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
 from agentforge.languages.outcomes import GOOD
-from agentforge.languages.table import is_code
+from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
 
@@ -88,7 +88,7 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
             "again; or answer retry."
         )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
-    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_code(entry.path)]
+    paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
     runs, place = world.language(state).runs, world.workspace.pristine(state.base_tree, state.base_commit)
     style = runs.lint(world.sandbox, environment, place, paths)
     if incomplete(style):

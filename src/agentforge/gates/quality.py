@@ -2,7 +2,7 @@
 ratchet, or strict.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from agentforge.languages.duplicates import Duplicate, duplicates, spelled, touc
 from agentforge.languages.generated import lay_generated
 from agentforge.languages.measures import complexity, statements
 from agentforge.languages.symbols import decode
-from agentforge.languages.table import CODE, is_source
+from agentforge.languages.table import CODE, is_code, is_source
 from agentforge.languages.values import CoverageRun
 from agentforge.system.bounded import files_below
 
@@ -65,7 +65,8 @@ def judge_quality(runner: PristineRunner, case: QualityCase) -> Verdict:
     now = _texts(runner, case.tree, paths)
     before = [_texts(runner, tree, paths) for tree in dict.fromkeys((case.base_tree, case.entry_tree))]
     knotty, highest = _knotty(before, now, strict=case.strict)
-    copied, lines = _copied(runner, place, before, now, strict=case.strict)
+    added = {path: _added(runner, case, path) for path in now}
+    copied, lines = _copied(runner, place, before, now, None if case.strict else added)
     run, part, measured_on = _measured(runner, case, place, now)
     untested = (
         uncovered(part, of="these files" if case.strict else "the changed lines")
@@ -129,20 +130,30 @@ def _numbers(texts: Texts) -> dict[str, int]:
     }
 
 
+def _added(runner: PristineRunner, case: QualityCase, path: str) -> frozenset[int]:
+    return added_lines(runner.workspace.git.diff_patch(case.base_tree, case.tree, [path]))
+
+
 def _copied(
-    runner: PristineRunner, place: Path, before: list[dict[str, str]], now: Texts, *, strict: bool
+    runner: PristineRunner,
+    place: Path,
+    before: list[dict[str, str]],
+    now: Texts,
+    added: Mapping[str, Collection[int]] | None,
 ) -> tuple[list[str], int]:
-    """Blocks written twice that are new, and how many lines they are with the old ones."""
+    """Blocks written twice that are new, and how many lines they are with the old ones. Without `added`, old
+    ones count too.
+    """
     touched = {path for texts in (*before, now) for path in texts}
     rest = _untouched(runner, place, touched)
     after = duplicates({**rest, **now})
     mine = touching(after, touched)
     lines = sum(item.lines for item in mine)
-    if strict:
+    if added is None:
         return [spelled(item) for item in mine], lines
     known: list[tuple[Duplicate, ...]] = [duplicates({**rest, **texts}) for texts in before]
     return list(
-        dict.fromkeys(line for found in known for line in worse_duplicates(found, after, touched))
+        dict.fromkeys(line for found in known for line in worse_duplicates(found, after, touched, added))
     ), lines
 
 
@@ -167,8 +178,8 @@ def _measured(
     """How much the tests run of it, and which tests were asked: those at risk, and all of them only where
     these run too little. A whole run under coverage costs more than the verdict itself.
     """
-    git = runner.workspace.git
-    changed = {path: added_lines(git.diff_patch(case.base_tree, case.tree, [path])) for path in now}
+    now = {path: text for path, text in now.items() if is_code(path)}  # a stub is run by nobody
+    changed = {path: _added(runner, case, path) for path in now}
     lines = {path: statements(text, path) for path, text in now.items()}
     wanted = None if case.strict else {path: changed[path] & lines[path] for path in now}
     if not now or (wanted is not None and not any(wanted.values())):

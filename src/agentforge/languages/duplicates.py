@@ -7,8 +7,9 @@ lines of one shape are a table.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentforge.languages.table import language_of
 from agentforge.languages.values import Words
@@ -32,6 +33,19 @@ class Duplicate:
     other_path: str
     other_start: int
     lines: int
+    last: int = field(default=0, compare=False)
+    """The last line of the block, and below of the other."""
+    other_last: int = field(default=0, compare=False)
+
+    def written_in(self, added: Mapping[str, Collection[int]]) -> bool:
+        """Whether at least half of the block, here or there, is among these lines: one that only grew by a
+        line that stands before or behind it was not copied now.
+        """
+        ends = ((self.path, self.start, self.last), (self.other_path, self.other_start, self.other_last))
+        return any(
+            2 * sum(1 for number in added.get(path, ()) if first <= number <= last) >= self.lines
+            for path, first, last in ends
+        )
 
 
 @dataclass(slots=True)
@@ -75,21 +89,32 @@ def duplicates(files: Mapping[str, str], min_lines: int = MIN_LINES) -> tuple[Du
             item.other,
             lines[item.other][item.other_at][0],
             item.windows + min_lines - 1,
+            lines[item.path][item.at + item.windows + min_lines - 2][0],
+            lines[item.other][item.other_at + item.windows + min_lines - 2][0],
         )
         for item in found
     )
 
 
 def worse_duplicates(
-    before: Sequence[Duplicate], after: Sequence[Duplicate], changed: Collection[str]
+    before: Sequence[Duplicate],
+    after: Sequence[Duplicate],
+    changed: Collection[str],
+    added: Mapping[str, Collection[int]] | None = None,
 ) -> list[str]:
-    """Names what is new if the lines written twice, in blocks that touch `changed`, became more."""
+    """Names what is new if the lines written twice, in blocks that touch `changed`, became more. Of `added`
+    lines, where they are given, a new block must be made.
+    """
     old, new = touching(before, changed), touching(after, changed)
     more = sum(item.lines for item in new) - sum(item.lines for item in old)
     if more <= 0:
         return []
-    known = {(item.path, item.other_path, item.lines) for item in old}
-    fresh = [item for item in new if (item.path, item.other_path, item.lines) not in known] or new
+    known = Counter((item.path, item.other_path, item.lines) for item in old)
+    fresh = []
+    for item in new:
+        known[key := (item.path, item.other_path, item.lines)] -= 1
+        if known[key] < 0 and (added is None or item.written_in(added)):
+            fresh.append(item)
     named = sorted(fresh, key=lambda item: (-item.lines, item.path, item.start))[:MAX_NAMED]
     return [spelled(item) for item in named]
 

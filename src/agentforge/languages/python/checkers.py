@@ -53,6 +53,8 @@ class Checker:
     """What has to be installed beside the distribution, as an extra of it."""
     code_only: bool = False
     """Whether, unless a command says otherwise, it is for the code and not for its tests."""
+    suffixes: tuple[str, ...] = (".py", ".pyi")
+    """The files that it finds by itself. One that it would not look for is not given to it either."""
 
     @property
     def program(self) -> str:
@@ -96,6 +98,7 @@ CHECKERS = (
     Checker(
         "flake8",
         "lint",
+        suffixes=(".py",),
         files=(".flake8",),
         sections=(("setup.cfg", "flake8"), ("tox.ini", "flake8")),
         hooks=("flake8",),
@@ -104,6 +107,7 @@ CHECKERS = (
     Checker(
         "pylint",
         "lint",
+        suffixes=(".py",),
         files=(".pylintrc", "pylintrc"),
         tables=(("pylint",),),
         hooks=("pylint",),

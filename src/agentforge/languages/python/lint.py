@@ -86,7 +86,7 @@ class _Asked:
         return [
             path
             for path in self.paths
-            if path.endswith((".py", ".pyi"))
+            if path.endswith(self.checker.suffixes)
             and (tree / path).is_file()
             and (not chosen or path in chosen or path.startswith(tuple(f"{place}/" for place in chosen)))
             and not (code_only and _TEST.search(path))

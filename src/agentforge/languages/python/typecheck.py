@@ -70,11 +70,8 @@ def _run(
     sandbox: Sandbox, env: Environment, tree: Path, paths: Sequence[str], use: _Configured, timeout_s: float
 ) -> CheckRun:
     name = use.checker.name
-    present = [
-        path
-        for path in paths
-        if path.endswith((".py", ".pyi")) and (tree / path).is_file() and _within(path, use.only)
-    ]
+    there = (path for path in paths if path.endswith((".py", ".pyi")) and _within(path, use.only))
+    present = list(dict.fromkeys(_typed(tree, path) for path in there if (tree / path).is_file()))
     if paths and not present and not use.selects:
         return CheckRun("ran", NOTHING)
     chosen = [] if use.selects else ["--", *(present or ["."])]
@@ -103,6 +100,14 @@ def _run(
     if done.beyond:
         return CheckRun("not_run", f"{name} was out of bounds: {done.beyond}")
     return replace(_READERS[name](done, tree), limits=limits)
+
+
+def _typed(tree: Path, path: str) -> str:
+    """What says the types of a file: the stub beside it, if there is one. A checker that is given the source
+    by name takes it for untyped, and every caller with it.
+    """
+    stub = f"{path}i"
+    return stub if path.endswith(".py") and (tree / stub).is_file() else path
 
 
 def _within(path: str, only: Sequence[str]) -> bool:
