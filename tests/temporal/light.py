@@ -221,7 +221,8 @@ def _outcome(effect: Effect, state: State, host: Light) -> Outcome:  # noqa: C90
         case Ask():
             return Answered(
                 ReplyDigest(
-                    "reply",
+                    # every step says something of its own: the same twice would be a task that stands still
+                    f"reply-{state.step}",
                     Usage(1000, 100),
                     Amount(1, 1100, 0),
                     1,
