@@ -558,6 +558,18 @@ DECLARED: Artifact = {
         {"path": KEPT, "tests": [{"name": "test_label_stays", "requirement_ref": "REQ-002", "guard": True}]},
     ]
 }
+AMENDED: Artifact = {
+    **DECLARED,
+    "amends": [
+        {
+            "requirement_ref": "REQ-002",
+            "criterion": "label(3) is 3 EUR",
+            "now": "label(3) is still 3 EUR",
+            "reason": "it holds already",
+        }
+    ],
+}
+"""What stays as it is has no test that fails: the reviewers rule on it."""
 OLD = {"id": f"{OLD_TEST}::test_label_of_nothing", "reason": "it costs 0 EUR", "requirement_ref": "REQ-002"}
 OF_RED: list[Mistake] = [
     (but(DECLARED, "test_files"), "REQ-001 has no test; name it as a test's requirement_ref"),
@@ -679,7 +691,9 @@ def fractions() -> Entry:
 
 def reads(stage: str, seat: str) -> Entry:
     contract = "security_review" if seat == SECURITY else "review"
-    return hands_in(stage, contract, {"verdict": "approve", "summary": "as asked"}, role=seat)
+    ruled = [{"about": "REQ-002", "verdict": "accept", "reason": "the request leaves labels alone"}]
+    rulings = {"rulings": ruled} if stage == "refactor" else {}
+    return hands_in(stage, contract, {"verdict": "approve", "summary": "as asked", **rulings}, role=seat)
 
 
 def framing() -> list[Entry]:
@@ -728,6 +742,9 @@ def building() -> list[Entry]:
             "test_label_stays passes already; a test of new",
         ),
     )
+    amends = hands_in(
+        "red", "test_suite", AMENDED, expects=("has guards alone, and a guard proves no requirement",)
+    )
     half = hands_in(
         "green", "implementation", IMPLEMENTED, edit(SOURCE, "return price\n", "return price - percent\n")
     )
@@ -757,6 +774,7 @@ def building() -> list[Entry]:
             create(KEPT, PASSING),
         ),
         proves,
+        amends,
         *mistaken(half, "implementation", OF_GREEN),
         weaken,
         builds,
