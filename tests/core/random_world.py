@@ -156,12 +156,14 @@ def _ask_outcomes(effect: Ask, state: State) -> list[Outcome]:
     late: list[Outcome] = [AskLate(maybe_billed=True), AskLate(maybe_billed=False)]
     usage = Usage(reserved.tokens, 0, 10)
     bad = "The reply is not JSON."
+    new = f"reply to {effect.key}"
     replies = (
-        ReplyDigest("reply", usage, reserved, 2, signal="success"),
-        *(ReplyDigest("reply", usage, reserved, 1, signal=signal, summary="so") for signal in SIGNALS),
-        ReplyDigest("reply", Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
-        ReplyDigest("reply", usage, reserved, 0, priced=False, mistake=bad),
-        ReplyDigest("reply", usage, reserved, 0),
+        ReplyDigest(new, usage, reserved, 2, signal="success"),
+        *(ReplyDigest(new, usage, reserved, 1, signal=signal, summary="so") for signal in SIGNALS),
+        ReplyDigest(new, Usage(5, 5), Amount(min(1, reserved.calls), min(10, reserved.tokens)), 1),
+        ReplyDigest(new, usage, reserved, 0, priced=False, mistake=bad),
+        ReplyDigest(new, usage, reserved, 0),
+        ReplyDigest("as before", usage, reserved, 1),
     )
     return [
         *map(Answered, replies),
