@@ -171,7 +171,7 @@ def test_every_commented_setting_is_valid_once_it_is_uncommented(scene: Scene) -
     scene.run("init")
     text = (scene.top / ".agentforge" / "config" / "settings.yaml").read_text(encoding="utf-8")
     bare = re.sub(r"^# (?=(?:[a-z_]+:| {2}(?:- |[a-z_]+: )))", "", text, flags=re.MULTILINE)
-    value = check_settings(strict_yaml.load(bare, "settings"), "settings")
+    value = check_settings(strict_yaml.load_settings(bare, "settings"), "settings")
     assert {
         "model",
         "sandbox",
