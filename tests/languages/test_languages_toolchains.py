@@ -237,4 +237,4 @@ def test_a_directory_says_the_same_as_its_files_and_packages_in_it_say_nothing(t
         (tmp_path / name).write_text("")
     (tmp_path / ".nvmrc").write_text("20")
     os.mkfifo(tmp_path / ".python-version")  # nobody ever writes to it
-    assert needs_here(tmp_path) == (Need("node", "20"), Need("python"))
+    assert needs_here(tmp_path) == (Need("node", "20"),)

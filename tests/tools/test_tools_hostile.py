@@ -168,7 +168,8 @@ def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str
     [
         ("grep", {"pattern": "x", "maxResults": "1; touch PWN"}, "bad_arguments"),
         ("grep", {"pattern": "x", "max": 1, "maxResults": 2}, "bad_arguments"),
-        ("grep", {"pattern": "x", "flags": "--pre=touch"}, "bad_arguments"),
+        ("grep", {"pattern": "x", "maxResults": 1, "max_results": 2}, "bad_arguments"),
+        ("search_codebase", {"pattern": "x", "max": 1, "maxResults": 2}, "bad_arguments"),
         ("run_tests", {"framework": "pytest", "target": "; touch PWN"}, "bad_arguments"),
         ("delete_file", {"path": ".", "recursive": True}, "bad_arguments"),
         ("delete_file", {"path": "."}, "not_a_file"),
@@ -186,7 +187,6 @@ def test_no_call_leaves_the_root_by_any_tool_or_name(bench: Workbench, path: str
         ("run_command", {"argv": ["a"], "timeout": 10_000}, "bad_arguments"),
         ("run_command", {"argv": ["a"], "shell": True}, "bad_arguments"),
         ("run_command", {"argv": ["a"], "cwd": "/"}, "bad_arguments"),
-        ("git_diff", {"path": "a", "args": ["--output=x"]}, "bad_arguments"),
         ("git_log", {"limit": 10**9}, "bad_arguments"),
         ("ask_user", {"question": "x"}, "unknown_tool"),
         ("web.fetch", {"url": "http://[::ffff:127.0.0.1]/"}, "unknown_tool"),
@@ -201,6 +201,36 @@ def test_a_call_that_is_wrong_is_answered_and_nothing_happens(
     result = bridge().perform(Action(name, args), bench)
     assert (result.ok, result.mistake) == (False, kind), result.text
     assert snapshot(bench.root) == before
+
+
+@every(
+    ("name", "args", "unknown"),
+    [
+        ("grep", {"pattern": "hello", "flags": "--pre=touch"}, "flags"),
+        ("search_codebase", {"pattern": "hello", "flags": "--pre=touch", "max_count": 1}, "flags, max_count"),
+        ("glob", {"pattern": "*", "exec": "touch PWN"}, "exec"),
+        ("read_file", {"path": "a.txt", "encoding": "; touch PWN"}, "encoding"),
+    ],
+)
+def test_a_look_does_without_arguments_that_it_does_not_have_and_names_them(
+    bench: Workbench, name: str, args: dict[str, Json], unknown: str
+) -> None:
+    before = snapshot(bench.root)
+    result = bridge().perform(Action(name, args), bench)
+    assert result.ok, result.text
+    assert f"Left out, because {real_action(Action(name, {})).name} has no such argument: {unknown}." in (
+        result.text
+    )
+    bare = {key: value for key, value in args.items() if key not in unknown.split(", ")}
+    assert result.text.startswith(bridge().perform(Action(name, bare), bench).text)
+    assert snapshot(bench.root) == before
+
+
+def test_a_look_that_lacks_an_argument_hears_of_the_name_it_was_given_by(bench: Workbench) -> None:
+    result = bridge().perform(Action("read_file", {"file": "a.txt"}), bench)
+    assert result.mistake == "bad_arguments"
+    assert "file" in result.text.replace("read_file", "")
+    assert "path" in result.text
 
 
 def test_a_pattern_is_text_whatever_a_shell_would_read_in_it(bench: Workbench) -> None:

@@ -11,7 +11,7 @@ of a tool, or neither.
 """
 
 import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -72,19 +72,13 @@ class Alias(NamedTuple):
 
     name: str
     """The name in the table."""
-    arguments: Mapping[str, str] = MappingProxyType({})
-    """Its arguments that have another name there."""
     given: Mapping[str, Json] = MappingProxyType({})
     """Arguments that the second name stands for, where the call does not say otherwise."""
 
 
 ALIASES: Mapping[str, Alias] = MappingProxyType(
     {
-        "grep": Alias(
-            "search_codebase",
-            MappingProxyType({"maxResults": "max", "max_results": "max"}),
-            MappingProxyType({"regex": True}),
-        ),
+        "grep": Alias("search_codebase", MappingProxyType({"regex": True})),
         "glob": Alias("list_files"),
         "write_file": Alias("create_file"),
         "ask_user": Alias("escalate"),
@@ -92,7 +86,11 @@ ALIASES: Mapping[str, Alias] = MappingProxyType(
 )
 
 _ARGUMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {"edit_file": {"oldText": "old", "newText": "new"}, "move_file": {"from": "source", "to": "target"}}
+    {
+        "edit_file": {"oldText": "old", "newText": "new"},
+        "move_file": {"from": "source", "to": "target"},
+        "search_codebase": {"maxResults": "max", "max_results": "max"},
+    }
 )
 """By tool: arguments that other programs call otherwise."""
 
@@ -189,21 +187,21 @@ class Bridge:
 
     def real(self, action: Action) -> Action:
         """The action by the tool's own name: `submit_NAME` with a document is the artifact NAME handed in."""
-        action = self._without_unknown(action)
         contract = action.name.removeprefix("submit_")
         if action.name not in self.tools and submit_name(contract) == action.name in self._submit_names():
             return Action(SUBMIT.name, {"contract": contract, "artifact": dict(action.args)})
         return real_action(action)
 
-    def _without_unknown(self, action: Action) -> Action:
-        """A look with only the arguments that its tool has: one more word cannot make it mean something else.
-        What writes or runs is refused with them, because there it could.
+    def _unknown(self, action: Action) -> list[str]:
+        """The arguments of a look that its tool does not have. They are left out: one more word cannot make
+        it mean something else. What writes or runs is refused with them, because there it could, and so is
+        an argument that is given by two of its names.
         """
         tool = self.tools.get(action.name)
-        if tool is None or tool.spec.effect not in ("pure", "read") or action.name in ALIASES:
-            return action
-        known = _object(tool.spec.schema, "properties")
-        return Action(action.name, {key: value for key, value in action.args.items() if key in known})
+        if tool is None or tool.spec.effect not in ("pure", "read"):
+            return []
+        known = {*_object(tool.spec.schema, "properties"), *_ARGUMENTS.get(action.name, ())}
+        return [key for key in action.args if key not in known]
 
     def _submit_names(self) -> frozenset[str]:
         return frozenset(map(submit_name, self.contracts))
@@ -237,13 +235,15 @@ class Bridge:
             # A reading tool may let the engine run something for it; here it may not.
             bench = replace(bench, runs={}, command=None)
         bench = replace(bench, permit=partial(self._permit, bench.roots))
+        unknown = self._unknown(action)
         try:
-            result = self.tools[action.name].call(action.args, bench)
+            result = self.tools[action.name].call(_without(action, unknown), bench)
         except ModelMistake as mistake:
             return _mistaken(mistake)
         except OSError as error:
             return _impossible_name(error)
-        return _fitted(replace(result, text=result.text + _broken_syntax(result, bench)), bench)
+        notes = _broken_syntax(result, bench) + _left_out(action.name, unknown)
+        return _fitted(replace(result, text=result.text + notes), bench)
 
     def _refused_tool(self, action: Action) -> ToolResult | None:
         name = action.name
@@ -264,9 +264,10 @@ class Bridge:
 
     def _refused_arguments(self, action: Action) -> ToolResult | None:
         spec = _CONTROL.get(action.name) or self.tools[action.name].spec
-        problems = self.check(spec.schema, dict(action.args))
-        if not problems:
+        if not self.check(spec.schema, _without(action, self._unknown(action))):
             return None
+        # An argument that is missing is often there by a wrong name: all that is wrong is said.
+        problems = self.check(spec.schema, dict(action.args))
         return _refused("bad_arguments", "\n".join([f"{action.name} cannot be called like this:", *problems]))
 
     def _refused_paths(self, action: Action, bench: Workbench) -> ToolResult | None:
@@ -323,17 +324,23 @@ def real_name(name: str) -> str:
 
 
 def real_action(action: Action) -> Action:
-    """The action by the tool's own name and with its own arguments. What the tool does not know stays, and is
-    refused with the rest.
-    """
-    alias = ALIASES.get(action.name) or Alias(action.name, _ARGUMENTS.get(action.name, {}))
-    if alias == (action.name, {}, {}):
-        return action
+    """The action by the tool's own name and with its own arguments. What the tool does not know stays."""
+    alias = ALIASES.get(action.name) or Alias(action.name)
+    names = _ARGUMENTS.get(alias.name, {})
     args: dict[str, Json] = {}
     for key, value in action.args.items():
-        own = alias.arguments.get(key, key)
+        own = names.get(key, key)
         args[key if own in action.args or own in args else own] = value
     return Action(alias.name, {**alias.given, **args})
+
+
+def _without(action: Action, unknown: Collection[str]) -> dict[str, Json]:
+    return {key: value for key, value in action.args.items() if key not in unknown}
+
+
+def _left_out(tool: str, unknown: Collection[str]) -> str:
+    """The sentence about arguments that a look did without; empty if there are none."""
+    return f"\nLeft out, because {tool} has no such argument: {', '.join(unknown)[:200]}." if unknown else ""
 
 
 def _paths_named(action: Action) -> list[str]:
