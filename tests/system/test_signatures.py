@@ -67,7 +67,7 @@ def test_an_envelope_reads_back_and_one_changed_bit_is_not_what_was_signed() -> 
 @every(
     ("data", "why"),
     [
-        (b"", "not JSON"),
+        (b"", "cannot be read as JSON"),
         (b"[]", "no object"),
         (b"{}", "no envelope"),
         (b'{"payload":"","payload":"","payloadType":"x","signatures":[]}', "given twice"),

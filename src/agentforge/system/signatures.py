@@ -216,8 +216,10 @@ def _object(data: bytes, what: str) -> dict[str, Any]:
         raise BadEnvelope(f"{what} is too long")
     try:
         value = json.loads(data, object_pairs_hook=without_repeats)
-    except (ValueError, RecursionError):
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise BadEnvelope(f"{what} cannot be read as JSON") from None
+    except ValueError as error:  # what `without_repeats` says
+        raise BadEnvelope(f"{what}: {error}") from None
     if not isinstance(value, dict):
         raise BadEnvelope(f"{what} is no object")
     return value
