@@ -128,8 +128,8 @@ def _resolved(state: State, event: Resolved) -> State:
 
 
 def _rested(run: Run) -> Run:
-    """A person came by: the provider gets all its tries again, no pause is left to wait for, and what the role
-    said before may now be the right thing to say.
+    """A person came by: the provider gets all its tries again, no pause is left to wait for, and what the
+    role said before may now be the right thing to say.
     """
     return replace(run, troubles=0, said=(), point="ask" if run.point == "pause" else run.point)
 
