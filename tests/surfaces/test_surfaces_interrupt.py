@@ -85,9 +85,12 @@ def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
 ) -> None:
     scene, child = running
     assert child.stdout is not None
+    assert scene.data("status")[0]["stopped"] is False
     os.kill(child.pid, signal.SIGTERM)
     rest = child.stdout.read()
     assert child.wait(SOON_S) == 128 + signal.SIGTERM
+    assert scene.data("status")[0]["stopped"] is True
+    assert "stopped: no process works on it; `agentforge continue " in scene.run("status", "@1").stdout
     assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` goes on.")
     assert children_of(child.pid) == []
 

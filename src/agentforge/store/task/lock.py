@@ -87,6 +87,23 @@ class DriverLock:
         )
 
 
+def is_held(path: Path) -> bool:
+    """Whether a driver, or the last child of one, holds the lock. Looks, and makes no file; a driver that
+    begins just then takes it a moment later.
+    """
+    try:
+        fd = open_unlinked(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
 def _is_alive(holder: str) -> bool:
     """Whether the process that wrote the lock file still runs; one that was killed and not yet reaped does
     not.

@@ -43,7 +43,7 @@ def status(*, task: str | None, as_data: bool) -> int:
 
 
 def _show_all(site: "Site", *, as_data: bool) -> int:
-    from agentforge.app.task_list import list_tasks
+    from agentforge.app.task_list import is_stopped, list_tasks
     from agentforge.surfaces.cli.printing import print_json, screen_width, table
 
     found = list_tasks(site, lambda text: say(text, err=True))
@@ -62,7 +62,10 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
         say('There is no task in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = _WIDE if screen_width(or_else=_WIDE_FROM) >= _WIDE_FROM else _NARROW
-        rows = [_cells(place, row, header) for place, row in enumerate(found.rows, 1)]
+        rows = [
+            _cells(place, row, header, stopped=is_stopped(site, row.task_id, row.status))
+            for place, row in enumerate(found.rows, 1)
+        ]
         say(table(header, rows, right=frozenset({"step", "tokens", "cost"})))
         for item in lost.found:
             say(f"{item.task.task_id} needs your decision. {item.holdup.text}")
@@ -72,7 +75,7 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
 
 
 def _data(site: "Site", row: "TaskRow") -> "dict[str, Json]":
-    from agentforge.app.task_list import engine_name
+    from agentforge.app.task_list import engine_name, is_stopped
 
     return {
         "task_id": row.task_id,
@@ -86,10 +89,11 @@ def _data(site: "Site", row: "TaskRow") -> "dict[str, Json]":
         "request": row.request,
         "updated_at": row.updated,
         "engine": engine_name(site, row),
+        "stopped": is_stopped(site, row.task_id, row.status),
     }
 
 
-def _cells(place: int, row: "TaskRow", header: tuple[str, ...]) -> tuple[str, ...]:
+def _cells(place: int, row: "TaskRow", header: tuple[str, ...], *, stopped: bool) -> tuple[str, ...]:
     from agentforge.surfaces.cli.pages.words import money
     from agentforge.system.visible import brief
 
@@ -97,7 +101,7 @@ def _cells(place: int, row: "TaskRow", header: tuple[str, ...]) -> tuple[str, ..
         "": f"@{place}",
         "task": row.task_id,
         "status": row.status,
-        "state": row.word,
+        "state": "stopped" if stopped else row.word,
         "lane": row.lane or "-",
         "stage": row.stage or "-",
         "step": str(row.step),
@@ -111,15 +115,19 @@ def _cells(place: int, row: "TaskRow", header: tuple[str, ...]) -> tuple[str, ..
 def _show_one(task: "OpenTask", *, as_data: bool) -> int:
     from agentforge.app.engine_view import engine_view
     from agentforge.app.reports import report
+    from agentforge.app.task_list import is_stopped
     from agentforge.store.task.views import state_view
     from agentforge.surfaces.cli.pages.engine import engine_fields, engine_lines
     from agentforge.surfaces.cli.pages.task import page
     from agentforge.surfaces.cli.printing import print_json
 
     journal, engine = task.journal, engine_view(task)
+    stopped = is_stopped(task.site, task.task_id, task.state.status)
     if as_data:
         view = state_view(task.files, journal.state, journal.head, journal.length, journal.times)
-        print_json({**view, **engine_fields(engine)})
+        print_json({**view, **engine_fields(engine), "stopped": stopped})
     else:
         say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
+        if stopped:
+            say(f"stopped: no process works on it; `agentforge continue {task.task_id}` goes on")
     return 0
