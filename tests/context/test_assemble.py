@@ -231,6 +231,14 @@ def test_notes_and_errors_are_bounded() -> None:
     assert blocks["feedback"].text.count("y") <= 2000
 
 
+def test_a_request_of_many_paragraphs_is_shown_to_its_last_word() -> None:
+    goal = "\n\n".join(f"Rule {number}: a limit of {number} holds." for number in range(200))
+    packed = assemble(replace(view(), goal=goal), 8000)
+    frame = next(block for block in packed.blocks if block.name == "task_frame")
+    assert goal in frame.text
+    assert packed.total <= 8000
+
+
 def test_a_very_long_goal_leaves_id_phase_and_criteria_in_the_frame() -> None:
     packed = assemble(replace(view(), goal="please " * 20_000), 8000)
     frame = next(block for block in packed.blocks if block.name == "task_frame")

@@ -52,7 +52,7 @@ def test_what_is_no_request_is_answered_with_one_that_works(scene: Scene, case: 
     assert ended.stderr.decode().startswith(f"error: {sentence}")
 
 
-@every("given", (b" \n\n", b"\xff\xfe\x00", b"x" * 300_000, b"a\0b"))
+@every("given", (b" \n\n", b"\xff\xfe\x00", b"x" * 300_000, b"a\0b", b"one more word " * 9000))
 def test_what_comes_by_a_pipe_must_be_a_text_that_says_something(scene: Scene, given: bytes) -> None:
     ended = started(scene, "start", "-", "--model", "openai:x", given=given)
     assert ended.returncode == 2

@@ -16,6 +16,7 @@ from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
+from agentforge.context.assemble import measured
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
@@ -42,6 +43,10 @@ from agentforge.system.git.repository import Git
 from agentforge.system.secrets.redact import redact
 
 EMPTY = 'Say what you want: `agentforge start "Add a --version flag"`.'
+
+
+LONGEST_REQUEST = 3000
+"""Tokens: what the smallest stage can be shown whole, beside what it owes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,11 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     if not options.request.strip():
         raise UsageError("The request is empty.", EMPTY)
     options = replace(options, request=redact(options.request)[0])
+    if (length := measured(options.request)) > LONGEST_REQUEST:
+        raise UsageError(
+            f"The request has about {length:,} tokens, and a step can be shown {LONGEST_REQUEST:,} of it.",
+            "Commit the details as a file of the repository, and name that file in a shorter request.",
+        )
     git = site.git
     base = git.resolve(options.base) if options.base else git.head()
     settings = read_settings(

@@ -182,7 +182,7 @@ def _sections(view: StepView, parts: Sequence[ItemText], listing: str, cap: int)
     large, small = cap // 8, cap // 16
     return [
         Section("system", view.system, 100, "system", shrink="head_tail"),
-        Section("task_frame", _frame(view), 100, "task_frame", shrink="head_tail", title="Task"),
+        _task(_frame(view), (cap - measured(view.owed)) // 2),
         Section(
             "stage",
             view.stage_prompt,
@@ -271,6 +271,14 @@ def _data(name: str, text: str, priority: int, title: str, limit: int) -> Sectio
 def _quoting(name: str, text: str, priority: int, title: str, limit: int) -> Section:
     """What the engine says, with what it quotes: names, messages of tests, lines of files."""
     return replace(_data(name, text, priority, title, limit), shrink="tail", stance=_QUOTES)
+
+
+def _task(frame: str, most: int) -> Section:
+    """What was asked for, to its last word: nobody can do what they are not shown. Only where it would take
+    more than half of the context is it cut, in the middle.
+    """
+    whole = measured(frame) <= most
+    return Section("task_frame", frame, 100, "task_frame", shrink="head_tail", title="Task", whole=whole)
 
 
 def _frame(view: StepView) -> str:
