@@ -5,15 +5,13 @@ used is never an error, only slower.
 """
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentforge.store.user.sqlite_file import SqliteFile
+from agentforge.store.user.sqlite_file import SqliteFile, open_table
 
 MOST_BYTES = 200_000_000
-_WAIT_S = 1.0
 _VERSION = 1
 _AT_ONCE = 500
 _CREATE = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) "
@@ -61,7 +59,7 @@ class KeptFacts(SqliteFile):
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = _connect(self._path)
+            self._connection = open_table(self._path, "facts", _CREATE, _VERSION, synchronous="OFF")
         return self._connection
 
     def _forget(self) -> None:
@@ -82,24 +80,3 @@ def _used(connection: sqlite3.Connection) -> int:
         for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise sqlite3.OperationalError(str(error)) from error
-    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = OFF")
-        if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
-            with connection:
-                connection.execute("DROP TABLE IF EXISTS facts")
-                connection.execute(_CREATE)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

@@ -16,11 +16,10 @@ from agentforge.store.layout import ProjectFiles, TaskFiles
 from agentforge.store.task.journal import Journal
 from agentforge.store.task.times import Times, utc_now
 from agentforge.store.task.views import north_star_word
-from agentforge.store.user.sqlite_file import SqliteFile
+from agentforge.store.user.sqlite_file import SqliteFile, open_table
 
 T = TypeVar("T")
 
-_WAIT_S = 1.0
 _VERSION = 2
 
 
@@ -104,7 +103,7 @@ class Index(SqliteFile):
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = _connect(self._path)
+                    self._connection = open_table(self._path, "tasks", _CREATE, _VERSION)
                 return work(self._connection)
             except (
                 sqlite3.OperationalError,
@@ -117,26 +116,6 @@ class Index(SqliteFile):
                 self._move_away()
                 self._notice(f"The index {self._path} was damaged ({error}) and is built anew.")
         return None
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise sqlite3.OperationalError(str(error)) from error
-    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
-            with connection:
-                connection.execute("DROP TABLE IF EXISTS tasks")
-                connection.execute(_CREATE)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _journals(project: ProjectFiles) -> Iterator[tuple[TaskFiles, os.stat_result]]:

@@ -1,12 +1,15 @@
 """A SQLite file that is opened at its first use, closed at the end, and moved away when it is damaged."""
 
 import contextlib
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
+
+_WAIT_S = 1.0
 
 
 class SqliteFile:
@@ -39,3 +42,29 @@ class SqliteFile:
             self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
             for ending in ("-wal", "-shm"):
                 self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+
+
+def open_table(
+    path: Path, table: str, create: str, version: int, *, synchronous: Literal["OFF", "NORMAL"] = "NORMAL"
+) -> sqlite3.Connection:
+    """A database of one table that can be made anew at any time: one of another version is emptied. The file
+    is the user's alone, and never a link.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise sqlite3.OperationalError(str(error)) from error
+    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        if connection.execute("PRAGMA user_version").fetchone() != (version,):
+            with connection:
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+                connection.execute(create)
+                connection.execute(f"PRAGMA user_version = {version}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
