@@ -237,6 +237,8 @@ def test_a_request_of_many_paragraphs_is_shown_to_its_last_word() -> None:
     frame = next(block for block in packed.blocks if block.name == "task_frame")
     assert goal in frame.text
     assert packed.total <= 8000
+    hidden = assemble(replace(view(), goal="\x1f\x1f0\x080:0000000" * 180), 8000)
+    assert hidden.total <= 8000  # what is spelled out takes more room than it had
 
 
 def test_a_very_long_goal_leaves_id_phase_and_criteria_in_the_frame() -> None:

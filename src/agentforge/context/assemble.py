@@ -277,7 +277,7 @@ def _task(frame: str, most: int) -> Section:
     """What was asked for, to its last word: nobody can do what they are not shown. Only where it would take
     more than half of the context is it cut, in the middle.
     """
-    whole = measured(frame) <= most
+    whole = measured(visible(frame)) <= most  # as it is shown: a hidden character is spelled out
     return Section("task_frame", frame, 100, "task_frame", shrink="head_tail", title="Task", whole=whole)
 
 
