@@ -208,14 +208,14 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
     told = [
         line
         for line in said
-        if task in line or other in line or "worker: stops" in line or "worker: ends" in line
+        if task in line or other in line or "worker: stops" in line or "worker: stopping" in line
     ]
     assert told == [
         f"worker: {task}: at work, in {scene.repo}",
         f"worker: {task}: cancelled",
         f"worker: {other}: at work, in {scene.repo}",
         "worker: stops; what runs has 10 s to finish",
-        "worker: ends at once; what was not recorded is done again",
+        "worker: stopping at once; whatever was not recorded is done again",
     ]
 
 

@@ -12,7 +12,7 @@ from tests.whole.plays import NEW_TEST, OLD_TEST, REQUEST, SOURCE, Play, finishe
 
 pytestmark = pytest.mark.slow
 
-UNSIGNED = "integrity only, signed by nobody"
+UNSIGNED = "integrity only, not signed"
 
 
 def clone(play: Play, place: Path, branch: str) -> Person:

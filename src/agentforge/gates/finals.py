@@ -357,7 +357,7 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     """What a person should know before merging."""
     points = [f"assumed: {line}" for line in _texts(finals.get("questions", {}).get("assumptions"))]
     points += [
-        f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
+        f"old test dropped: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += mutation_lines(facts.records["green"].get("mutants"))

@@ -76,7 +76,7 @@ class Site:
         known = self._by_age(archived)
         if not known:
             raise UsageError(
-                "There is no task in this repository yet.", 'Start one with `agentforge start "…"`.'
+                "No tasks in this repository yet.", 'Start one with `agentforge start "…"`.'
             )
         if not 1 <= place <= len(known):
             raise UsageError(

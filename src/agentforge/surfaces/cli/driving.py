@@ -45,7 +45,9 @@ def drive_and_tell(
 
 def tell_handed_over(task: OpenTask, problem: UserError | None) -> int:
     """That workers have the task; and what is in their way, if anything is."""
-    print_last(f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows its status.")
+    print_last(
+        f"{task.task_id} was handed to the workers. `agentforge status {task.task_id}` shows how it is going."
+    )
     if problem is not None:
         raise problem
     return 0

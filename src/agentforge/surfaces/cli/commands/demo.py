@@ -61,7 +61,7 @@ No key is needed. The directory is kept, so that you can look at everything afte
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
 def demo(*, place: Path | None, lane: str, sandbox: str | None, as_data: bool) -> int:
-    """Watch one request become a verified branch; needs no key, only the package index."""
+    """Watch one request become a verified branch; no key needed, only the package index."""
     from agentforge.app.driving import drive
     from agentforge.app.sample import REQUEST, start_demo
     from agentforge.app.steps import steps_of

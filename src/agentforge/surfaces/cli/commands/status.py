@@ -59,7 +59,7 @@ def _show_all(site: "Site", *, as_data: bool) -> int:
             ]
         )
     elif not found.rows:
-        say('There is no task in this repository yet. Start one with `agentforge start "…"`.')
+        say('No tasks in this repository yet. Start one with `agentforge start "…"`.')
     else:
         header = _WIDE if screen_width(or_else=_WIDE_FROM) >= _WIDE_FROM else _NARROW
         rows = [
@@ -129,5 +129,5 @@ def _show_one(task: "OpenTask", *, as_data: bool) -> int:
     else:
         say("\n".join([page(report(task), task.files, journal.times), *engine_lines(engine)]))
         if stopped:
-            say(f"stopped: no process works on it; `agentforge continue {task.task_id}` goes on")
+            say(f"stopped: no process is running it; `agentforge continue {task.task_id}` resumes it")
     return 0
