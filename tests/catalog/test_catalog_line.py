@@ -459,7 +459,7 @@ prompt: Look.
 @every(
     ("more", "said"),
     [
-        ("skip_if: moonlight", "skip_if: `moonlight` is no known condition; there are no_ambiguities"),
+        ("skip_if: moonlight", "skip_if: `moonlight` is not a known condition; use one of no_ambiguities"),
         (
             "skippable_if: no_ambiguities AND",
             "skippable_if: the condition `no_ambiguities AND` ends too early",

@@ -192,7 +192,7 @@ def test_init_refuses_to_overwrite_without_force(scene: Scene) -> None:
     path.write_text("sandbox: landlock\n", encoding="utf-8")
     refused = scene.run("init")
     assert refused.returncode == 2
-    assert "is there already" in refused.stderr
+    assert "already exists" in refused.stderr
     assert path.read_text(encoding="utf-8") == "sandbox: landlock\n"
     assert scene.run("init", "--force").returncode == 0
     assert "sandbox: auto" in path.read_text(encoding="utf-8")

@@ -90,7 +90,7 @@ def test_a_supervisor_that_ends_the_driver_is_told_how_to_go_on(
     rest = child.stdout.read()
     assert child.wait(SOON_S) == 128 + signal.SIGTERM
     assert scene.data("status")[0]["stopped"] is True
-    assert "stopped: no process works on it; `agentforge continue " in scene.run("status", "@1").stdout
+    assert "stopped: no process is running it; `agentforge continue " in scene.run("status", "@1").stdout
     assert rest.strip().endswith(f"Interrupted. `agentforge continue {scene.task}` resumes the task.")
     assert children_of(child.pid) == []
 

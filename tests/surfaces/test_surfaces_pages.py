@@ -313,7 +313,7 @@ def test_an_answered_question_shows_its_answer_and_nothing_to_type() -> None:
     said = escalation_page(
         standing(State(task_id="task-1", escalations=(escalation,))), TASK_FILES, Times(), escalation
     )
-    assert "is answered" in said
+    assert "answered" in said
     assert "\nAnswer\n  b (by Ada)" in said
     assert "agentforge resolve" not in said
 

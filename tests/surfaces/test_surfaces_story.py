@@ -252,5 +252,5 @@ def test_of_two_answers_at_once_the_second_is_told_and_the_first_is_taken_up(tmp
     assert inbox.send(files, Resolution("ESC-001", "world", "Ada"), "ESC-001")
     late = scene.run("resolve", "ESC-001", "--answer", "nobody")
     assert late.returncode == 2
-    assert "has an answer already, and the first one counts" in late.stderr
+    assert "already has an answer, and the first one counts" in late.stderr
     assert "ESC-001 answered by Ada: world" in scene.run("continue").stdout

@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_a_task_to_the_workers_and_an_abort_ends_what_runs(
             rest = follower.stdout.read()
             assert follower.wait(SOON_S) == 130, rest
         (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
-        assert f"The workers go on with {task}." in rest
+        assert f"The workers continue with {task}." in rest
         until(
             lambda: "  now: running the tests on the base: " in here.run("status", task).stdout,
             every_s=0.3,
@@ -269,7 +269,7 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(
     assert json.loads(lonely.run("status", "--json").stdout)[0]["engine"] == "temporal"
     aborted = nobody.run("abort", task)  # the lock is free, so it is on record; the server hears of it later
     assert aborted.returncode == 0
-    assert "What you said is on record" in aborted.stderr
+    assert "Your message is recorded" in aborted.stderr
     taken = nobody.run("continue", task, "--engine", "local", "--take-over", "--detach")
     assert taken.returncode == 2
     assert "finds the task taken over" in taken.stderr

@@ -244,7 +244,7 @@ def test_a_server_that_goes_away_or_forgets_everything_ends_no_following(
             server.kill()
             server.forget()
             server.start()
-            stand.until(lambda: screen.count("any more: another one starts") >= 1)
+            stand.until(lambda: screen.count(": starting another one") >= 1)
             stand.go_on(1)
             assert end.result(60).status == "completed"
         assert (
@@ -286,7 +286,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         mine.go_on(1)
         assert end.result(60).status == "completed"
     assert (
-        screen.count("A worker has it again.") == screen.count("its work (act)") <= 2
+        screen.count("A worker has picked it up again.") == screen.count("its work (act)") <= 2
     )  # once each, however long it lasts
 
 
@@ -303,7 +303,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
 
     def ask() -> None:
         ended = said("continue", task, code=1)
-        assert f"error: host_lost: the worker {host}, which has {task}, is silent." in ended
+        assert f"error: host_lost: the worker {host}, which runs {task}, does not answer." in ended
         assert f"`agentforge continue {task} --take-over`" in ended
         listed = said("escalations", "list")
         assert listed.startswith(f"HOST-LOST  {task}  host_lost\n    host_lost: the worker {host}")
@@ -320,7 +320,7 @@ def test_a_lost_host_is_a_question_to_a_person_until_it_is_answered(
     def look_without_a_server() -> None:
         started = time.monotonic()
         listed = said("escalations", "list")
-        assert "Whether a host is lost is not known" in listed
+        assert "Could not find out whether a host is lost" in listed
         assert "No open questions." in listed
         assert time.monotonic() - started < 3
 

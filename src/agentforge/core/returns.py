@@ -48,7 +48,7 @@ def asked_by_role(own: RunDecisions, why: Reopening) -> str:
         return reopen(own, why)
     text = (
         f"Stage {own.stage.name} says once more that a locked test is wrong, after {asked} times: "
-        f"{why.reason}. Should the tests be opened again?"
+        f"{why.reason}. Should the tests be reopened?"
     )
     options = (BACK, "go on with the tests as they are", "abort")
     return escalate(own.all, "question", Question(text[:REASON_CHARS], options, ""), run=own.id)
