@@ -144,9 +144,7 @@ def test_always_grants_just_this_command_and_says_how_to_take_it_back(desk: Desk
     )
     assert done == Taken(
         True,
-        (
-            f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` removes the grant.",
-        ),
+        (f"Granted {grant.id}: {offered(call)}. `agentforge permissions revoke {grant.id}` removes it.",),
     )
     assert desk.allowed() == {call.digest}
     assert desk.site.read(desk.files).state.permits == {call.digest}

@@ -110,9 +110,7 @@ def _granted(site: Site, wanted: WantedCall, project: str, now: datetime) -> lis
         risk=scope.risk,
     )
     grant = add_grant(grants_file(site.home), made, now)
-    return [
-        f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` removes the grant."
-    ]
+    return [f"Granted {grant.id}: {offered(wanted)}. `agentforge permissions revoke {grant.id}` removes it."]
 
 
 def _proposed(site: Site, wanted: WantedCall, project: str, now: datetime) -> list[str]:

@@ -112,7 +112,7 @@ def _untaken(flight: "PendingActivity") -> Holdup:
         "silent",
         f"No worker has picked up its work "
         f"({flight.family}) from the queue {flight.queue} for {span(flight.seconds)}.",
-        "Start `agentforge worker` there, unless the workers there are busy; the task then continues by itself.",
+        "Start `agentforge worker` there, unless all workers are busy; the task then continues by itself.",
         flight.queue,
     )
 
