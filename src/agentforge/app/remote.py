@@ -64,10 +64,15 @@ def take_over(task: OpenTask, engine: EngineName | None = None) -> list[str]:
 
 
 def check_engine(engine: EngineName, *, detach: bool) -> None:
-    """Before a task is recorded: whoever shall drive it is there.""" if engine == "temporal": with
-    connected(): return if detach: next_step = "The local engine runs only while the command runs; with
-    --batch it can return while a batch is pending." raise UsageError("--detach needs --engine temporal or
-    --batch.", next_step)
+    """Before a task is recorded: whoever shall drive it is there."""
+    if engine == "temporal":
+        with connected():
+            return
+    if detach:
+        raise UsageError(
+            "--detach needs --engine temporal or --batch.",
+            "Add one of them, or leave --detach out: the task then runs while the command does.",
+        )
 
 
 def waits_by_batch(task: OpenTask) -> bool:
@@ -125,7 +130,7 @@ def tell_workers(task: OpenTask) -> str:
     try:
         with connected() as line:
             if line.look(workflow_name(task)).found == "running" and not _ensure_workflow(task, line):
-                return "No worker answered; the next one that runs the task receives it."
+                return "No worker answered; the next one that runs the task receives your message."
     except UserError as error:
         return f"{error.sentence} {stays}" if isinstance(error, Unusable) else f"{error} {stays}"
     return ""
