@@ -338,7 +338,7 @@ INTENT = {"action": "modify", "target": "parse", "scope": "module"}
             {"extracted_intent": INTENT, "out_of_scope": [" "]},
             "out_of_scope has an empty entry",
         ),
-        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["Parse."]}, "is the very target"),
+        ("scope_defined", {"extracted_intent": INTENT, "out_of_scope": ["Parse."]}, "is also the target"),
         ("ambiguities_listed", {}, ""),
         (
             "ambiguities_listed",

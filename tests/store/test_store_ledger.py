@@ -246,7 +246,7 @@ def test_a_damaged_ledger_is_built_again_from_the_journals(tmp_path: Path, path:
         assert isinstance(ledger.reserve(replace(CALL, day="2026-01-02"), DayCap(micro_usd=100)), Refusal)
         assert ledger.tasks(repo) == before
     assert len(said) == 1
-    assert "built anew" in said[0]
+    assert "rebuilt" in said[0]
 
 
 def test_a_ledger_that_is_removed_while_it_is_open_is_built_again(path: Path, ledger: Ledger) -> None:

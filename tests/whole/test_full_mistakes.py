@@ -183,7 +183,7 @@ OF_INTAKE: list[Mistake] = [
         but(INTAKE, "out_of_scope", [""]),
         "out_of_scope has an empty entry; say what is left out, or remove it",
     ),
-    (but(INTAKE, "out_of_scope", ["Net"]), 'out_of_scope: "Net" is the very target; one of them is wrong'),
+    (but(INTAKE, "out_of_scope", ["Net"]), 'out_of_scope: "Net" is also the target; one of them is wrong'),
     (but(INTAKE, "suggested_approach", ["fix"]), "suggested_approach: a list of 1 does not fit; it is text"),
     (but(INTAKE, "mood", "good"), "mood: unknown key; allowed: "),
     (but(INTAKE, "metadata", {}), "metadata: is filled in by the engine; leave it out"),

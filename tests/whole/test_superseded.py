@@ -111,7 +111,7 @@ def test_in_one_reply_the_role_is_told_what_to_do_with_it_and_the_screen_names_i
             signal="success",
             expects=(f"{GIVEN_UP}: is superseded, so rewrite it or remove it",),
         ),
-        review(GIVEN_UP, expects=(r"test_label_names_the_currency: .* given up \(removed\), for REQ-001",)),
+        review(GIVEN_UP, expects=(r"test_label_names_the_currency: .* dropped \(removed\), for REQ-001",)),
         lane="hotfix",
         words=(),
     )

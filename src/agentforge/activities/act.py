@@ -225,9 +225,7 @@ def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolRe
         else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
     )
     doing.question = Question(text, (), "; ".join(guesses)[:500])
-    return ToolResult(
-        ok=True, text="a person is asked what only a person can answer; hand in again with the answer"
-    )
+    return ToolResult(ok=True, text="this needs a person's answer; hand in again with it")
 
 
 def _subject(world: World, state: RunView, name: str, document: Document, doing: _Doing) -> Subject:

@@ -178,7 +178,7 @@ def _by_the_table(call: ActionCall, risk: Risk, effect: SideEffect, policy: Poli
         return (
             "ask",
             (
-                f"the repository declares `{call.tool}`, and nobody here has looked at it as it is now; "
+                f"the repository declares `{call.tool}`, and you have not approved it in its current form; "
                 f"{risk} risk, {effect}"
             ),
         )
