@@ -258,14 +258,14 @@ def test_what_is_missing_is_said_in_one_sentence_with_the_next_step(
     lonely = Here(scene, {"TEMPORAL_ADDRESS": server.address})
     said = lonely.run(*start)
     assert said.returncode == 1
-    assert "Nobody works on the queue lonely" in said.stderr
+    assert "No worker is listening on the queue lonely" in said.stderr
     assert "agentforge worker" in said.stderr
 
     (task,) = [path.name for path in (scene.repo / ".agentforge" / "tasks").iterdir()]
-    assert "Nobody works on the queue lonely" in lonely.run("status", task).stdout
+    assert "No worker is listening on the queue lonely" in lonely.run("status", task).stdout
     shown = json.loads(lonely.run("status", task, "--json").stdout)
     assert (shown["engine"], shown["host"]) == ("temporal", None)
-    assert shown["engine_says"][0].startswith("Nobody works on the queue lonely")
+    assert shown["engine_says"][0].startswith("No worker is listening on the queue lonely")
     assert json.loads(lonely.run("status", "--json").stdout)[0]["engine"] == "temporal"
     aborted = nobody.run("abort", task)  # the lock is free, so it is on record; the server hears of it later
     assert aborted.returncode == 0

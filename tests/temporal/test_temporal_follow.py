@@ -271,7 +271,7 @@ def test_a_worker_that_dies_is_missed_within_seconds_and_the_next_one_is_followe
         mine.until(lambda: screen.count("its work (act)") > 0)
         mine.until(
             lambda: any(
-                f"Nobody has taken its work (act) from the queue {host} for" in line
+                f"No worker has picked up its work (act) from the queue {host} for" in line
                 for line in mine.says().lines
             )
         )
@@ -348,7 +348,7 @@ def test_an_answer_that_no_worker_could_be_told_of_is_taken_up_by_the_next_one(m
         async with working(mine.config, light, mine.place):
             blocked = await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen))
             assert blocked.status == "blocked"
-        with pytest.raises(Unusable, match=r"Nobody has taken its work|Nobody works on|host_lost"):
+        with pytest.raises(Unusable, match=r"No worker has picked up its work|Nobody works on|host_lost"):
             await asyncio.to_thread(drive_remotely, mine.task, ScreenWatcher(mine.screen), answers)
         async with working(mine.config, light, mine.place):
             await until(lambda: read_state(mine.files).status == "completed")

@@ -300,7 +300,7 @@ ANALYSIS: Artifact = {
     "constraints": ["prices are whole numbers"],
     "risks": ["callers that rely on the defect"],
 }
-NEW_ONES = "is not in the repository; impacted files are there already; new ones belong in the specification"
+NEW_ONES = "is not in the repository; impacted files must already exist; new ones belong in the specification"
 OF_ANALYZE: list[Mistake] = [
     (but(ANALYSIS, "impacted_files", SOURCE), f"impacted_files: '{SOURCE}' does not fit; it is a list"),
     (but(ANALYSIS, "impacted_files.0.path"), "impacted_files[0].path: is missing; it is text"),

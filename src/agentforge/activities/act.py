@@ -130,7 +130,7 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
         doing.question = Question(
             str(action.args["question"]), options, str(action.args.get("recommendation", ""))
         )
-        return ToolResult(ok=True, text="a person is asked")
+        return ToolResult(ok=True, text="a person has the question")
     if action.name == REOPEN.name:
         doing.reopens, result = reopening(world, state, bridge, action)
         return result

@@ -245,7 +245,7 @@ def _weighed(
     reasons = [f"`{item.name}` {item.failure(runner.language.tests.RUNNER)}" for item in open_ones]
     if miscalled:
         reasons.append(
-            "if a check calls something wrongly, mend it; if the work is wrong, hand it in unchanged"
+            "if a check calls something wrongly, fix it; if the work is wrong, hand it in unchanged"
         )
     asks = _question(runner, case, open_ones)
     return Verdict("failed", tuple(reasons[:10]), record, asks, ask_after=1 if miscalled else 0)

@@ -270,7 +270,7 @@ class Ledger(SqliteFile):
         self._notice(f"The ledger {self._path} was damaged ({why}) and is rebuilt from the journals.")
 
     def _unusable(self, why: str) -> Unusable:
-        advice = "Make room or mend the file's permissions; a damaged file may be removed, it is built again."
+        advice = "Make room or fix the file's permissions; a damaged file may be removed, it is built again."
         return Unusable(
             f"The ledger {self._path} cannot be used ({why}), so the cap of the day cannot be kept.", advice
         )

@@ -1,4 +1,4 @@
-"""`models`: which models do which work, whether they answer, and who would be asked for a role."""
+"""`models`: which models do which work, whether they answer, and which one a role would use."""
 
 from typing import TYPE_CHECKING
 
