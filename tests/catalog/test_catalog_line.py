@@ -558,7 +558,7 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
             "name: refactor, skip_if: moonlight",
             "refactor",
             "implementation",
-            "`moonlight` is no known condition",
+            "`moonlight` is not a known condition",
         ),
         (
             "name: refactor, skip_if: no_ambiguities",

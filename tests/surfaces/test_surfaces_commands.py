@@ -90,7 +90,7 @@ def test_every_command_shows_examples_and_loads_nothing_heavy(untouched: Scene) 
         (["status", "--nope"], "No such option"),
         (["resolve", "ESC-001"], "Give either --answer TEXT or --abort."),
         (["resolve", "ESC-001", "--answer", " "], "The answer is empty."),
-        (["resolve", "ESC-001", "--answer", "yes"], "No task waits for an answer to ESC-001."),
+        (["resolve", "ESC-001", "--answer", "yes"], "No task is waiting for an answer to ESC-001."),
         (["start", " ", "--model", "openai:x"], "The request is empty."),
         (["start", "x"], "No model is configured."),
         (["start", "x", "--model", "gpt"], "'gpt' is not a model."),
