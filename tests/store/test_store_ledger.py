@@ -104,9 +104,7 @@ def test_tokens_have_a_cap_of_their_own(ledger: Ledger) -> None:
 def test_a_model_without_a_price_is_not_asked_under_a_cap_of_dollars(ledger: Ledger) -> None:
     unknown = replace(CALL, priced=False, reserved=Amount(1, 10, 0))
     refused = ledger.reserve(unknown, DayCap(micro_usd=1_000_000))
-    assert refused == Refusal(
-        "There is a cap of dollars for the day, and nobody knows the price of openai:x."
-    )
+    assert refused == Refusal("There is a daily cap in dollars, and the price of openai:x is not known.")
     assert ledger.reserve(unknown, DayCap(tokens=10)) is None
 
 

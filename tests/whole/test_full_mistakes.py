@@ -266,7 +266,7 @@ OF_CLARIFY: list[Mistake] = [
     ),
     (
         but(CLARIFICATION, "questions.0.evidence.0.snippet", "return 0"),
-        f'evidence: "return 0" does not stand in {SOURCE}; copy it word for',
+        f'evidence: "return 0" is not in {SOURCE}; copy it word for',
     ),
     (
         but(CLARIFICATION, "questions.0.evidence.0.file", "shop/tax.py"),

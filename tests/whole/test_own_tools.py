@@ -83,7 +83,7 @@ def test_a_declared_tool_runs_after_one_consent_and_every_program_is_held_to_the
             expects=("Everything it changed was undone", OLD_TEST, f"stamped {OLD_TEST}"),
         ),
         green(
-            FIX, expects=("people find the whole in outputs/", r"Taken away again.*\.pre-commit-config\.yaml")
+            FIX, expects=("people find the whole in outputs/", r"Removed again.*\.pre-commit-config\.yaml")
         ),
         review(),
     )

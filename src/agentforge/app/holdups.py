@@ -120,7 +120,7 @@ def _untaken(flight: "PendingActivity") -> Holdup:
 def _silent(flight: "PendingActivity") -> Holdup:
     return Holdup(
         "silent",
-        f"The worker that runs it ({flight.family}) has not been heard from for {span(flight.heard)}.",
+        f"The worker that runs its work ({flight.family}) has not been heard from for {span(flight.heard)}.",
         "If it has died, start `agentforge worker` there; the task then continues by itself.",
         flight.queue,
     )
