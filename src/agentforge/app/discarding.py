@@ -19,7 +19,7 @@ _ANYBODYS = ("refs/heads", "refs/remotes", "refs/tags")
 
 
 @dataclass(frozen=True, slots=True)
-class Discarded:
+class RemovedTask:
     """What was removed and what was not."""
 
     task_id: str
@@ -29,7 +29,7 @@ class Discarded:
     """Branches that are left, each with the reason."""
 
 
-def discard(task: OpenTask) -> Discarded:
+def discard(task: OpenTask) -> RemovedTask:
     """Removes everything of a task. Cut off, it can be repeated: the record goes last."""
     _refuse_while_driven(task)
     with DriverLock(task.files.lock, task.site.clock):
@@ -40,7 +40,7 @@ def discard(task: OpenTask) -> Discarded:
         workspace.remove()
         _remove_refs(task, workspace)
         _remove_record(task)
-    return Discarded(task.task_id, branch, (*kept, *([reason] if reason else [])))
+    return RemovedTask(task.task_id, branch, (*kept, *([reason] if reason else [])))
 
 
 def _refuse_while_driven(task: OpenTask) -> None:
