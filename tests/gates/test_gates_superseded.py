@@ -70,14 +70,14 @@ def suite(*names: str) -> dict[str, Json]:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", f"`{FILE}` stands for 7 tests of the baseline; name each by its own id, as `{IDS[0]}`"),
+        ("", f"`{FILE}` matches 7 tests of the baseline; name each by its own id, as `{IDS[0]}`"),
         (
             "TestK",
-            f"`{FILE}::TestK` stands for 2 tests of the baseline; name each by its own id, as `{IDS[0]}`",
+            f"`{FILE}::TestK` matches 2 tests of the baseline; name each by its own id, as `{IDS[0]}`",
         ),
         (
             "test_p",
-            f"`{FILE}::test_p` stands for 3 tests of the baseline; name each by its own id, as `{IDS[2]}`",
+            f"`{FILE}::test_p` matches 3 tests of the baseline; name each by its own id, as `{IDS[2]}`",
         ),
         ("test_on", f"`{FILE}::test_on` is not a test of the baseline; the nearest is `{IDS[5]}`"),
         ("TestK::test_", f"`{FILE}::TestK::test_` is not a test of the baseline; the nearest is `{IDS[1]}`"),

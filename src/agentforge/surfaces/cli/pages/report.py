@@ -1,5 +1,6 @@
 """Where a task stands when a command ends: branch, diff, proof, bill or question, and what to type next."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -79,8 +80,8 @@ def as_json(report: TaskReport) -> dict[str, Json]:
     }
 
 
-def as_text(report: TaskReport) -> str:
-    """The text that a command ends with: result, cost and next commands."""
+def as_text(report: TaskReport, commands: Sequence[str] | None = None) -> str:
+    """The text that a command ends with: result, cost and next commands, unless others are given."""
     state = report.state
     match state.status:
         case "completed" if report.changes_nothing:
@@ -106,7 +107,7 @@ def as_text(report: TaskReport) -> str:
     if state.flagged:
         parts.append(_flagged(state))
     costs = f"  cost      {bill(state)}\n  sandbox   {_sandbox(state.sandbox)}"
-    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in next_commands(report))
+    next_lines = "Next:\n" + "\n".join(f"  {line}" for line in commands or next_commands(report))
     return "\n".join([*parts, costs, "", next_lines])
 
 
