@@ -1,6 +1,7 @@
-"""The tutorial, typed as it is printed: its files are written, its commands run, and what it shows comes out."""
+"""The tutorial, typed as it is printed: its files are written, its commands run, and what it shows comes out. The
+model's words are those that the page about scripts shows.
+"""
 
-import json
 import os
 import re
 import shlex
@@ -12,9 +13,8 @@ import pytest
 from tests import forked
 from tests.project.pages import ROOT, fences, shown_in_order
 from tests.sharing import share_here
-from tests.whole.plays import FIX, NEW_TEST, SOURCE, TEST, create, patch, review
 
-PAGE = ROOT / "docs/tutorial.md"
+PAGE, SCRIPT = ROOT / "docs/tutorial.md", ROOT / "docs/scripted.md"
 FILE = re.compile(r"^# ([\w./-]+\.(?:py|toml))\n")
 
 
@@ -53,8 +53,8 @@ class Reader:
 @pytest.mark.usefixtures("agentforge_home")
 def test_the_tutorial_ends_with_a_merged_branch(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
-    replies = [patch(create(NEW_TEST, TEST), FIX), review()]
-    script.write_text(json.dumps({"replies": replies}), encoding="utf-8")
+    (shown,) = [body for kind, body in fences(SCRIPT) if kind == "yaml"]
+    script.write_text(shown, encoding="utf-8")
     reader = Reader(tmp_path, f"scripted:{script}")
     for kind, body in fences(PAGE):
         match kind:
@@ -66,5 +66,5 @@ def test_the_tutorial_ends_with_a_merged_branch(tmp_path: Path) -> None:
                 reader.write(body)
             case _:
                 assert kind == "sh", kind  # what needs a real model, or a person
-    assert "percent // 100" in (reader.place / SOURCE).read_text(encoding="utf-8")
+    assert "percent // 100" in (reader.place / "shop/price.py").read_text(encoding="utf-8")
     assert "Settings for AgentForge" in reader.said
