@@ -64,7 +64,7 @@ def test_a_task_its_phases_and_its_steps_are_shown_and_are_data(asked: Scene) ->
 
 
 def test_logs_tell_what_happened_and_following_ends_where_a_person_is_waited_for(asked: Scene) -> None:
-    followed = asked.run("logs", "-f")
+    followed = asked.run("logs", "--follow")
     assert followed.returncode == 0
     assert "worktree ready" in followed.stdout
     lines = [json.loads(line) for line in asked.run("logs", asked.task, "--json").stdout.splitlines()]

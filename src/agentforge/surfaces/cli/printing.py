@@ -19,6 +19,8 @@ from agentforge.system.visible import harmless, harmless_json, one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+else:
+    RenderableType = object
 
 json_option = click.option("--json", "as_data", is_flag=True, help="Print as JSON.")
 """For a command that shows something: the same as data."""
@@ -117,14 +119,14 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def draw(page: "RenderableType") -> None:
+def draw(page: RenderableType) -> None:
     """A page with a frame or a table of its own, once."""
     from rich.console import Console
 
     Console(highlight=False, markup=False, emoji=False).print(page)
 
 
-def draw_again(page: "Callable[[int], RenderableType]", wait: Callable[[], bool]) -> None:
+def draw_again(page: Callable[[int], RenderableType], wait: Callable[[], bool]) -> None:
     """A page that fills the terminal and changes in place, for its width, until `wait` says that it is
     enough. What was on the terminal is there again afterwards.
     """

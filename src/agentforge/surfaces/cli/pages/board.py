@@ -11,7 +11,7 @@ from agentforge.surfaces.cli.printing import safe
 from agentforge.system.visible import brief
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 _BAR = 10
@@ -89,7 +89,7 @@ def _quoted(summary: Summary, width: int) -> str:
 # ------------------------------------------------------------------ the frame
 
 
-def board(summaries: Sequence[Summary], now: datetime, width: int) -> "RenderableType":
+def board(summaries: Sequence[Summary], now: datetime, width: int) -> "Table":
     """What a terminal shows: counts, then the tasks that are under way or wait, then the newest that are
     over.
     """
