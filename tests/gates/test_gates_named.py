@@ -124,7 +124,7 @@ def test_public_names_that_are_gone_or_called_otherwise_are_named_and_private_on
 ) -> None:
     changed = SHOP.replace("(a, b=0)", "(a, b)").replace("open", "unlock").replace("_lock", "_shut")
     assert told(site, {"shop.py": changed}) == {
-        "shop.py::add": "it is called in another way: add(a, b=…) was, add(a, b) is",
+        "shop.py::add": "its signature changed from add(a, b=…) to add(a, b)",
         "shop.py::Till.open": "this public name was removed",
     }
     moved = told(site, {"shop.py": None, "pkg/shop.py": SHOP})

@@ -67,7 +67,7 @@ def test_an_old_test_is_given_up_by_its_exact_id_and_another_still_blocks(play: 
             weaker,
             artifacts=suite(GIVEN_UP),
             signal="success",
-            expects=("Gate red failed", f"`{OLD_TEST}` stands for 2 tests of the baseline", GIVEN_UP),
+            expects=("Gate red failed", f"`{OLD_TEST}` matches 2 tests of the baseline", GIVEN_UP),
         ),
         say("red", stronger, signal="success", expects=(f"weakened: {KEPT} lost 1 assertion",)),
         say("green", edit(SOURCE, CODE, TOO_MUCH), artifacts=BUILT, signal="success"),
