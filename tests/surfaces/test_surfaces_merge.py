@@ -207,7 +207,7 @@ def test_discard_keeps_every_commit_and_edit_of_a_person_and_removes_the_rest(
     assert scene.git("show", f"agentforge/{task}-edits:notes.txt") == "mine\n"
     assert not worktree.parent.exists()
     assert not (scene.top / ".agentforge/tasks" / task).exists()
-    assert "There is no task" in scene.run("status").stdout
+    assert "No tasks" in scene.run("status").stdout
     assert not scene.git("for-each-ref", "refs/agentforge")
 
 
