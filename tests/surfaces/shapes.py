@@ -113,6 +113,9 @@ OF_A_FINISHED_TASK = (
 )
 """Command, its words and its exit code, on a repository whose only task is completed and was asked once."""
 ELSEWHERE = frozenset(
-    {"start", "design", "implement", "resolve", "demo", "abort", "models test", "auth login", "doctor"}
+    {
+        *("start", "design", "implement", "resolve", "abort", "merge", "discard"),
+        *("trees list", "models test", "auth login", "doctor", "demo"),
+    }
 )
 """Held to their schemas by tests that run them anyway."""
