@@ -33,11 +33,16 @@ The private key stays in your AgentForge directory, and only you can read it. Yo
 from then on."""
 )
 @click.option("--name", help="A name for the key. Default: the email address in your git settings.")
-def init(*, name: str | None) -> int:
+@json_option
+def init(*, name: str | None, as_data: bool) -> int:
     """Create your key; everything you deliver from then on is signed."""
     from agentforge.app.signing_keys import init_key
+    from agentforge.surfaces.cli.printing import print_json
 
     made = init_key(name, Path.cwd())
+    if as_data:
+        print_json({"key": made.line, "fingerprint": made.fingerprint, "source": made.source})
+        return 0
     say(f"Your key is {made.source}. Others check your signatures with the public key:\n{made.line}")
     return 0
 
@@ -72,11 +77,16 @@ Keys in git's own list (gpg.ssh.allowedSignersFile in your git settings) are tru
 )
 @click.argument("name")
 @click.argument("key", metavar="KEY|FILE")
-def trust(*, name: str, key: str) -> int:
+@json_option
+def trust(*, name: str, key: str, as_data: bool) -> int:
     """Trust signatures made with KEY, under NAME."""
     from agentforge.app.signing_keys import trust_key
+    from agentforge.surfaces.cli.printing import print_json
 
     found, new = trust_key(name, key)
+    if as_data:
+        print_json({"name": name, "fingerprint": found.fingerprint, "new": new})
+        return 0
     say(f"{name} is trusted{'' if new else ' already'}: {found.fingerprint}")
     return 0
 

@@ -112,13 +112,21 @@ given.""",
     show_default=True,
     help="Days until the grant expires.",
 )
-def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int) -> int:
+@json_option
+def allow(  # noqa: PLR0913  each is an option
+    *, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int, as_data: bool
+) -> int:
     """Grant TOOL in advance, for a command or for paths."""
+    from dataclasses import asdict
+
     from agentforge.app.permissions import grant
     from agentforge.surfaces.cli.pages.permissions import grant_scope
-    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     made = grant(Path.cwd(), tool, command=line, exact=exact, path=pattern, risk=risk, days=days)
+    if as_data:
+        print_json(asdict(made))
+        return 0
     print_text(
         f"Granted {made.id}: {made.tool} {grant_scope(made)}, up to {made.risk} risk, until {made.expires}."
     )
@@ -133,14 +141,20 @@ Examples:
   agentforge permissions revoke grant-1a2b""",
 )
 @click.argument("identity", metavar="ID")
-def revoke(*, identity: str) -> int:
+@json_option
+def revoke(*, identity: str, as_data: bool) -> int:
     """Revoke the grant ID. The beginning of its name is enough."""
+    from dataclasses import asdict
+
     from agentforge.app.permissions import revoke as take_away
     from agentforge.surfaces.cli.pages.permissions import grant_scope
-    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     grant = take_away(identity)
-    print_text(f"Revoked {grant.id}: {grant.tool} {grant_scope(grant)}.")
+    if as_data:
+        print_json(asdict(grant))
+    else:
+        print_text(f"Revoked {grant.id}: {grant.tool} {grant_scope(grant)}.")
     return 0
 
 
