@@ -165,7 +165,10 @@ def test_an_implementation_has_the_numbers_of_the_gates_that_judged_this_tree(fa
 
 
 def test_who_improves_a_change_adds_to_what_was_said_of_it(facts: Facts) -> None:
-    made = {"summary": "Adds it.", "files_modified": [{"path": "shop.py", "changes_summary": "the sum"}]}
+    made: dict[str, Any] = {
+        "summary": "Adds it.",
+        "files_modified": [{"path": "shop.py", "changes_summary": "the sum"}],
+    }
     known = replace(facts, records={"green": GREEN}, earlier=made)
     final = filled("change", {"summary": "One name less."}, known)
     assert (final["summary"], final["improvements"]) == ("Adds it.", "One name less.")
