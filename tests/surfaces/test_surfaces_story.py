@@ -13,6 +13,7 @@ from agentforge.core.inputs import Resolution
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
+from tests.surfaces.shapes import OF_A_FINISHED_TASK, conform
 
 pytestmark = pytest.mark.slow
 
@@ -195,6 +196,17 @@ def test_a_completed_task_cannot_be_aborted_and_whoever_continues_it_is_shown_it
     assert again.returncode == 0
     assert f"agentforge/{scene.task}" in again.stdout
     assert journal.read_bytes() == before
+
+
+def test_every_command_prints_what_its_schema_says(story: Story) -> None:
+    scene, key = story.scene, ""
+    for command, words, code in OF_A_FINISHED_TASK:
+        given = [key if word == "KEY" else word for word in words]
+        tail = ("--", "true") if command == "sandbox run" else ()
+        done = scene.run(*given, "--json", *tail)
+        assert done.returncode == code, (words, done.stderr)
+        found = conform(command, done.stdout)
+        key = found["key"] if command == "keys show" else key
 
 
 def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
