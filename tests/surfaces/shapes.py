@@ -70,6 +70,11 @@ def _commands(
 OF_A_FINISHED_TASK = (
     ("status", ("status",), 0),
     ("status", ("status", "@1"), 0),
+    ("status", ("status", "--all"), 0),
+    ("status", ("status", "@1", "--phase", "patch"), 0),
+    ("status", ("status", "@1", "--step", "2"), 0),
+    ("logs", ("logs", "@1"), 0),
+    ("inbox", ("inbox", "--all"), 0),
     ("continue", ("continue",), 0),
     ("escalations list", ("escalations", "list", "--all"), 0),
     ("escalations show", ("escalations", "show", "ESC-001"), 0),

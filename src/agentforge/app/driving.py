@@ -3,6 +3,7 @@
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.driver import open_driver
 from agentforge.app.messages import resume_where_halted
+from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
 from agentforge.app.remote import drive_remotely
 from agentforge.app.tasks import OpenTask
@@ -71,13 +72,16 @@ def _drive_once(
     def progress(text: str) -> None:
         watcher.notice(f"  {text}", "quiet")
 
+    before = task.state
     with open_driver(task, listener=listener, progress=progress) as driver:
         for key, message in messages(task.state, task.journal.length):
             driver.tell(key, message)
         if permissions is not None:
             driver.say(permissions)
         try:
-            return driver.run(detach=detach)
+            state = driver.run(detach=detach)
         except UserError:
             watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` resumes it.", "bad")
             raise
+    announce(task, before, progress)
+    return state

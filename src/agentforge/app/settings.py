@@ -31,7 +31,7 @@ from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
+USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python", "notify")
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
@@ -71,6 +71,8 @@ class Own:
     """Where the Temporal server is and how to speak to it."""
     weak: bool = False
     """Whether code of repositories may run behind weak walls."""
+    notify: Mapping[str, Any] = field(default_factory=dict)
+    """How a person wants to be told that a task waits or is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,5 +271,6 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("network", {}).get("index_passwords", False),
         theirs.get("temporal", {}),
         walls.get("weak") == "allow",
+        theirs.get("notify", {}),
     )
     return shared, own

@@ -39,6 +39,7 @@ COMMANDS = {
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
     "resume": LazyCommand(f"{_HERE}.resume:resume", ""),
     "abort": LazyCommand(f"{_HERE}.abort:abort", "End a task and keep its work"),
+    "inbox": LazyCommand(f"{_HERE}.inbox:inbox", "Show and answer the open questions of all repositories"),
     "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question and continue its task"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
