@@ -75,10 +75,11 @@ def _take_out(text: str, rule: SecretRule, starts: list[int]) -> tuple[str, int]
     """The text without what the rule matches at `starts`."""
     pieces: list[str] = []
     kept_to = looked_to = count = 0
+    pattern = re.compile(rule.pattern)
     for at in starts:
         if at < looked_to or (rule.fits is not None and not rule.fits(text, at)):
             continue
-        match = rule.pattern.match(text, at)
+        match = pattern.match(text, at)
         if match is None:
             continue
         looked_to = match.end()  # also if it is no secret: what begins within it has been looked at
@@ -109,12 +110,12 @@ def _both_cases(match: re.Match[str]) -> bool:
 
 
 _LOOK_TWICE = {"openai_key": _mixed, "huggingface_token": _both_cases}
-_LONG_WORD = re.compile(
+_LONG_WORD = (
     f"{EDGE}(?:{'|'.join(f'(?P<{kind}>{shape})' for kind, shape in LONG_WORDS.items())})(?![A-Za-z0-9_])"
 )
 _RULES = (
     *(
-        SecretRule(kind, hints, re.compile(EDGE + pattern), _LOOK_TWICE.get(kind, _always))
+        SecretRule(kind, hints, EDGE + pattern, _LOOK_TWICE.get(kind, _always))
         for kind, (hints, pattern) in BEGINNINGS.items()
     ),
     *NAMED,
