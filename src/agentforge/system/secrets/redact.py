@@ -9,7 +9,6 @@ matches no pattern, so a second pass changes nothing.
 
 import re
 from collections.abc import Iterator
-from typing import AnyStr
 
 from agentforge.system.secrets import chance, key_blocks
 from agentforge.system.secrets import known as known_secrets
@@ -38,9 +37,8 @@ def _one_pass(text: str) -> tuple[str, int]:
     count += found
     view = _View(text)
     for rule in _RULES:
-        starts = [at for hint in rule.hints for at in view.places(hint, any_case=rule.any_case)]
-        if starts:
-            text, found = _take_out(view.text, rule, sorted(starts))
+        if starts := view.starts(rule):
+            text, found = _take_out(view.text, rule, starts)
             if found:
                 view, count = _View(text), count + found
     text, found = chance.take_out(view.text, _LONG_WORD)
@@ -52,19 +50,15 @@ class _View:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # One byte for each character, so that places are the same.
-        self._small = text.encode("latin-1", "replace").lower()
-        self._found: dict[str, list[int]] = {}
+        # One letter for each character, so that places are the same.
+        self._small = text.encode("latin-1", "replace").lower().decode("latin-1")
 
-    def places(self, hint: str, *, any_case: bool) -> list[int]:
-        if not any_case:
-            return list(_places(self.text, hint))
-        if hint not in self._found:
-            self._found[hint] = list(_places(self._small, hint.encode()))
-        return self._found[hint]
+    def starts(self, rule: SecretRule) -> list[int]:
+        text = self._small if rule.any_case else self.text
+        return sorted(at for hint in rule.hints if hint in text for at in _places(text, hint))
 
 
-def _places(text: AnyStr, hint: AnyStr) -> Iterator[int]:
+def _places(text: str, hint: str) -> Iterator[int]:
     at = text.find(hint)
     while at >= 0:
         yield at
