@@ -10,13 +10,11 @@ import atexit
 import contextlib
 import gc
 import importlib
-import inspect
 import json
 import mmap
 import os
 import pkgutil
 import pty
-import re
 import socket
 import subprocess
 import sys
@@ -29,22 +27,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from agentforge.catalog.extends import KINDS
-from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UserError
 from agentforge.models import wire
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.surfaces import cli
 from agentforge.surfaces.cli.main import main
-from agentforge.system.secrets import redact
+from tests.shipped import read_what_is_shipped
 
 COMMAND = Path(sys.executable).with_name("agentforge")
 TOP = Path(__file__).parents[1]
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 _LIMIT_S = 280
 _WIRES = tuple(module.name for module in pkgutil.walk_packages(wire.__path__, f"{wire.__name__}."))
-_OF_POLICIES = tuple(f"agentforge.{name}." for name in ("catalog", "commands", "context", "gates", "tools"))
-"""What they read once for each process are files of the package."""
 _used = mmap.mmap(-1, len(_WIRES))
 """Seen by every child: which of them a command has loaded. The libraries of the providers take seconds, and
 most commands need none.
@@ -226,29 +220,8 @@ def _import_everything() -> None:
         importlib.import_module(module.name)
     with contextlib.suppress(UserError):
         choose("auto")  # what works on this machine is found out once
-    _read_what_is_shipped()
+    read_what_is_shipped()
     _keep()
-
-
-def _read_what_is_shipped() -> None:
-    """The catalogue, the policies and the patterns of secrets: the same for every command of this program."""
-    catalog = Catalog.packaged()
-    for kind in KINDS:
-        for name in catalog.names(kind):
-            catalog.document(kind, name)
-    for name, module in list(sys.modules.items()):
-        if name.startswith(_OF_POLICIES):
-            readers = [
-                each
-                for each in vars(module).values()
-                if hasattr(each, "cache_info") and each.__module__ == name
-            ]
-            for reader in readers:
-                if not inspect.signature(reader).parameters:
-                    reader()
-    for rule in redact._RULES:
-        re.compile(rule.pattern)
-    re.compile(redact._LONG_WORD)
 
 
 class _Noting:
