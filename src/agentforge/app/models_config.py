@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.answering import Answering
-from agentforge.app.settings import named_model, read_overrides, read_own_settings, read_project_settings
+from agentforge.app.overrides import read_overrides
+from agentforge.app.settings import named_model, read_own_settings, read_project_settings
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
 from agentforge.models.known.providers import known

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from agentforge.app.overrides import read_overrides
 from agentforge.app.suggestions import Suggestion, refuse_higher_caps, refuse_users_words, suggested
 from agentforge.catalog.contracts import Contract, compile_contract, problems
-from agentforge.catalog.extends import KINDS
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
 from agentforge.core.errors import UsageError
@@ -35,8 +35,6 @@ USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap"
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
-OVERRIDES = tuple(f".agentforge/{folder}/" for folder in (*KINDS, "orchestration"))
-"""The folders of a project's own catalogue files."""
 NO_MODEL = (
     "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, "
     "llamacpp on this machine), set "
@@ -151,17 +149,6 @@ def read_project_settings(git: Git, base: str) -> dict[str, Any]:
         )
     refuse_users_words(value, SETTINGS_FILE, text, USER_KEYS)
     return check_settings(value, SETTINGS_FILE, text)
-
-
-def read_overrides(git: Git, base: str) -> dict[str, str]:
-    """The project's catalogue files of a commit, by path."""
-    found = {}
-    for entry in git.ls_tree(git.tree_of(base)):
-        if entry.path.startswith(OVERRIDES) and entry.kind == "blob":
-            found[entry.path] = (git.read_blob(base, entry.path, SETTINGS_BYTES) or b"").decode(
-                "utf-8", "replace"
-            )
-    return found
 
 
 def check_settings(value: object, source: str, text: str = "") -> dict[str, Any]:

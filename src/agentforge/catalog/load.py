@@ -79,14 +79,18 @@ class Catalog:
     """Files seen already: reading one twice gives the same."""
 
     @classmethod
-    def packaged(cls) -> Self:
-        """The catalogue that is part of the installed package, without a project's own files."""
-        return cls(Path(__file__).parent)
+    def packaged(cls) -> "Catalog":
+        """The catalogue that is part of the installed package, without a project's own files. Each of its
+        files is read once.
+        """
+        return _packaged()
 
     def with_overrides(self, files: Mapping[str, str]) -> Self:
         """With the files of a project, by repository-relative path; those of other folders are ignored."""
         found: dict[tuple[Kind, str], str] = {}
         said = {path: text for path, text in files.items() if not says_nothing(text)}
+        if not said and not self.overrides:
+            return self
         for path, text in said.items():
             if (place := _OVERRIDE.fullmatch(path)) is None:
                 continue
@@ -383,6 +387,11 @@ def says_nothing(text: str) -> bool:
     """An example that nobody has uncommented yet. An empty file is none: something cut it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and all(line.startswith("#") for line in lines)
+
+
+@cache
+def _packaged() -> Catalog:
+    return Catalog(Path(__file__).parent)
 
 
 @cache
