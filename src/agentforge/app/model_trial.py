@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agentforge.app.answering import Answering
 from agentforge.core.errors import UserError
-from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request
+from agentforge.models.base import Answer, Block, Model, ModelTrouble, OfferedTool, Request, TroubleKind
 from agentforge.models.known.providers import SCRIPTED, ReplyFormat
 from agentforge.models.known.tiers import split
 from agentforge.models.provider_model import ProviderModel
@@ -44,6 +44,8 @@ class ModelTrial:
     input_tokens: int | None = None
     output_tokens: int | None = None
     micro_usd: int | None = None
+    trouble: TroubleKind | None = None
+    """What kind of trouble it was, where a call brought no reply."""
 
 
 def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> ModelTrial:
@@ -97,6 +99,7 @@ def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
             ok=False,
             sentence=trouble.user_sentence,
             means=model.reply_format() if another_format_may_help else None,
+            trouble=trouble.kind,
         )
     took = int((time.monotonic() - began) * 1000)
     wrong, otherwise = _wrong(answer)
