@@ -2,6 +2,8 @@
 first model calls.
 """
 
+from collections.abc import Sequence
+
 from agentforge.activities.base_suite import NO_TESTS, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
@@ -14,12 +16,14 @@ from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.core.values import Baseline
 from agentforge.gates.ratchets import incomplete, with_leave
-from agentforge.languages.outcomes import GOOD
+from agentforge.languages.outcomes import GOOD, TestRun
 from agentforge.languages.table import is_source
 from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
 
 NO_FILE = "."
+GO_ON = "go on"
+"""The answer that works with a suite of which nothing passes, on record."""
 
 
 def prepare(world: World, effect: Prepare, state: State) -> Prepared:
@@ -88,6 +92,9 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
             "again; or answer retry."
         )
         return BaselineFailed(f"The tests could not be run on the base: {run.reason}.", step)
+    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
+    if run.results and not passing and not _goes_on(state):
+        return _nothing_passes(run, bad)
     paths = [entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if is_source(entry.path)]
     runs, place = world.language(state).runs, world.workspace.pristine(state.base_tree, state.base_commit)
     style = runs.lint(world.sandbox, environment, place, paths)
@@ -109,7 +116,6 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     }
     ref = world.pack.put_json(record)
     world.pack.sync()
-    passing = sum(1 for result in run.results.values() if result.outcome in GOOD)
     summary = (
         f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
     )
@@ -123,6 +129,29 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         Baseline(
             ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary
         )
+    )
+
+
+def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
+    """A suite of which nothing passes is mostly an environment that lacks something: work on it would prove
+    little.
+    """
+    count = len(run.results)
+    some = f": {', '.join(bad[:3])}{', …' if len(bad) > 3 else ''}" if bad else ""
+    what = f"fail{some}" if bad else "are skipped"
+    sentence = f"Nothing passes on the base: {'all ' if count > 1 else ''}{count} test{'s' if count > 1 else ''} {what}."
+    step = (
+        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml` and commit, or mend the tests, and "
+        f"start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
+    )
+    return BaselineFailed(sentence, step, (GO_ON, "retry", "abort"))
+
+
+def _goes_on(state: State) -> bool:
+    """Whether a person answered that a suite of which nothing passes is worked with."""
+    return any(
+        GO_ON in item.question.options and (item.answer or "").strip().lower() == GO_ON
+        for item in state.escalations
     )
 
 

@@ -48,6 +48,13 @@ class ModelTrial:
     """What kind of trouble it was, where a call brought no reply."""
 
 
+def send_one_call(config: Answering, spec: str) -> ModelTrial:
+    """Sends the request once, whatever becomes of it."""
+    model = config.open(spec)
+    assert isinstance(model, ProviderModel)
+    return _attempt(model, lambda _: None, Tries(most=1))
+
+
 def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> ModelTrial:
     """Sends the request; if the model cannot reply as it is asked to, finds out how it can."""
     if split(spec)[0] == SCRIPTED:
@@ -77,14 +84,14 @@ def try_model(config: Answering, spec: str, say: Callable[[str], None]) -> Model
     return tried
 
 
-def _attempt(model: ProviderModel, say: Callable[[str], None]) -> ModelTrial:
+def _attempt(model: ProviderModel, say: Callable[[str], None], tries: Tries = _TRIES) -> ModelTrial:
     """`means` is only set on a failure if another one might do better."""
 
     def announce(attempt: Attempt) -> None:
         if attempt.trouble is not None and attempt.pause_s is not None:
             say(f"{model.name}: {attempt.trouble.user_sentence} Trying again in {attempt.pause_s:.1f} s.")
 
-    asked: Model = Retrying(model, _TRIES, announce)
+    asked: Model = Retrying(model, tries, announce)
     _load(model)
     began = time.monotonic()
     try:

@@ -161,7 +161,8 @@ def check_name(found: FoundProvider, model: str, environ: Mapping[str, str] = os
 def unknown_model(provider: Provider, model: str, known: tuple[str, ...]) -> UsageError:
     """The refusal of a name that a provider does not have."""
     near = nearest(model, filter(writes_code, known))[:8]
-    return UsageError(f"{provider.name} has no model {model}.", f"Its models, nearest first: {', '.join(near)}.")
+    step = f"Its models, nearest first: {', '.join(near)}." if near else "`agentforge setup` helps to choose one."
+    return UsageError(f"{provider.name} has no model {model}.", step)
 
 
 def try_one_call(spec: str, environ: Mapping[str, str], say: Callable[[str], None]) -> ModelTrial:

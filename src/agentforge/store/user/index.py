@@ -20,7 +20,7 @@ from agentforge.store.user.sqlite_file import SqliteFile, open_table
 
 T = TypeVar("T")
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class TaskRow:
     stage: str
     step: int
     tokens: int
-    micro_usd: int
+    micro_usd: int | None
+    """None: the price of a call is not known."""
     request: str
     """For an unreadable task: what is wrong with it."""
     updated: str
@@ -142,7 +143,7 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> TaskRow:
             "",
             0,
             0,
-            0,
+            None,
             error.sentence,
             "",
             info.st_size,
@@ -162,7 +163,7 @@ def _row(repo: str, state: State, times: Times, info: os.stat_result) -> TaskRow
         stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,
-        micro_usd=bill.micro_usd,
+        micro_usd=bill.micro_usd if state.is_priced else None,
         request=state.request,
         updated=times.updated_at,
         journal_size=info.st_size,

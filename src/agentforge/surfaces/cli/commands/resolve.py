@@ -13,6 +13,7 @@ Examples:
   agentforge resolve ESC-001 --answer "Use UTC everywhere"
   agentforge resolve ESC-002 --task task-20300131-add --answer retry
   agentforge resolve ESC-003 --answer allow
+  agentforge resolve ESC-004 --model anthropic:NAME
   agentforge resolve ESC-001 --abort
 
 Where a call waits for permission, the answers are allow, always and deny; any other words deny it and are
@@ -22,6 +23,7 @@ passed on. The first answer counts. Without --task the one task that waits for t
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
 @click.option("--answer", help="One of the options, or your own words.")
+@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; alone it answers retry.")
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(
     "--no-drive", is_flag=True, help="Put the answer on record only; `agentforge continue` goes on later."
@@ -30,9 +32,21 @@ passed on. The first answer counts. Without --task the one task that waits for t
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
 def resolve(
-    *, escalation: str, task: str | None, answer: str | None, abort: bool, no_drive: bool, as_data: bool
+    *,
+    escalation: str,
+    task: str | None,
+    answer: str | None,
+    model: str | None,
+    abort: bool,
+    no_drive: bool,
+    as_data: bool,
 ) -> int:
     """Answer the question ID, and let its task continue."""
+    if model and abort:
+        raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
+    answered = answer
+    if model and answer is None:
+        answer = "retry"
     if abort == (answer is not None):
         raise click.UsageError("Give either --answer TEXT or --abort.")
     said = "abort" if answer is None else answer
@@ -41,6 +55,8 @@ def resolve(
 
     from agentforge.app.answers import answer as give
     from agentforge.app.engine_view import HOST_LOST, not_in_words
+    from agentforge.app.messages import open_question
+    from agentforge.app.model_change import change_model, model_change
     from agentforge.app.questions import task_that_asks
     from agentforge.app.remote import tell_workers
     from agentforge.store.site import Site
@@ -50,6 +66,10 @@ def resolve(
     if identity == HOST_LOST:
         raise not_in_words(task)
     found = task_that_asks(Site.open(Path.cwd()), identity, task)
+    if model:
+        if answered is None and "retry" not in open_question(found.state, identity).question.options:
+            raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
+        change_model(found, model_change(found, model, lambda sentence: say(sentence, err=True)))
     free, notes = give(found, identity, said)
     for note in notes:
         say(note, err=as_data)

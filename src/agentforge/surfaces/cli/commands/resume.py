@@ -20,6 +20,7 @@ Examples:
   agentforge continue
   agentforge continue task-20300131-add-a-version-flag
   agentforge continue --strict
+  agentforge continue --model anthropic:NAME
 
 TASK may be any unambiguous beginning of a task's name or its place in `agentforge status` (@1, @2), and is
 the newest task if left out. A task that was
@@ -29,6 +30,7 @@ that allow something take the place of those that the task was started with.""",
 )
 @task_argument
 @permission_flags
+@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; as before if left out.")
 @click.option(
     "--engine",
     type=click.Choice(["local", "temporal"]),
@@ -50,6 +52,7 @@ that allow something take the place of those that the task was started with.""",
 def resume(
     *,
     task: str | None,
+    model: str | None,
     engine: "EngineName | None",
     take_over: bool,
     detach: bool,
@@ -60,7 +63,7 @@ def resume(
     from functools import partial
 
     from agentforge.app import driving, remote
-    from agentforge.app.messages import resume_where_halted
+    from agentforge.app.model_change import model_change, resume_with
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.driving import drive_and_tell, tell_handed_over
 
@@ -71,8 +74,8 @@ def resume(
             say(sentence, err=True)
     else:
         remote.check_driven_by(found, engine)
+    change = model_change(found, model, partial(say, err=True)) if model else None
     if detach and not remote.waits_by_batch(found):
-        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, permissions))
-    return drive_and_tell(
-        found, partial(driving.resume, permissions=permissions, detach=detach), as_data=as_data
-    )
+        return tell_handed_over(found, remote.hand_over(found, resume_with(change), permissions))
+    work = partial(driving.resume, permissions=permissions, change=change, detach=detach)
+    return drive_and_tell(found, work, as_data=as_data)
