@@ -88,7 +88,9 @@ def test_a_person_types_a_wrong_key_a_right_one_a_wrong_model_and_a_right_one(sc
     assert "embedding" not in said
     assert "ok      anthropic:claude-opus-5-5: replies by calls" in said
     assert f"Written: {config(scene)}." in said
-    costs = {line.split()[0]: line.split()[2] for line in said.splitlines() if "$" in line and "ok" not in line}
+    costs = {
+        line.split()[0]: line.split()[2] for line in said.splitlines() if "$" in line and "ok" not in line
+    }
     assert set(costs) == {"hotfix", "small", "full"}
     assert WRONG not in said
     assert KEY not in said
@@ -132,7 +134,12 @@ def test_without_a_terminal_it_needs_flags_and_a_second_run_changes_nothing(scen
     ("words", "key", "code", "sentence"),
     [
         (["--yes"], WRONG, 2, "It is from ANTHROPIC_API_KEY."),
-        (["--model", "anthropic:claude-sonet-5"], KEY, 2, "nearest first: claude-sonnet-5-5, claude-opus-5-5."),
+        (
+            ["--model", "anthropic:claude-sonet-5"],
+            KEY,
+            2,
+            "nearest first: claude-sonnet-5-5, claude-opus-5-5.",
+        ),
         (["--provider", "anthropc"], KEY, 2, "'anthropc' is not a provider."),
         (["--model", "claude-sonnet-5-5"], KEY, 2, "`--model PROVIDER:NAME`, or add `--provider PROVIDER`."),
         (["--provider", "anthropic", "--model", "claude-opus-5-5"], KEY, 0, ""),
@@ -149,7 +156,9 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
 
 
 def test_without_a_network_nothing_is_written_unless_the_test_is_left_out(scene: Scene) -> None:
-    away = Scene(scene.top, {**scene.environ, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": KEY})
+    away = Scene(
+        scene.top, {**scene.environ, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": KEY}
+    )
     done = away.run("setup", "--model", "openai:NAME")
     assert (done.returncode, "Nothing answers at 127.0.0.1:9" in done.stdout) == (1, True), done.stderr
     assert f"{config(scene)} is as it was." in done.stderr

@@ -41,7 +41,10 @@ def test_a_repository_in_another_language_is_refused_before_anything_and_may_sti
     model = scene.script(("audit", QUESTION))
     done = scene.run("start", "Add a flag", "--model", model)
     assert done.returncode == 2
-    assert "Changes can be proved in Python only, and this repository has none; its code is in .ts files." in done.stderr
+    assert (
+        "Changes can be proved in Python only, and this repository has none; its code is in .ts files."
+        in done.stderr
+    )
     assert no_tasks(scene)
     assert scene.run("start", "What is a?", "--mode", "audit", "--model", model).returncode != 2
 
@@ -49,7 +52,11 @@ def test_a_repository_in_another_language_is_refused_before_anything_and_may_sti
 @every(
     ("key", "model", "sentences"),
     [
-        ("a-wrong-key-of-9-parts", "small-1", ("does not take the key (401)", "`agentforge auth login openai`")),
+        (
+            "a-wrong-key-of-9-parts",
+            "small-1",
+            ("does not take the key (401)", "`agentforge auth login openai`"),
+        ),
         (KEY, "smal-1", ("openai has no model smal-1.", "nearest first: small-1, large-2, other.")),
     ],
 )
@@ -113,15 +120,23 @@ def test_a_key_alone_is_enough_and_the_first_of_several_counts_and_is_said(tmp_p
     said = "anthropic:claude-sonnet-5-5 is used because of ANTHROPIC_API_KEY (OPENAI_API_KEY would be next)."
     assert said in done.stdout
     assert server.requests[0].key == KEY
-    assert (scene.data("status")[0]["micro_usd"], scene.data("status", scene.task)["total_cost_usd"]) == (None, None)
+    assert (scene.data("status")[0]["micro_usd"], scene.data("status", scene.task)["total_cost_usd"]) == (
+        None,
+        None,
+    )
     assert "not known" in scene.run("status").stdout
 
 
 def test_a_provider_that_is_away_blocks_nothing_and_is_named(tmp_path: Path) -> None:
-    scene = with_variables(make_scene(tmp_path, FILES), OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY=KEY)
+    scene = with_variables(
+        make_scene(tmp_path, FILES), OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY=KEY
+    )
     done = scene.run(*START, "--model", "openai:any", AGENTFORGE_MODEL_TIMEOUT_S="5")
     assert done.returncode == 3, done.stderr
-    assert "openai could not be checked: nothing answers at 127.0.0.1:9. The first call will tell." in done.stdout
+    assert (
+        "openai could not be checked: nothing answers at 127.0.0.1:9. The first call will tell."
+        in done.stdout
+    )
 
 
 def test_the_model_of_a_task_is_changed_on_record_and_a_retry_that_cannot_help_is_not_recommended(
@@ -141,7 +156,9 @@ def test_the_model_of_a_task_is_changed_on_record_and_a_retry_that_cannot_help_i
         done = scene.run("continue", "--model", "openai:goood")
         assert (done.returncode, "nearest first: good, bad." in done.stderr) == (2, True)
         done = scene.run("continue", "--model", "openai:good", "--json")
-        assert (done.returncode, json.loads(done.stdout)["escalation"]["kind"]) == (3, "question"), done.stderr
+        assert (done.returncode, json.loads(done.stdout)["escalation"]["kind"]) == (3, "question"), (
+            done.stderr
+        )
         assert "the model is now openai:good, named by" in done.stderr
         done = scene.run("resolve", "ESC-002", "--model", "openai:bad")
         assert (done.returncode, "give --answer TEXT, too" in done.stderr) == (2, True)

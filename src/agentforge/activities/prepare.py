@@ -4,7 +4,7 @@ first model calls.
 
 from collections.abc import Sequence
 
-from agentforge.activities.base_suite import NO_TESTS, run_base_suite
+from agentforge.activities.base_suite import NO_TESTS, BaseSuite, run_base_suite
 from agentforge.activities.measure import leave_out, left_out
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION
 from agentforge.activities.world import World
@@ -116,20 +116,25 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
     }
     ref = world.pack.put_json(record)
     world.pack.sync()
-    summary = (
-        f"{passing} of {len(run.results)} tests pass on the base" if run.results else "the base has no tests"
-    )
-    if bad:
-        summary += f", {len(bad)} fail"
-    if skipped := sum(result.outcome == "skipped" for result in run.results.values()):
-        summary += f", {skipped} skipped"
-    if flaky:
-        summary += f", {len(flaky)} flaky"
+    summary = _summary(suite, passing)
     return BaselineReady(
         Baseline(
             ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary
         )
     )
+
+
+def _summary(suite: BaseSuite, passing: int) -> str:
+    """How the suite stands on the base, in one line."""
+    results = suite.tests.results
+    summary = f"{passing} of {len(results)} tests pass on the base" if results else "the base has no tests"
+    if suite.bad:
+        summary += f", {len(suite.bad)} fail"
+    if skipped := sum(result.outcome == "skipped" for result in results.values()):
+        summary += f", {skipped} skipped"
+    if suite.flaky:
+        summary += f", {len(suite.flaky)} flaky"
+    return summary
 
 
 def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
@@ -138,10 +143,11 @@ def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
     """
     count = len(run.results)
     some = f": {', '.join(bad[:3])}{', …' if len(bad) > 3 else ''}" if bad else ""
-    what = f"fail{some}" if bad else "are skipped"
-    sentence = f"Nothing passes on the base: {'all ' if count > 1 else ''}{count} test{'s' if count > 1 else ''} {what}."
+    what = f"failed{some}" if bad else "skipped"
+    tests = f"all {count} tests" if count > 1 else "its one test"
+    sentence = f"Nothing passes on the base: {tests} {what}."
     step = (
-        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml` and commit, or mend the tests, and "
+        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or mend the tests, commit, and "
         f"start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
     )
     return BaselineFailed(sentence, step, (GO_ON, "retry", "abort"))

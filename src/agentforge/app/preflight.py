@@ -51,7 +51,9 @@ def check_models(
     """At least one model of every tier exists and takes the key, as far as its provider says so. Nobody is
     asked for a model that only the project suggests.
     """
-    specs = [spec for spec in answering.tiers.specs if _can_be_asked(answering, spec) and spec not in suggested]
+    specs = [
+        spec for spec in answering.tiers.specs if _can_be_asked(answering, spec) and spec not in suggested
+    ]
     providers = {name: answering.providers[name] for name in dict.fromkeys(split(spec)[0] for spec in specs)}
     own = [provider for provider in providers.values() if lists(provider)]
     hosted = [provider for provider in providers.values() if not lists(provider)]
@@ -99,7 +101,9 @@ def _own_trouble(provider: Provider, seen: InstalledModels, model: str) -> UserE
     choice = choose(provider, seen, model, "generation")
     if choice.model is not None or choice.down:
         return None
-    return UsageError(f"{choice.why}.", "Name another one with `--model`; `agentforge models list` shows all.")
+    return UsageError(
+        f"{choice.why}.", "Name another one with `--model`; `agentforge models list` shows all."
+    )
 
 
 def _answers(probe: ProviderProbe) -> bool:
@@ -116,7 +120,9 @@ class _Trial:
     def trouble(self, provider: Provider, model: str) -> UserError | None:
         spec = f"{provider.name}:{model}"
         tried = send_one_call(replace(self.answering, timeout_s=TRIAL_S), spec)
-        used = f" ({tried.input_tokens:,} tokens in, {tried.output_tokens:,} out)" if tried.input_tokens else ""
+        used = (
+            f" ({tried.input_tokens:,} tokens in, {tried.output_tokens:,} out)" if tried.input_tokens else ""
+        )
         self.notice(f"{provider.name} has no list of models, so {spec} was tried with one small call{used}.")
         match tried.trouble:
             case "no_model":

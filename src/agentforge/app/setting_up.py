@@ -123,7 +123,9 @@ def look_around(environ: Mapping[str, str] = os.environ) -> Surroundings:
         # A server that nobody configured is only news if it is there; two wires of one key are one provider.
         if (key and provider.usual_model) or (provider.local and probe.ok and not key):
             rows.append(FoundProvider(provider, probe, key, names))
-    agents = tuple(name for program, name in AGENTS.items() if shutil.which(program, path=environ.get("PATH")))
+    agents = tuple(
+        name for program, name in AGENTS.items() if shutil.which(program, path=environ.get("PATH"))
+    )
     model = read_own_config().settings.get("model")
     return Surroundings(own_config_path(), model if isinstance(model, str) else None, tuple(rows), agents)
 
@@ -143,7 +145,8 @@ def spec_of(provider: str | None, model: str) -> str:
         return f"{provider}:{model}"
     if not split(model)[1]:
         raise UsageError(
-            f"{model[:80]!r} is not a model.", "Write it as `--model PROVIDER:NAME`, or add `--provider PROVIDER`."
+            f"{model[:80]!r} is not a model.",
+            "Write it as `--model PROVIDER:NAME`, or add `--provider PROVIDER`.",
         )
     return model
 
@@ -161,7 +164,11 @@ def check_name(found: FoundProvider, model: str, environ: Mapping[str, str] = os
 def unknown_model(provider: Provider, model: str, known: tuple[str, ...]) -> UsageError:
     """The refusal of a name that a provider does not have."""
     near = nearest(model, filter(writes_code, known))[:8]
-    step = f"Its models, nearest first: {', '.join(near)}." if near else "`agentforge setup` helps to choose one."
+    step = (
+        f"Its models, nearest first: {', '.join(near)}."
+        if near
+        else "`agentforge setup` helps to choose one."
+    )
     return UsageError(f"{provider.name} has no model {model}.", step)
 
 

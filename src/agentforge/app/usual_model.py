@@ -22,7 +22,8 @@ class UsualModel:
     def sentence(self) -> str:
         """Why this model is used, in one line, and how to choose another."""
         rest = f" ({', '.join(self.others)} would be next)" if self.others else ""
-        return f"You named no model; {self.spec} is used because of {self.key}{rest}. `agentforge setup` chooses."
+        why = f"{self.spec} is used because of {self.key}{rest}"
+        return f"You named no model; {why}. `agentforge setup` chooses."
 
 
 def usual_model(providers: Mapping[str, Provider], keys: KeyStore) -> UsualModel | None:

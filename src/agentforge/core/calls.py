@@ -26,18 +26,16 @@ ASK_TRIES = 3
 """How often one call is tried before a person is asked."""
 LONGEST_WAIT_S = 600
 """A provider that asks for a longer pause than this is a person's affair."""
+_ANOTHER = "with `agentforge continue --model PROVIDER:NAME`"
 _MENDING: Mapping[TroubleKind, str] = MappingProxyType(
     {
-        "auth": "renew the key with `agentforge auth login PROVIDER`, then retry; or name another model with "
-        "`agentforge continue --model PROVIDER:NAME`",
-        "quota": "top the account up, then retry; or name another model with `agentforge continue --model "
-        "PROVIDER:NAME`",
-        "no_model": "name another model with `agentforge continue --model PROVIDER:NAME`; `agentforge setup` "
-        "lists them",
-        "not_installed": "install what is missing, then retry; or name another model with `agentforge continue "
-        "--model PROVIDER:NAME`",
-        "bad_request": "name another model with `agentforge continue --model PROVIDER:NAME`",
-        "window": "name a model that reads more with `agentforge continue --model PROVIDER:NAME`",
+        "auth": "renew the key with `agentforge auth login PROVIDER`, then retry; or name another model "
+        f"{_ANOTHER}",
+        "quota": f"top up the account, then retry; or name another model {_ANOTHER}",
+        "no_model": f"name another model {_ANOTHER}; `agentforge setup` lists them",
+        "not_installed": f"install what is missing, then retry; or name another model {_ANOTHER}",
+        "bad_request": f"name another model {_ANOTHER}",
+        "window": f"name a model that reads more {_ANOTHER}",
     }
 )
 """What to do about trouble that stays as it is: trying again would end the same way."""

@@ -180,7 +180,9 @@ class Router:
         """Loads the libraries of all models beside other work, so that no call waits for them. What is
         missing is said by the call that needs it.
         """
-        providers = {provider.wire: provider for spec in self.tiers.specs if (provider := self._provider(spec))}
+        providers = {
+            provider.wire: provider for spec in self.tiers.specs if (provider := self._provider(spec))
+        }
         for provider in providers.values():
             if installed(provider.extra):
                 load_library(provider)

@@ -1,10 +1,14 @@
 """`resolve`: a person answers a question, and the task goes on."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.surfaces.cli.printing import say
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
 
 
 @click.command(
@@ -23,7 +27,9 @@ passed on. The first answer counts. Without --task the one task that waits for t
 @click.argument("escalation", metavar="ID")
 @click.option("--task", help="The task, or an unambiguous beginning of its name.")
 @click.option("--answer", help="One of the options, or your own words.")
-@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; alone it answers retry.")
+@click.option(
+    "--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; alone it answers retry."
+)
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(
     "--no-drive", is_flag=True, help="Put the answer on record only; `agentforge continue` goes on later."
@@ -31,7 +37,7 @@ passed on. The first answer counts. Without --task the one task that waits for t
 @click.option(
     "--json", "as_data", is_flag=True, help="Print the result as JSON; progress goes to the error stream."
 )
-def resolve(
+def resolve(  # noqa: PLR0913  each is an option
     *,
     escalation: str,
     task: str | None,
@@ -42,21 +48,10 @@ def resolve(
     as_data: bool,
 ) -> int:
     """Answer the question ID, and let its task continue."""
-    if model and abort:
-        raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
-    answered = answer
-    if model and answer is None:
-        answer = "retry"
-    if abort == (answer is not None):
-        raise click.UsageError("Give either --answer TEXT or --abort.")
-    said = "abort" if answer is None else answer
-    if not said.strip():
-        raise click.UsageError("The answer is empty.")
+    said = _said(answer, model, abort=abort)
 
     from agentforge.app.answers import answer as give
     from agentforge.app.engine_view import HOST_LOST, not_in_words
-    from agentforge.app.messages import open_question
-    from agentforge.app.model_change import change_model, model_change
     from agentforge.app.questions import task_that_asks
     from agentforge.app.remote import tell_workers
     from agentforge.store.site import Site
@@ -67,9 +62,7 @@ def resolve(
         raise not_in_words(task)
     found = task_that_asks(Site.open(Path.cwd()), identity, task)
     if model:
-        if answered is None and "retry" not in open_question(found.state, identity).question.options:
-            raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
-        change_model(found, model_change(found, model, lambda sentence: say(sentence, err=True)))
+        _name_model(found, identity, model, alone=answer is None)
     free, notes = give(found, identity, said)
     for note in notes:
         say(note, err=as_data)
@@ -87,3 +80,27 @@ def resolve(
     else:
         say(f"{identity} is answered; the driver of {found.task_id} goes on.")
     return 0
+
+
+def _said(answer: str | None, model: str | None, *, abort: bool) -> str:
+    """The answer in words; a model alone is an answer to a question about one."""
+    if model and abort:
+        raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
+    if model and answer is None:
+        return "retry"
+    if abort == (answer is not None):
+        raise click.UsageError("Give either --answer TEXT or --abort.")
+    said = "abort" if answer is None else answer
+    if not said.strip():
+        raise click.UsageError("The answer is empty.")
+    return said
+
+
+def _name_model(task: "OpenTask", identity: str, model: str, *, alone: bool) -> None:
+    """Puts the model on record that the rest of the task is done with."""
+    from agentforge.app.messages import open_question
+    from agentforge.app.model_change import change_model, model_change
+
+    if alone and "retry" not in open_question(task.state, identity).question.options:
+        raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
+    change_model(task, model_change(task, model, lambda sentence: say(sentence, err=True)))

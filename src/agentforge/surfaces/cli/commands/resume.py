@@ -30,7 +30,9 @@ that allow something take the place of those that the task was started with.""",
 )
 @task_argument
 @permission_flags
-@click.option("--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; as before if left out.")
+@click.option(
+    "--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; as before if left out."
+)
 @click.option(
     "--engine",
     type=click.Choice(["local", "temporal"]),
@@ -76,6 +78,7 @@ def resume(
         remote.check_driven_by(found, engine)
     change = model_change(found, model, partial(say, err=True)) if model else None
     if detach and not remote.waits_by_batch(found):
-        return tell_handed_over(found, remote.hand_over(found, resume_with(change), permissions))
+        problem = remote.hand_over(found, resume_with(change), permissions)
+        return tell_handed_over(found, problem, as_data=as_data)
     work = partial(driving.resume, permissions=permissions, change=change, detach=detach)
     return drive_and_tell(found, work, as_data=as_data)

@@ -142,7 +142,9 @@ class _Visit:
             detail = probe.detail if found.key else f"{found.provider.host} asks for a key"
             if probe.state != "no_key" and not refused:
                 if not probe.ok:
-                    self.tell([f"{found.name} could not be checked: {probe.detail}. {probe.next_step}".rstrip()])
+                    self.tell(
+                        [f"{found.name} could not be checked: {probe.detail}. {probe.next_step}".rstrip()]
+                    )
                 return found
             variable = found.provider.key_env
             fixed = found.key == "environment" and not self.typed
@@ -151,7 +153,9 @@ class _Visit:
                 raise UsageError(f"{found.name}: {detail}.{where}", probe.next_step)
             if refused:
                 say(f"{detail}.", err=True)
-            self.typed = str(click.prompt(f"Key for {found.name} (not shown)", hide_input=True, err=True)).strip()
+            self.typed = str(
+                click.prompt(f"Key for {found.name} (not shown)", hide_input=True, err=True)
+            ).strip()
             self.environ[str(variable)] = self.typed
             found = look_at(found.name, self.environ)
         raise AssertionError("the last turn returns or raises")
@@ -191,7 +195,9 @@ class _Visit:
 
     def writes_all_the_same(self) -> bool:
         """Whether a person wants a model written that did not answer."""
-        return self.asks and click.confirm("Write it into your settings all the same?", default=False, err=True)
+        return self.asks and click.confirm(
+            "Write it into your settings all the same?", default=False, err=True
+        )
 
     def keep_key(self, found: "FoundProvider") -> str:
         """Stores the key that was typed, and says where."""
@@ -205,8 +211,8 @@ def _found_lines(around: "Surroundings") -> list[str]:
     lines = ["Found:", *lines] if lines else ["No key and no model server was found."]
     if around.agents:
         lines.append(
-            f"Also installed: {', '.join(around.agents)}. Their logins are their own; AgentForge needs a key or "
-            "a model server."
+            f"Also installed: {', '.join(around.agents)}. Their logins are their own; AgentForge needs a key "
+            "or a model server."
         )
     if around.model:
         lines.append(f"Your settings name {around.model}.")
