@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.core.reply import Json
-from agentforge.testing import AnthropicServer, Fault, OpenAIServer, Response
+from agentforge.testing import AnthropicServer, Fault, OpenAIServer, Response, Scripted
 from tests.rows import every
 from tests.surfaces.scene import CODE, COMMAND, QUESTION, TEST, Scene, make_scene
 
@@ -26,8 +26,8 @@ def with_variables(scene: Scene, **more: str) -> Scene:
     return replace(scene, environ={**scene.environ, **more})
 
 
-def asks_a_person(_: Mapping[str, Json]) -> Mapping[str, Json]:
-    return QUESTION
+def asks_a_person(_: Mapping[str, Json]) -> Scripted:
+    return Fault(reply=QUESTION)
 
 
 def no_tasks(scene: Scene) -> bool:
@@ -142,8 +142,9 @@ def test_a_provider_that_is_away_blocks_nothing_and_is_named(tmp_path: Path) -> 
 def test_the_model_of_a_task_is_changed_on_record_and_a_retry_that_cannot_help_is_not_recommended(
     tmp_path: Path,
 ) -> None:
-    def by_model(body: Mapping[str, Json]) -> Mapping[str, Json] | Fault:
-        return QUESTION if body["model"] == "good" else Fault(status=404, message="model bad does not exist")
+    def by_model(body: Mapping[str, Json]) -> Scripted:
+        unknown = Fault(status=404, message="model bad does not exist")
+        return Fault(reply=QUESTION) if body["model"] == "good" else unknown
 
     with OpenAIServer(by_model, models=("bad", "good")) as server:
         scene = with_variables(

@@ -147,8 +147,8 @@ def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
     tests = f"all {count} tests" if count > 1 else "its one test"
     sentence = f"Nothing passes on the base: {tests} {what}."
     step = (
-        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or mend the tests, commit, and "
-        f"start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
+        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or mend the tests, commit, "
+        f"and start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
     )
     return BaselineFailed(sentence, step, (GO_ON, "retry", "abort"))
 

@@ -81,7 +81,7 @@ class FoundProvider:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Inventory:
     """What there is to choose from."""
 
     path: Path
@@ -106,7 +106,7 @@ class Surroundings:
         return name if provider == found.name else found.usual
 
 
-def look_around(environ: Mapping[str, str] = os.environ) -> Surroundings:
+def look_around(environ: Mapping[str, str] = os.environ) -> Inventory:
     """Every provider with a key and every server that answers on this machine, asked all at once."""
     config = _config(environ)
     found = []
@@ -127,7 +127,7 @@ def look_around(environ: Mapping[str, str] = os.environ) -> Surroundings:
         name for program, name in AGENTS.items() if shutil.which(program, path=environ.get("PATH"))
     )
     model = read_own_config().settings.get("model")
-    return Surroundings(own_config_path(), model if isinstance(model, str) else None, tuple(rows), agents)
+    return Inventory(own_config_path(), model if isinstance(model, str) else None, tuple(rows), agents)
 
 
 def look_at(name: str, environ: Mapping[str, str] = os.environ) -> FoundProvider:

@@ -13,7 +13,7 @@ from agentforge.surfaces.cli.printing import json_option, say
 
 if TYPE_CHECKING:
     from agentforge.app.model_trial import ModelTrial
-    from agentforge.app.setting_up import FoundProvider, Surroundings
+    from agentforge.app.setting_up import FoundProvider, Inventory
 
 _SHOWN = 12
 _KEY_TRIES = 3
@@ -112,7 +112,7 @@ class _Visit:
         for line in () if self.quiet else lines:
             say(line)
 
-    def provider(self, around: "Surroundings", spec: str, name: str | None) -> "FoundProvider":
+    def provider(self, around: "Inventory", spec: str, name: str | None) -> "FoundProvider":
         """The provider that was named, else the one that is chosen, with a key that it takes."""
         from agentforge.app.setting_up import look_at
         from agentforge.core.errors import UsageError
@@ -206,7 +206,7 @@ class _Visit:
         return keep_key(found.provider, self.typed) if self.typed else ""
 
 
-def _found_lines(around: "Surroundings") -> list[str]:
+def _found_lines(around: "Inventory") -> list[str]:
     lines = [f"  {each.name:<12}{_key_words(each)}{each.probe.detail}" for each in around.providers]
     lines = ["Found:", *lines] if lines else ["No key and no model server was found."]
     if around.agents:
