@@ -161,7 +161,7 @@ def test_without_a_network_nothing_is_written_unless_the_test_is_left_out(scene:
     )
     done = away.run("setup", "--model", "openai:NAME")
     assert (done.returncode, "Nothing answers at 127.0.0.1:9" in done.stdout) == (1, True), done.stderr
-    assert f"{config(scene)} is as it was." in done.stderr
+    assert f"{config(scene)} was not changed." in done.stderr
     assert away.run("setup", "--model", "openai:NAME", "--no-test").returncode == 0
     assert "model: openai:NAME\n" in config(scene).read_text()
 

@@ -147,7 +147,7 @@ def _nothing_passes(run: TestRun, bad: Sequence[str]) -> BaselineFailed:
     tests = f"all {count} tests" if count > 1 else "its one test"
     sentence = f"Nothing passes on the base: {tests} {what}."
     step = (
-        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or mend the tests, commit, "
+        "Correct `setup:` or `commands:` in `.agentforge/config/settings.yaml`, or fix the tests, commit, "
         f"and start again; `{GO_ON}` works with the suite as it is, which then guards nothing."
     )
     return BaselineFailed(sentence, step, (GO_ON, "retry", "abort"))
@@ -165,7 +165,7 @@ def _cannot_run(what: str, run: CheckRun, check: CheckName) -> BaselineFailed:
     why = run.reason or "; ".join(run.missing.values())
     sentence = f"The project uses {what} that cannot run: {why}."
     choices = (leave_out(check), "retry", "abort")
-    return BaselineFailed(sentence, "Mend it and retry, or leave it out on record.", choices)
+    return BaselineFailed(sentence, "Fix it and retry, or leave it out; that is recorded.", choices)
 
 
 def _lint_to_json(run: CheckRun) -> dict[str, Json]:

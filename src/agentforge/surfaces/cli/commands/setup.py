@@ -59,7 +59,7 @@ def setup(*, provider: str | None, model: str | None, yes: bool, no_test: bool, 
     spec = visit.model(found, model, around.usual_of(found))
     trial = None if no_test else visit.try_out(spec)
     if trial is not None and not trial.ok and not visit.writes_all_the_same():
-        say(f"{around.path} is as it was.", err=True)
+        say(f"{around.path} was not changed.", err=True)
         return 2 if trial.trouble in ("auth", "no_model") else 1
     place = visit.keep_key(found)
     written = setting_up.keep_model(spec)
@@ -91,7 +91,7 @@ def setup(*, provider: str | None, model: str | None, yes: bool, no_test: bool, 
     visit.tell(["", f"A typical task with {spec}:", lane_table(costs), ""])
     if place:
         say(f"The key for {found.name} is in {place}.")
-    say(f"Written: {around.path}." if written else f"{around.path} says so already; it is as it was.")
+    say(f"Written: {around.path}." if written else f"{around.path} names it already; nothing was changed.")
     if (named := os.environ.get("AGENTFORGE_MODEL")) and named != spec:
         say(f"AGENTFORGE_MODEL is set to {named}, and comes first.")
     say('Next: agentforge start "what you want"')
@@ -195,9 +195,7 @@ class _Visit:
 
     def writes_all_the_same(self) -> bool:
         """Whether a person wants a model written that did not answer."""
-        return self.asks and click.confirm(
-            "Write it into your settings all the same?", default=False, err=True
-        )
+        return self.asks and click.confirm("Write it into your settings anyway?", default=False, err=True)
 
     def keep_key(self, found: "FoundProvider") -> str:
         """Stores the key that was typed, and says where."""
