@@ -2,13 +2,14 @@
 
 from agentforge.app.answers import answer, may_ask
 from agentforge.app.driver import open_driver
-from agentforge.app.messages import resume_where_halted
+from agentforge.app.model_change import resume_with
 from agentforge.app.notifying import announce
 from agentforge.app.ports import UNWATCHED, Ask, Messages, Watcher, no_messages
 from agentforge.app.remote import drive_remotely
 from agentforge.app.tasks import OpenTask
 from agentforge.core.errors import UserError
 from agentforge.core.events import Event
+from agentforge.core.inputs import ChangeModel
 from agentforge.core.reply import Json
 from agentforge.core.state import State
 from agentforge.store.task.engine import read_engine
@@ -21,15 +22,16 @@ def resume(
     *,
     ask: Ask | None = None,
     permissions: StartPermissions | None = None,
+    change: ChangeModel | None = None,
     detach: bool = False,
 ) -> State:
     """Drives a task that was stopped; one that failed, was aborted or can be tried again is put back to work
-    first. `permissions` replace what was allowed when it was started. One that is
+    first. `permissions` replace what was allowed when it was started, `change` its model. One that is
     completed stays as it is: whoever repeats the command is shown its result again.
     """
     if task.state.status == "completed":
         return task.state
-    return drive(task, watcher, resume_where_halted, ask=ask, permissions=permissions, detach=detach)
+    return drive(task, watcher, resume_with(change), ask=ask, permissions=permissions, detach=detach)
 
 
 def drive(

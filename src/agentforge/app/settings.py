@@ -11,6 +11,7 @@ from typing import Any
 
 from agentforge.app.overrides import read_overrides
 from agentforge.app.suggestions import Suggestion, refuse_higher_caps, refuse_users_words, suggested
+from agentforge.app.usual_model import UsualModel, usual_model
 from agentforge.catalog.contracts import Contract, compile_contract, problems
 from agentforge.catalog.faults import placed
 from agentforge.catalog.load import Catalog
@@ -21,8 +22,10 @@ from agentforge.models.known.providers import Provider, known
 from agentforge.models.known.tiers import Tiers, read_tiers
 from agentforge.sandbox.network.destinations import Destination, destinations
 from agentforge.sandbox.walls.container import ContainerSpec
+from agentforge.store.layout import Home
 from agentforge.store.site import home_path
 from agentforge.store.user.day_cap import DayCap
+from agentforge.store.user.keys import KeyStore
 from agentforge.system import strict_yaml
 from agentforge.system.bounded import SETTINGS_BYTES, read_bounded
 from agentforge.system.git.repository import Git
@@ -36,11 +39,9 @@ USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap"
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
 NO_MODEL = (
-    "Give one with `--model PROVIDER:NAME` (anthropic, openai, mistral, google; ollama, lmstudio, vllm, "
-    "llamacpp on this machine), set "
-    "AGENTFORGE_MODEL, or write `model:` or `tiers:` into your config.yaml; `agentforge models list` "
-    "shows what is there, "
-    "`agentforge demo` needs none."
+    "Run `agentforge setup`, which finds what you have and asks for the rest; or set ANTHROPIC_API_KEY, "
+    "OPENAI_API_KEY, MISTRAL_API_KEY or GOOGLE_API_KEY; or name a model with `--model PROVIDER:NAME` or "
+    "AGENTFORGE_MODEL. `agentforge demo` needs none."
 )
 
 
@@ -93,6 +94,8 @@ class Settings:
     """The tiers as the user alone configured them."""
     suggestion: Suggestion | None = None
     """The models that only the project names."""
+    usual: UsualModel | None = None
+    """The model, where nobody has named one and a key is there."""
 
 
 def read_settings(
@@ -110,7 +113,9 @@ def read_settings(
     refuse_higher_caps(project.get("limits", {}), user.get("limits", {}), SETTINGS_FILE)
     limits = {**project.get("limits", {}), **user.get("limits", {})}
     providers = known(environ, own.providers)
-    tiers = read_tiers(user, project, model=named_model(model, environ), providers=providers)
+    tiers, usual = tiers_or_usual(
+        user, project, named_model(model, environ), providers, KeyStore.of(Home(home_path(environ)), environ)
+    )
     return Settings(
         tiers=tiers,
         providers=providers,
@@ -122,7 +127,22 @@ def read_settings(
         own=own,
         own_tiers=read_tiers(user, {}, model=named_model(None, environ), providers=providers),
         suggestion=suggested(tiers, providers),
+        usual=usual,
     )
+
+
+def tiers_or_usual(
+    user: Mapping[str, Any],
+    project: Mapping[str, Any],
+    model: tuple[str, str] | None,
+    providers: Mapping[str, Provider],
+    keys: KeyStore,
+) -> tuple[Tiers, UsualModel | None]:
+    """The tiers as people configured them; where they name no model at all, the usual one of a key."""
+    tiers = read_tiers(user, project, model=model, providers=providers)
+    if tiers.specs or (usual := usual_model(providers, keys)) is None:
+        return tiers, None
+    return read_tiers(user, project, model=(usual.spec, usual.key), providers=providers), usual
 
 
 def named_model(model: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:

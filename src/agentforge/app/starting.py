@@ -4,13 +4,14 @@ written.
 
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from agentforge.activities.code import CodeReader
 from agentforge.activities.task_permissions import check_walls, sandbox_name
 from agentforge.app.answering import TIERED, Answering
+from agentforge.app.preflight import check_language, check_models
 from agentforge.app.settings import Settings, read_settings
 from agentforge.app.tasks import OpenTask
 from agentforge.app.view_writer import ViewWriter
@@ -74,8 +75,10 @@ class StartOptions:
     """How long a call may wait for its batch; 0: as long as it takes."""
 
 
-def start(site: Site, options: StartOptions) -> OpenTask:
-    """Records a task. It does not run yet: `drive` does that."""
+def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lambda _: None) -> OpenTask:
+    """Records a task. It does not run yet: `drive` does that. `notice` is told what a person should know
+    before it does.
+    """
     if not options.request.strip():
         raise UsageError("The request is empty.", EMPTY)
     options = replace(options, request=redact(options.request)[0])
@@ -98,11 +101,15 @@ def start(site: Site, options: StartOptions) -> OpenTask:
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
     resolved, reasons = choose_line(site, options, mode, settings, tree)
+    check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
         raise UsageError(
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
+    if settings.usual is not None:
+        notice(settings.usual.sentence)
+    check_models(answering, notice, settings.suggestion.specs if settings.suggestion else ())
     make_own_directory(site.home.path)
     archived = set(archive.archived_tasks(git))
     now = site.clock()

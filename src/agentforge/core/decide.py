@@ -43,6 +43,7 @@ from agentforge.core.inputs import (
     Assembled,
     BaselineFailed,
     BaselineReady,
+    ChangeModel,
     CheckRan,
     CommitMade,
     Create,
@@ -61,7 +62,7 @@ from agentforge.core.inputs import (
 )
 from agentforge.core.machine import OUTCOMES, TERMINAL, check_place
 from agentforge.core.pending import pending
-from agentforge.core.people import abort, resolve, resume
+from agentforge.core.people import abort, change_model, resolve, resume
 from agentforge.core.returns import edited_by_hand
 from agentforge.core.runs import WORKER
 from agentforge.core.state import State
@@ -107,6 +108,8 @@ def _meaning(decisions: Decisions, given: Input, key: str) -> str:  # noqa: C901
             return resume(decisions, given)
         case Abort():
             return abort(decisions, given)
+        case ChangeModel():
+            return change_model(decisions, given)
         case AskStarted():
             return sending(decisions, given, key)
         case AskQueued():

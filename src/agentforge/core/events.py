@@ -24,6 +24,7 @@ from agentforge.core.values import (
     OfRun,
     Opened,
     Owner,
+    Price,
     Reopening,
     ReplyDigest,
     Status,
@@ -127,6 +128,16 @@ class BudgetRaised:
     """A person gave the task a larger budget: the new cap."""
 
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """A person named another model for the rest of the task."""
+
+    model: str
+    by: str
+    price: Price | None = None
+    """What a call may cost from here on; None: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +393,7 @@ TaskEvent: TypeAlias = (
     | Escalated
     | Resolved
     | BudgetRaised
+    | ModelChanged
     | Resumed
     | TaskAborted
     | TaskFailed

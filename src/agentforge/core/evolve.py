@@ -14,6 +14,7 @@ from agentforge.core.events import (
     Escalated,
     Event,
     LaneRaised,
+    ModelChanged,
     Moved,
     RedReopened,
     Resolved,
@@ -81,6 +82,8 @@ def _evolve_task(state: State, event: TaskEvent) -> State:  # noqa: C901, PLR091
             return _resolved(state, event)
         case BudgetRaised(budget):
             return replace(state, budget=budget)
+        case ModelChanged(model, _, price):
+            return replace(state, model=model, price=price, prices=())
         case Resumed(segment):
             runs = tuple(_rested(run) for run in state.runs)
             return replace(state, segment=segment, prepared=False, failure="", runs=runs)

@@ -14,6 +14,7 @@ from agentforge.core.values import (
     Delivery,
     GateStatus,
     Opened,
+    Price,
     Question,
     Reopening,
     ReplyDigest,
@@ -276,6 +277,18 @@ class Abort:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeModel:
+    """A person wants another model for the rest of the task. Never taken from the inbox, which lies in the
+    repository: only they can name one.
+    """
+
+    model: str
+    by: str
+    price: Price | None = None
+    """What a call may cost; None: nobody knows."""
+
+
 Outcome: TypeAlias = (
     Prepared
     | BaselineReady
@@ -295,7 +308,7 @@ Outcome: TypeAlias = (
 )
 """What an effect ends in."""
 
-Message: TypeAlias = Resolution | Resume | Abort
+Message: TypeAlias = Resolution | Resume | Abort | ChangeModel
 """What a person tells a task, at any time."""
 
 Intent: TypeAlias = AskStarted | AskQueued | ActionLeaving

@@ -143,6 +143,19 @@ class State(TaskSpec):
     branches_kept: tuple[str, ...] = ()
     """Branches of the names it wanted that somebody else made or moved, with their commits."""
 
+    # ------------------------------------------------------------------ the bill
+
+    @property
+    def loss_is_priced(self) -> bool:
+        """Whether what calls without an answer may have cost is known in money."""
+        known = self.price is not None or (self.prices and all(each.price for each in self.prices))
+        return not self.unaccounted.calls or bool(self.unaccounted.micro_usd) or bool(known)
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the whole bill is known in money: else it is not known, and never 0."""
+        return not self.unpriced and self.loss_is_priced
+
     # ------------------------------------------------------------------ runs
 
     @property

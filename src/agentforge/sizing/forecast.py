@@ -77,7 +77,7 @@ class Forecast:
         if middle.micro_usd is None or most.micro_usd is None:
             cost, under = "at a price that is not known", f"{_short(most.tokens)} tokens"
         else:
-            cost, under = _usd(middle.micro_usd), _usd(most.micro_usd)
+            cost, under = dollars(middle.micro_usd), dollars(most.micro_usd)
         source = (
             f"from {self.tasks} past tasks"
             if self.tasks
@@ -140,7 +140,8 @@ def _short(tokens: int) -> str:
     return f"{(tokens + 500) // 1000}k" if tokens >= 1000 else str(tokens)
 
 
-def _usd(micro: int) -> str:
+def dollars(micro: int) -> str:
+    """An estimate in dollars, rounded up to the cent."""
     if micro == 0:
         return "$0.00"
     cents = -(-micro // 10_000)

@@ -127,8 +127,8 @@ def state_view(files: TaskFiles, state: State, head: str, length: int, times: Ti
         "completed_at": times.ended_at or None,
         "total_steps": state.step,
         "total_tokens": bill.tokens,
-        "total_cost_usd": dollars(bill.micro_usd),
-        "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd),
+        "total_cost_usd": dollars(bill.micro_usd) if state.is_priced else None,
+        "unaccounted_cost_usd": dollars(state.unaccounted.micro_usd) if state.loss_is_priced else None,
         "unpriced_calls": state.unpriced,
         "journal": {"length": length, "head": head},
         "success_criteria": [state.request]
@@ -252,7 +252,7 @@ def _understanding(files: TaskFiles, state: State, escalation: Escalation) -> Js
             "calls": {"used": used.calls, "cap": cap.calls},
             "tokens": {"used": used.tokens, "cap": cap.tokens},
             "usd": {
-                "used": dollars(used.micro_usd),
+                "used": dollars(used.micro_usd) if state.is_priced else None,
                 "cap": None if cap.micro_usd is None else dollars(cap.micro_usd),
             },
         },

@@ -39,7 +39,8 @@ class TaskRow:
     stage: str
     step: int
     tokens: int
-    micro_usd: int
+    micro_usd: int | None
+    """None: the price of a call is not known."""
     request: str
     """For an unreadable task: what is wrong with it."""
     updated: str
@@ -169,7 +170,7 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repo
             "",
             0,
             0,
-            0,
+            None,
             error.sentence,
             "",
             "",
@@ -192,7 +193,7 @@ def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repos
         stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,
-        micro_usd=bill.micro_usd,
+        micro_usd=bill.micro_usd if state.is_priced else None,
         request=state.request,
         updated=times.updated_at,
         summary=json.dumps(summary),

@@ -19,6 +19,7 @@ _SIGNALLED = 128
 _HERE = "agentforge.surfaces.cli.commands"
 
 COMMANDS = {
+    "setup": LazyCommand(f"{_HERE}.setup:setup", "Choose a model, try it and write it into your settings"),
     "init": LazyCommand(
         f"{_HERE}.init:init", "Detect how this project is built and tested, and write settings you can edit"
     ),
@@ -93,6 +94,7 @@ cli = LazyGroup(
     epilog="""\b
 Examples:
   agentforge demo
+  agentforge setup
   agentforge init
   agentforge start "Add a --version flag" --model openai:NAME
   agentforge design "A plugin system" --model openai:NAME

@@ -10,6 +10,9 @@ from agentforge.surfaces.cli.printing import say
 if TYPE_CHECKING:
     from agentforge.app.inbox import InboxRecord
 
+RETRY = "retry"
+"""The answer that naming another model alone gives."""
+
 
 @click.command(
     epilog="""\b
@@ -20,6 +23,7 @@ Examples:
   agentforge resolve ESC-001 --option 1
   agentforge resolve ESC-001 task-20300131-add/ESC-002 --abort
   agentforge resolve ESC-001
+  agentforge resolve ESC-004 --model anthropic:NAME
 
 To a question for permission the answers are allow, always and deny; any other text denies the call and is
 passed to the model. The first answer counts. Without --task, it is the one task that is waiting for this
@@ -30,6 +34,9 @@ terminal. `agentforge escalations show ID` shows everything that led to the ques
 @click.option("--task", help="The task, or the beginning of its name.")
 @click.option("--answer", help="One of the options, or your own words.")
 @click.option("--option", type=click.IntRange(min=1), help="One of the options, by its number.")
+@click.option(
+    "--model", metavar="SPEC", help="PROVIDER:NAME for the rest of the task; alone it answers retry."
+)
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(
     "--no-drive", is_flag=True, help="Only record the answer; `agentforge continue` resumes the task later."
@@ -43,6 +50,7 @@ def resolve(  # noqa: PLR0913 - the options of the command
     task: str | None,
     answer: str | None,
     option: int | None,
+    model: str | None,
     abort: bool,
     no_drive: bool,
     as_data: bool,
@@ -55,7 +63,9 @@ def resolve(  # noqa: PLR0913 - the options of the command
     from agentforge.surfaces.cli.flags import at_terminal
 
     given = sum((answer is not None, option is not None, abort))
-    if given > 1 or (not given and (as_data or not at_terminal())):
+    if model and abort:
+        raise click.UsageError("An aborted task needs no other model: give --model or --abort.")
+    if given > 1 or (not given and not model and (as_data or not at_terminal())):
         raise click.UsageError("Give one of --answer TEXT, --option N and --abort.")
     if answer is not None and not answer.strip():
         raise click.UsageError("The answer is empty.")
@@ -66,11 +76,13 @@ def resolve(  # noqa: PLR0913 - the options of the command
     for record in records:
         said = "abort" if abort else record.option(option) if option is not None else answer
         if said is None:
-            said = _ask(record)
+            said = RETRY if model else _ask(record)
         if said is None:
             say(f"{record.escalation.id} is left for later.")
             codes.append(3)
             continue
+        if model:
+            _name_model(record, model, alone=not given)
         codes.append(_answer(record, said, no_drive=no_drive, as_data=as_data))
     return max(codes)
 
@@ -109,3 +121,14 @@ def _answer(record: "InboxRecord", said: str, *, no_drive: bool, as_data: bool) 
     else:
         say(f"{identity} answered; the process that runs {found.task_id} continues.")
     return 0
+
+
+def _name_model(record: "InboxRecord", model: str, *, alone: bool) -> None:
+    """Puts the model on record that the rest of the task is done with."""
+    from agentforge.app.messages import open_question
+    from agentforge.app.model_change import change_model, model_change
+
+    task = record.task
+    if alone and RETRY not in open_question(task.state, record.escalation.id).question.options:
+        raise click.UsageError("This question is not about the model: give --answer TEXT, too.")
+    change_model(task, model_change(task, model, lambda sentence: say(sentence, err=True)))

@@ -175,7 +175,8 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         deadline_s=seconds(flags["deadline"]) if flags["deadline"] else 0,
     )
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
-    task = starting.start(site, options)
+    notices: list[str] = []
+    task = starting.start(site, options, notices.append)
     if flags["detach"] and options.engine == "temporal":
         return tell_handed_over(task, remote.hand_over(task), as_data=flags["as_data"])
 
@@ -185,6 +186,8 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
         models = "models by tier" if state.model == "tiers" else f"model {state.model}"
         screen.line(f"  {models}, sandbox {state.sandbox}")
+        for sentence in notices:
+            screen.line(f"  {sentence}", "caught")
         if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
         if state.request != request:

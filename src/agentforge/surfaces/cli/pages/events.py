@@ -24,6 +24,7 @@ from agentforge.core.events import (
     GateOpened,
     HandedIn,
     LaneRaised,
+    ModelChanged,
     Moved,
     RedReopened,
     Resolved,
@@ -139,6 +140,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
         case BudgetRaised(budget):
             limit = f", {money(budget.micro_usd)}" if budget.micro_usd is not None else ""
             return f"the budget is now {count(budget.calls, 'call')}, {count(budget.tokens, 'token')}{limit}"
+        case ModelChanged(model, by):
+            return f"the model is now {model}, named by {by}"
         case Resumed(_, by):
             return f"resumed by {by}"
         case TaskAborted(by, reason):

@@ -22,6 +22,10 @@ NAMED_SHOWN = 10
 FLAGGED_SHOWN = 5
 
 
+def _lost_money(state: State) -> int | None:
+    return state.unaccounted.micro_usd if state.loss_is_priced else None
+
+
 def exit_code(state: State) -> int:
     """The exit code of a command that drove a task to this state."""
     return (
@@ -72,7 +76,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
             "calls": state.spent.calls,
             "tokens": state.spent.tokens,
             "micro_usd": state.spent.micro_usd if not state.unpriced else None,
-            "unaccounted": {"calls": lost.calls, "tokens": lost.tokens, "micro_usd": lost.micro_usd},
+            "unaccounted": {"calls": lost.calls, "tokens": lost.tokens, "micro_usd": _lost_money(state)},
         },
         "failure": state.failure or None,
         "escalation": None if waiting is None else encode(waiting),
