@@ -108,7 +108,9 @@ def test_a_drawing_is_data_too_and_names_of_nothing_are_refused(scene: Scene) ->
     shown = scene.data("pipelines", "show", "implement")
     assert [lane["lane"] for lane in shown["lanes"]] == ["hotfix", "small", "full"]
     assert shown["lanes"][2]["stages"][3]["reviewers"][0]["role"] == "security_architect"
-    assert "There is no pipeline dance; there are design" in scene.run("pipelines", "show", "dance").stderr
+    assert (
+        "There is no pipeline dance. Choose one of design" in scene.run("pipelines", "show", "dance").stderr
+    )
     refused = scene.run("pipelines", "show", "implement", "--lane", "wide")
     assert refused.returncode == 2
     assert "has no lane wide; its lanes are hotfix, small, full" in refused.stderr
