@@ -65,7 +65,7 @@ def _size(world: World, state: State) -> tuple[int, int]:
 def _facts(world: World, state: State, files: int, lines: int) -> tuple[Fact, ...]:
     """What conditions of the pipeline may ask about, as it stands now."""
     documents = world.parts(state)
-    found: list[Fact] = [*kind_facts(state, world.records(state).get("red", {}))]
+    found: list[Fact] = [*state.provided, *kind_facts(state, world.records(state).get("red", {}))]
     if (intake := documents.get("request")) is not None and not objects(intake, "identified_ambiguities"):
         found.append("no_ambiguities")
     said = {str(documents.get(name, {}).get(key, "")) for name, key in COMPLEXITY}

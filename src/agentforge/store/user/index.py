@@ -20,7 +20,7 @@ from agentforge.store.user.sqlite_file import SqliteFile, open_table
 
 T = TypeVar("T")
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class TaskRow:
     """One of the ten, or `unreadable`."""
     word: str
     lane: str
+    line: str
+    """The pipeline, or the part of it that the task runs."""
     stage: str
     step: int
     tokens: int
@@ -140,6 +142,7 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result) -> TaskRow:
             "failed",
             "",
             "",
+            "",
             0,
             0,
             0,
@@ -159,6 +162,7 @@ def _row(repo: str, state: State, times: Times, info: os.stat_result) -> TaskRow
         status=state.status,
         word=north_star_word(state),
         lane=state.pipeline.lane,
+        line=state.pipeline.line,
         stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,
