@@ -42,6 +42,11 @@ COMMANDS = {
     "escalations": LazyCommand(f"{_HERE}.escalations:escalations", "List and show the open questions"),
     "resolve": LazyCommand(f"{_HERE}.resolve:resolve", "Answer a question; the task goes on"),
     "diff": LazyCommand(f"{_HERE}.diff:diff", "Show what a task has changed"),
+    "merge": LazyCommand(
+        f"{_HERE}.merge:merge", "Merge a delivered branch into yours, if its tests pass there"
+    ),
+    "discard": LazyCommand(f"{_HERE}.discard:discard", "Remove a task with its branch, worktree and record"),
+    "trees": LazyCommand(f"{_HERE}.trees:trees", "List the directories that tasks work in"),
     "inspect": LazyCommand(f"{_HERE}.inspect:inspect", "Show the steps of a task: context, reply and state"),
     "context": LazyCommand(
         f"{_HERE}.context:context", "Show what a step sees, or the first step of a request would see, and why"
