@@ -187,7 +187,7 @@ def test_corrupt_yaml_is_a_sentence_that_names_the_file(text: str) -> None:
 
 def test_a_gate_or_a_rule_of_the_base_cannot_be_dropped() -> None:
     stage = with_file(".agentforge/stages/red.yaml", 'extends: "agentforge:red"\ngates: [contracts]\n')
-    with pytest.raises(UsageError, match="drops the gate red"):
+    with pytest.raises(UsageError, match="drops the gate"):
         stage.resolve("implement", "small")
     contract = with_file(
         ".agentforge/contracts/review.yaml", 'extends: "agentforge:review"\nvalidation: []\n'
@@ -247,7 +247,7 @@ pipeline:
         ),
         ("[{name: patch}, {name: review, returns_to: patch}, {name: deliver}]", "is the `default_exit`"),
         (
-            "[{name: frame}, {name: red, gates: [contracts]}, {name: deliver, default_exit: true}]",
+            "[{name: patch, gates: [contracts]}, {name: review, returns_to: patch}, {name: deliver, role: null, default_exit: true}]",
             "drops the gate red",
         ),
         (

@@ -19,7 +19,7 @@ MOST_FILES, MOST_BYTES = 500, 1 << 20
 PLAIN = "100644"
 TESTS = "tests"
 """Where tests from outside of the repository are put."""
-_LEFT_OUT = re.compile(r"(^|/)(__pycache__|\.git|\.[a-z_]*cache)(/|$)|\.py[co]$")
+_LEFT_OUT = re.compile(r"(^|/)(__\w+__|\.git|\.[a-z_]*cache)/")
 _REQUIREMENT = re.compile(r"REQ[-_]?([0-9]{3})(?:\.([0-9]+))?", re.IGNORECASE)
 
 

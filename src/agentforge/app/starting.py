@@ -81,7 +81,7 @@ class StartOptions:
     """The stage to end at."""
     skip_to: str | None = None
     """The stage to begin at."""
-    spec: str | None = None
+    spec_file: str | None = None
     """A file with a specification."""
     from_tests: str | None = None
     """A directory or file with tests."""
@@ -276,11 +276,11 @@ def _how_to_hand_in(catalog: Catalog, contract: str) -> str:
 
 def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[ExternalInput, ...]:
     """What a person hands in beside the request, not trusted yet."""
-    if options.spec and options.from_task:
+    if options.spec_file and options.from_task:
         raise UsageError("--spec and --from-task both hand in a specification; leave one out.")
     found: list[ExternalInput] = []
-    if options.spec:
-        found.append(read_specification(options.spec))
+    if options.spec_file:
+        found.append(read_specification(options.spec_file))
     if options.from_task:
         found += from_task(site, options.from_task, base)
     if options.from_tests:

@@ -223,14 +223,6 @@ class Stage:
     tier: Tier = "generation"
     commits_as: str = ""
     """The first words of its commit's message, if it says them."""
-    exit_point: bool = False
-    """Whether a task may end here."""
-    iterates: bool = False
-    """Whether a person may ask for another version of its result."""
-    iterate_prompt: str = ""
-    """What that person is asked."""
-    max_iterations: int = 5
-    """How many versions they are shown before somebody has to decide otherwise."""
 
     @property
     def commit_verb(self) -> str:
@@ -406,10 +398,6 @@ def stage_from_json(value: Mapping[str, Json]) -> Stage:
         reverts=bool(value.get("reverts", False)),
         tier=_tier(value),
         commits_as=str(value.get("commits_as") or ""),
-        exit_point=bool(value.get("exit_point", False)),
-        iterates=bool(value.get("iterable") and value.get("iterate")),
-        iterate_prompt=str(value.get("iterate_prompt") or ""),
-        max_iterations=_number(value, "max_iterations", 5),
     )
 
 

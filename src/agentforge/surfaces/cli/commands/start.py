@@ -282,7 +282,7 @@ def _start(
         path=path,
         through=flags["through"],
         skip_to=flags["skip_to"],
-        spec=flags["spec_file"],
+        spec_file=flags["spec_file"],
         from_tests=flags["from_tests"],
         from_task=flags["from_task"],
         mode=flags["mode"],

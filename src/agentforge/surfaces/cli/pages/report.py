@@ -237,8 +237,9 @@ def _after_document(state: State, deliverable: Deliverable | None) -> list[str]:
     """What to type after a task that changed nothing."""
     read = [command("cat", deliverable.file)] if deliverable else []
     request = " ".join(state.request.split())
-    after = "implement" if state.artifact_for("requirements") is not None else "design"
-    return [*read, command("agentforge", after, request), command("agentforge", "inspect", state.task_id)]
+    specified = state.artifact_for("requirements") is not None
+    after = ("implement", "--from-task", state.task_id) if specified else ("design", request)
+    return [*read, command("agentforge", *after), command("agentforge", "inspect", state.task_id)]
 
 
 def _so_far(report: TaskReport) -> str:
