@@ -71,14 +71,18 @@ def allowance(state: State) -> str:
 _SKIPPED = {
     "no_ambiguities": "the request leaves nothing open",
     "trivial_change": "the change is trivial",
+    "nothing_worse": "nothing got harder to read or was copied",
+    "no_test_owed": "the request asks for no new behaviour",
+    "only_tests": "the request asks for tests alone",
+    "no_changelog": "the project keeps no changelog",
     "spec_provided": "a specification was given",
     "tests_provided": "tests were given",
 }
 
 
 def skip_reason(condition: str) -> str:
-    """Why a stage was skipped: the condition that held, in words where it is a single fact."""
-    return _SKIPPED.get(condition, brief(condition))
+    """Why a stage was skipped: the facts that held, in words."""
+    return brief(" and ".join(_SKIPPED.get(fact, fact) for fact in condition.split(", ")))
 
 
 def kept_branches(kept: Iterable[str]) -> list[str]:
