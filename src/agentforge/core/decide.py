@@ -240,7 +240,7 @@ def _of_run(own: RunDecisions, given: Outcome, key: str) -> str:  # noqa: C901, 
 def _create(decisions: Decisions, given: Create) -> str:
     if decisions.state.task_id:
         raise StateInvalid(f"state_invalid: {decisions.state.task_id} exists already.")
-    decisions.tell(TaskCreated(given.spec))
+    decisions.tell(TaskCreated(given.spec), *given.imports)
     decisions.move("scheduled")
     return f"lane {given.spec.pipeline.lane}: " + ("; ".join(given.spec.triage) or "asked for")
 
@@ -250,7 +250,12 @@ def _prepared(decisions: Decisions, given: Prepared) -> str:
     decisions.move("running")
     state, own = decisions.state, decisions.of(WORKER)
     if state.worker is None:
-        enter(own, remaining(state), state.tree)
+        stage = remaining(state)
+        owed = {product.contract for product in stage.products}
+        given_in = tuple(
+            item.ref for item in state.imports if item.ref.contract in owed and not state.accepted
+        )
+        enter(own, stage, state.tree, drafts=given_in)
         return "the worktree is ready"
     if given.human_commit:
         return edited_by_hand(own, given)

@@ -41,6 +41,32 @@ class TaskCreated:
 
 
 @dataclass(frozen=True, slots=True)
+class Validation:
+    """What something from outside was held against before it was trusted."""
+
+    contract: str
+    status: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalArtifactImported:
+    """A document that this task did not make was taken in, after its contract passed."""
+
+    artifact_type: str
+    source: str
+    """`user_provided`, or `task_reference`."""
+    source_path: str
+    """Where it was, as the person named it."""
+    validation: Validation
+    ref: ArtifactRef
+    task_id: str = ""
+    """The task that made it."""
+    flagged: tuple[str, ...] = ()
+    """What in it reads like an instruction."""
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A legal move between two of the ten statuses."""
 
@@ -383,6 +409,7 @@ class StageAccepted(OfRun):
 
 TaskEvent: TypeAlias = (
     TaskCreated
+    | ExternalArtifactImported
     | Moved
     | WorkspacePrepared
     | BaselineTaken

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agentforge.core.events import ExternalArtifactImported
 from agentforge.core.pipeline import GateName
 from agentforge.core.spec import TaskSpec
 from agentforge.core.values import (
@@ -39,9 +40,10 @@ TroubleKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A request becomes a task."""
+    """A request becomes a task, with what is handed in beside it."""
 
     spec: TaskSpec
+    imports: tuple[ExternalArtifactImported, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ class TaskRow:
     """One of the ten, or `unreadable`."""
     word: str
     lane: str
+    line: str
+    """The pipeline, or the part of it that the task runs."""
     stage: str
     step: int
     tokens: int
@@ -168,6 +170,7 @@ def _read(repo: str, files: TaskFiles, info: os.stat_result, repositories: _Repo
             "failed",
             "",
             "",
+            "",
             0,
             0,
             None,
@@ -190,6 +193,7 @@ def _row(repo: str, journal: Journal, info: os.stat_result, repositories: _Repos
         status=state.status,
         word=north_star_word(state),
         lane=state.pipeline.lane,
+        line=state.pipeline.line,
         stage=state.worker.stage if state.worker else "",
         step=state.step,
         tokens=bill.tokens,

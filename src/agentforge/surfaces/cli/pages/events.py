@@ -20,6 +20,7 @@ from agentforge.core.events import (
     Discarded,
     Escalated,
     Event,
+    ExternalArtifactImported,
     GateJudged,
     GateOpened,
     HandedIn,
@@ -77,6 +78,8 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
                 f"{spec.task_id}: {line_of(spec.pipeline, spec.triage)}, base {spec.base_commit[:12]}, "
                 f"model {spec.model}, sandbox {spec.sandbox}"
             )
+        case ExternalArtifactImported():
+            return _imported(event)
         case WorkspacePrepared(_, notices, human_commit):
             taken = (
                 (f"your edits in the worktree were committed as {human_commit[:12]}",) if human_commit else ()
@@ -163,6 +166,13 @@ def describe(event: Event, state: State) -> str | None:  # noqa: C901, PLR0912 -
             assert_never(event)
 
 
+def _imported(event: ExternalArtifactImported) -> str:
+    origin = event.task_id or event.source_path
+    told = [f"taken in: {event.artifact_type} from {brief(origin)}, which passed its contract"]
+    told += [f"  reads like an instruction, taken as data: {brief(flag)}" for flag in event.flagged]
+    return "\n".join(told)
+
+
 def _accepted(event: StageAccepted, state: State) -> str:
     names = ", ".join(dict.fromkeys(final.contract for final in event.finals))
     where = "" if event.commit == state.base_commit else f" at {event.commit[:12]}"
@@ -203,7 +213,7 @@ def tone(event: Event) -> Tone:
 def line_of(pipeline: Pipeline, triage: tuple[str, ...]) -> str:
     """Pipeline, lane and mode of a task, and why they were chosen."""
     why = f" ({'; '.join(triage)})" if triage else ""
-    return f"pipeline {pipeline.name}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
+    return f"pipeline {pipeline.line}, lane {pipeline.lane}, mode {pipeline.mode}{why}"
 
 
 def doing(state: State) -> str:
