@@ -43,7 +43,7 @@ from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
 
-MAP_TOKENS = 1_800
+MAP_TOKENS = 1_000
 REACH_CHARS = 6_000
 NEW_LINES = 120
 CHANGELOG_LINES = 40
