@@ -84,9 +84,13 @@ def test_of_a_long_function_its_head_is_shown_and_the_lines_that_matter() -> Non
 
 
 def test_what_a_class_declares_is_shown_where_the_request_speaks_of_it() -> None:
-    methods = "".join(f"    def method_{number}(self):\n" + "        self.x = 1\n" * 9 for number in range(20))
+    methods = "".join(
+        f"    def method_{number}(self):\n" + "        self.x = 1\n" * 9 for number in range(20)
+    )
     fields = "    first: Check = Check()\n    keywords: Check = Check()\n"
-    tree = {"lib/meta.py": f"import re\n\n\nclass Check:\n    def __get__(self): ...\n\n\nclass Meta:\n{methods}{fields}"}
+    tree = {
+        "lib/meta.py": f"import re\n\n\nclass Check:\n    def __get__(self): ...\n\n\nclass Meta:\n{methods}{fields}"
+    }
     found = _opened("lib.meta.Meta must not fail without keywords", tree)
     assert any(place.start <= 210 <= place.end for place in found)
     assert any(place.symbol == "Check" for place in found)
@@ -108,4 +112,6 @@ def test_tests_that_use_no_name_of_the_code_are_found_by_what_they_are_called() 
         "tests/test_filters.py": "def test_other():\n    pass\n\n\ndef test_trim():\n    assert play('{{ x|trim }}')\n",
         "tests/test_utils.py": "def test_keys():\n    pass\n",
     }
-    assert OpenedRange("tests/test_filters.py", 5, 6, "test_trim") in _opened("The trim filter keeps tabs", tree)
+    assert OpenedRange("tests/test_filters.py", 5, 6, "test_trim") in _opened(
+        "The trim filter keeps tabs", tree
+    )

@@ -136,8 +136,10 @@ def _suite_files(world: World, state: State, changed: list[str]) -> list[str]:
 def _at_risk(world: World, state: State, changed: list[str]) -> tuple[str, ...]:
     is_test, paths = world.is_test(state), world.code(state)
     # What gave tests on the base may be no test file: examples in documentation are tests of its code.
-    known = {identity.partition("::")[0] for identity in world.baseline_record(state).tests.results}
-    tests = [path for path in paths if path in known or (is_test(path) and is_run(path))]
+    base = world.baseline_record(state).tests
+    known = {identity.partition("::")[0] for identity in base.results} | set(base.collect_errors)
+    # A file that is called like a test and gave none is not part of the suite: to run it would be news to nobody.
+    tests = [path for path in paths if path in known or (not known and is_test(path) and is_run(path))]
     return world.import_graph(state).reaches(tests, [path for path in changed if not is_test(path)])
 
 

@@ -22,16 +22,19 @@ from agentforge.tools.base import OpenedRange
 MAX_SYMBOLS = 6
 MAX_LONG = 160
 """Lines of a definition that are shown at once; of a longer class the head, and its methods that matter."""
-ROOM = 320
+ROOM = 350
 """Lines that are shown in all."""
-HEAD = 30
+HEAD, IMPORTS = 30, 50
+"""Lines of a head, and of that of a file that will be edited: where its imports end must be seen."""
 PROSE = 40
 _GUESSED = 4
 _GUESSED_LINES = 90
 _METHODS, _FEWER = 4, 2
 """Methods of a long class that is named, and of one that is not."""
-_FIELDS = 30
+_FIELDS = 80
 _HELPERS = 3
+_VALUE = 6
+"""Lines of a value that are shown with who uses it."""
 _HELPER_LINES = 40
 _HEADS = 2
 LONG_HEAD, LONG_BODY = 12, 60
@@ -39,8 +42,10 @@ LONG_HEAD, LONG_BODY = 12, 60
 _TESTS = 2
 _TESTED = 4
 _USERS = 12
-_SIGNATURES = 16
+_SIGNATURES = 8
 _BODY = 40
+
+_DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
 
 Text = Callable[[str], str | None]
 
@@ -82,8 +87,8 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         *(shown.of(path, symbol, _GUESSED_LINES, _FEWER) for path, symbol in inside[:1]),
         *(around(path, text(path), focus.request) for path in focus.paths if not has_facts(path)),
     ]
-    edited = list(dict.fromkeys(path for path, _ in chosen if not is_test(path)))
-    groups += [[_head(path, index)] for path in edited[:_HEADS]]
+    edited = list(dict.fromkeys(path for path, _ in sure or chosen if not is_test(path)))
+    groups += [[_head(path, index, IMPORTS)] for path in edited[:_HEADS]]
     groups += [_tests(index, ranking, sure[:_TESTED] or chosen[:1], text)]
     groups += [
         shown.of(path, symbol, _GUESSED_LINES, _FEWER)
@@ -142,10 +147,18 @@ def _guessed(
                 scored.append((round(worth * (0.3 + share), 9), path, symbol))
     scored.sort(key=lambda each: (-each[0], each[1], each[2].start))
     best: list[tuple[str, Symbol]] = []
-    for _, path, symbol in scored:
+    for _, path, found in scored:
+        symbol = _with_owner(path, found, index)
         if len(best) < (2 if sure else _GUESSED) and not _is_around(path, symbol, (*sure, *best)):
             best.append((path, symbol))
     return best
+
+
+def _with_owner(path: str, symbol: Symbol, index: CodeIndex) -> Symbol:
+    """A method of a short class is read with its class."""
+    owner = symbol.name.rpartition(".")[0]
+    short = (each for each in index.files[path].symbols if each.name == owner and each.kind == "class")
+    return next((each for each in short if each.end - each.start < LONG_BODY), symbol)
 
 
 def _is_around(path: str, symbol: Symbol, known: Iterable[tuple[str, Symbol]]) -> bool:
@@ -198,13 +211,9 @@ class _Shown:
         first = min((each.start for each in inner), default=symbol.end)
         head = OpenedRange(path, symbol.start, max(symbol.start, min(first - 1, symbol.start + HEAD)))
         best = by_worth(inner, lines, self.ranking)[:methods]
-        longest = min(most, LONG_BODY)
         return [
             head,
-            *(
-                OpenedRange(path, each.start, min(each.end, each.start + longest - 1), each.name)
-                for each in best
-            ),
+            *(_cut(path, each, min(most, LONG_BODY)) for each in best),
             *(self._fields(path, symbol, inner, lines) if methods == _METHODS else ()),
         ]
 
@@ -213,20 +222,32 @@ class _Shown:
     ) -> list[OpenedRange]:
         """What a class declares behind its head and outside of its methods, where the request speaks of it."""
         within = {line for each in inner for line in range(each.start, each.end + 1)}
-        loose = [
-            "" if number in within or number <= symbol.start + HEAD else lines[number - 1]
-            for number in range(symbol.start, min(symbol.end, len(lines)) + 1)
+        declared = [
+            number
+            for number in range(symbol.start + HEAD, min(symbol.end, len(lines)) + 1)
+            if number not in within
+            and (found := _DECLARED.match(lines[number - 1]))
+            and found["name"] in self.said
         ]
-        hits = [at for at, line in enumerate(loose) if self.said.intersection(re.findall(r"\w{4,}", line))]
-        if not hits:
+        if not declared:
             return []
-        at = densest(loose, self.ranking.rarity, _FIELDS)
-        return [OpenedRange(path, symbol.start + at, min(symbol.start + at + _FIELDS - 1, symbol.end))]
+        start = max((each.end + 1 for each in inner if each.end < declared[0]), default=symbol.start)
+        end = min((each.start - 1 for each in inner if each.start > declared[0]), default=symbol.end)
+        if end - start >= _FIELDS:
+            start, end = max(start, declared[0] - PROSE // 4), min(end, declared[-1] + PROSE // 4)
+        return [OpenedRange(path, start, min(end, start + _FIELDS - 1))]
+
+
+def _cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
+    """A definition whole, or its first lines."""
+    if symbol.end - symbol.start < most:
+        return OpenedRange(path, symbol.start, symbol.end, symbol.name)
+    return OpenedRange(path, symbol.start, symbol.start + most - 1)
 
 
 def _helpers(shown: _Shown, places: Sequence[OpenedRange]) -> Iterator[OpenedRange]:
-    """Functions and classes of the same file that what is shown uses: to change one place, one must read
-    them. Of those that are long, what matters.
+    """Values, functions and classes of the same file that what is shown uses: to change one place, one must
+    read them. Of those that are long, what matters.
     """
     for path in dict.fromkeys(place.path for place in places if not is_test(place.path)):
         open_here = [place for place in places if place.path == path]
@@ -235,24 +256,26 @@ def _helpers(shown: _Shown, places: Sequence[OpenedRange]) -> Iterator[OpenedRan
             for name, line in references(shown.text(path) or "", path)
             if any(place.start <= line <= place.end for place in open_here)
         )
-        found = [
+        closed = [
             symbol
             for symbol in shown.index.files[path].symbols
-            if symbol.kind in ("function", "class")
-            and used[symbol.name]
-            and not any(place.start <= symbol.start <= place.end for place in open_here)
+            if used[symbol.name] and not any(place.start <= symbol.start <= place.end for place in open_here)
         ]
-        found.sort(key=lambda each: (-used[each.name], each.start))
+        for symbol in closed:
+            if symbol.kind == "variable" and symbol.end - symbol.start < _VALUE:
+                yield OpenedRange(path, symbol.start, symbol.end, symbol.name)
+        found = [symbol for symbol in closed if symbol.kind in ("function", "class")]
+        found.sort(key=lambda each: (-used[each.name], each.kind == "class", each.start))
         for symbol in found[:_HELPERS]:
             yield from shown.of(path, symbol, _HELPER_LINES, _FEWER)
 
 
-def _head(path: str, index: CodeIndex) -> OpenedRange:
+def _head(path: str, index: CodeIndex, most: int = HEAD) -> OpenedRange:
     """The imports of a file and what else stands before its first definition."""
     first = min(
-        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=HEAD + 1
+        (each.start for each in index.files[path].symbols if each.kind != "variable"), default=most + 1
     )
-    return OpenedRange(path, 1, max(1, min(HEAD, first - 1)))
+    return OpenedRange(path, 1, max(1, min(most, first - 1)))
 
 
 def _tests(
@@ -275,9 +298,11 @@ def _tests(
             if not last_part(each.name).startswith("_")
         ]
         using = [hit for hit in hits if hit[0]] or [hit for hit in hits if hit[1]]
-        hits = sorted(using, key=lambda hit: (-hit[1], -hit[0], hit[2].start))
+        hits = sorted(
+            using, key=lambda hit: ("test" not in hit[2].name.lower(), -hit[1], -hit[0], hit[2].start)
+        )
         for *_, best in hits[:1]:
-            found.append(OpenedRange(path, best.start, min(best.end, best.start + _BODY - 1), best.name))
+            found.append(_cut(path, best, _BODY))
         if hits:
             found.append(_head(path, index))
     return found
@@ -309,6 +334,8 @@ def _relations(
 
 def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[str]:
     name = last_part(symbol.name)
+    if name.startswith("__") and name.endswith("__"):  # nobody calls it by this name, and every class has it
+        return []
     found = []
     for user in [each for each in index.users(name) if not is_test(each)][:_USERS]:
         lines = [line for used, line in references(text(user) or "", user) if used == name]
@@ -340,7 +367,8 @@ def _callees(
         near = [each for each in definers if each[0] == path] or definers
         if len(near) == 1 and near[0][1] != symbol and (near[0][0], near[0][1].start) not in open_here:
             found.append(f"{symbol.name} uses {near[0][0]}:{near[0][1].start}: {_said(near[0][1])}")
-    return found[:_SIGNATURES]
+    own = [line for line in found if f" {path}:" in line] if symbol.kind == "class" else found
+    return own[:_SIGNATURES]
 
 
 def _method(index: CodeIndex, path: str, owner: str, name: str) -> Symbol | None:
