@@ -3,6 +3,7 @@ journals can make it again.
 """
 
 import inspect
+import os
 import re
 import sqlite3
 import subprocess
@@ -265,6 +266,21 @@ def test_a_ledger_that_cannot_be_written_refuses_only_where_there_is_a_cap(tmp_p
         assert len(said) == 1
         with pytest.raises(Unusable, match="cannot be made"):
             ledger.reserve(CALL, DayCap(tokens=100))
+
+
+def test_a_ledger_is_private_whatever_the_umask_and_never_behind_a_link(path: Path, ledger: Ledger) -> None:
+    old = os.umask(0o002)
+    try:
+        assert ledger.reserve(CALL, DayCap(tokens=100)) is None
+    finally:
+        os.umask(old)
+    assert {file.stat().st_mode & 0o777 for file in path.parent.glob("ledger.db*")} == {0o600}
+    ledger.close()
+    elsewhere = path.parent / "elsewhere"
+    path.replace(elsewhere)
+    path.symlink_to(elsewhere)
+    with pytest.raises(Unusable, match="symbolic links"):
+        ledger.reserve(numbered(2), DayCap(tokens=100))
 
 
 def test_a_full_disk_refuses_the_call(path: Path, ledger: Ledger) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.depth import telling
-from tests.whole.full_plays import READER, SECURITY, final, open_points
+from tests.whole.full_plays import EVERY_ROLE, READER, SECURITY, final, open_points
 from tests.whole.plays import (
     FIX,
     FRAMED,
@@ -807,6 +807,8 @@ def delivering() -> list[Entry]:
 @pytest.mark.slow
 def test_every_stage_gets_everything_wrong_is_told_what_to_change_and_completes(play: Play) -> None:
     entries = [*framing(), *building(), *delivering()]
+    play.person.write(EVERY_ROLE)
+    play.person.commit_all()
     done = play.start(*entries, lane="full")
     data = finished(done)
     assert data["cost"]["calls"] == len(entries)

@@ -45,6 +45,54 @@ def _kept(folder: Path) -> bytes:
     return found
 
 
+BACKEND = f"""\
+import sys
+
+LEAKS = {LEAKS!r}
+
+print("\\n".join(LEAKS))
+sys.stderr.write("\\n".join(LEAKS))
+raise RuntimeError(" and ".join(LEAKS[:40]))
+"""
+BUILT_HERE = """\
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[project]
+name = "shop"
+version = "1.0"
+"""
+SECRETS = [
+    *map(pieces, [*TOKENS.values(), *BLOCKS.values()]),
+    *(pieces(item.secret) for item in PLACED.values()),
+]
+
+
+def _left_in(text: str, shortest: int = 0) -> list[str]:
+    """The pieces of secrets that a text holds."""
+    return [part for parts in SECRETS for part in parts if part in text and len(part) >= shortest]
+
+
+@pytest.mark.slow
+def test_a_build_that_prints_secrets_leaves_none(play: Play, agentforge_home: Path) -> None:
+    (play.top / "backend.py").write_text(BACKEND)
+    (play.top / "pyproject.toml").write_text(BUILT_HERE)
+    play.person.git("add", "-A")
+    play.person.git("commit", "-qm", "a build that talks")
+    play.person.scripted(patch())
+    words = ("--lane", "hotfix", "--model", f"scripted:{play.person.script}")
+    stopped = play.person.run("start", "net must take the discount off the price", *words)
+    shown = play.person.run("escalations", "show", "ESC-001").said
+    assert "Set-up failed" in shown
+    assert "[REDACTED:" in shown
+    assert not _left_in(stopped.said + shown)
+    kept = (_kept(play.top / ".agentforge") + _kept(agentforge_home)).decode("utf-8", "replace")
+    assert "LEAKS" in kept
+    assert not _left_in(kept, shortest=9)  # a password of one word may be a word of the index of code
+
+
 @pytest.mark.slow
 def test_a_task_among_secrets_keeps_none(
     play: Play, agentforge_home: Path, monkeypatch: pytest.MonkeyPatch
@@ -71,11 +119,7 @@ def test_a_task_among_secrets_keeps_none(
     kept = (_kept(play.top / ".agentforge") + _kept(agentforge_home)).decode("utf-8", "replace")
     assert "test_that_fails_and_tells" in kept
     assert SOURCE in kept
-    secrets = [
-        *map(pieces, [*TOKENS.values(), *BLOCKS.values()]),
-        *(pieces(item.secret) for item in PLACED.values()),
-    ]
     for where in (done.said, shown, messages, kept):
-        assert not [part for parts in secrets for part in parts if part in where]
+        assert not _left_in(where)
         assert OWN not in where
         assert own[:-2] not in where

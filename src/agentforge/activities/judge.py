@@ -29,6 +29,7 @@ from agentforge.gates.red import RedCase, prove_red
 from agentforge.gates.subject import Subject
 from agentforge.gates.verdict import Verdict
 from agentforge.gates.words import not_words
+from agentforge.languages.outcomes import GOOD
 from agentforge.languages.reach import render
 from agentforge.languages.tests import is_run
 from agentforge.languages.values import CheckRun
@@ -60,7 +61,18 @@ def judge(world: World, effect: Judge, state: RunView) -> Judged:
         verdict.question,
         parts if isinstance(parts, int) else 1,
         verdict.ask_after,
+        *_test_counts(verdict),
     )
+
+
+def _test_counts(verdict: Verdict) -> tuple[int | None, int | None]:
+    """How many tests passed, and how many there were, in the first run that counts."""
+    runs = verdict.record.get("runs")
+    for run in runs if isinstance(runs, list) else []:
+        outcomes = run.get("outcomes") if isinstance(run, dict) and run.get("status") == "ran" else None
+        if isinstance(outcomes, dict) and outcomes:
+            return sum(outcome in GOOD for outcome in outcomes.values()), len(outcomes)
+    return None, None
 
 
 # ------------------------------------------------------------------ what is run
@@ -341,8 +353,10 @@ def _contracts(world: World, state: RunView) -> Ruling:
         if draft is None:
             reasons.append(f"{name}: nobody has written it")
             continue
-        final = draft if name in ready else filled(product.part, draft, facts)
-        final = {**final, "derived": True} if run.skipped else final
+        known = replace(facts, earlier=_earlier(world, state, name))
+        final = draft if name in ready else filled(product.part, draft, known)
+        if run.skipped and product.part != "report":  # which is the engine's in any case
+            final = {**final, "derived": True}
         done[name] = final
         subject = _subject(world, state, name, final, done, facts)
         reasons += [
@@ -357,6 +371,20 @@ def _contracts(world: World, state: RunView) -> Ruling:
     made = {ref.contract for ref in finals}
     kept = [ref for ref in run.finals if ref.contract not in made]  # what a panel wrote beside them
     return Verdict("passed", (), {"finals": {ref.contract: ref.hash for ref in finals}}), (*finals, *kept)
+
+
+def _earlier(world: World, state: RunView, contract: str) -> Document:
+    """What an earlier stage of the lane handed over under the same contract; empty if none did."""
+    own = state.pipeline.index(state.stage.name)
+    before = {stage.name for stage in state.pipeline.stages[:own]}
+    refs = [
+        ref
+        for item in state.accepted
+        if item.stage in before
+        for ref in item.finals
+        if ref.contract == contract
+    ]
+    return _written(world, refs[-1]) if refs else {}
 
 
 def _subject(

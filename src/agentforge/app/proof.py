@@ -8,6 +8,7 @@ from agentforge.activities import verify as record
 from agentforge.activities import verify_seal
 from agentforge.activities.findings import Finding
 from agentforge.activities.task_permissions import WEAK_ADVICE, WEAK_QUESTION, walls_of, weak_allowed
+from agentforge.activities.world import World
 from agentforge.app.answering import NobodyAnswers
 from agentforge.app.tasks import OpenTask
 from agentforge.app.world import make_world, settings_of
@@ -20,7 +21,7 @@ from agentforge.store.user.signing import trusted_keys
 from agentforge.system.git.audit import ObjectAudit
 from agentforge.system.git.repository import Git
 
-__all__ = ["ClonedProof", "Finding", "verify", "verify_branch", "verify_file"]
+__all__ = ["ClonedProof", "Finding", "judging_world", "verify", "verify_branch", "verify_file"]
 
 _LARGEST = 2_000_000
 
@@ -41,16 +42,21 @@ def verify(
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Finding]:
     """Checks a task's record against everything it names; with `rerun` its verdicts are given again."""
-    settings = settings_of(task.site, task.state)
-    # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
-    own = settings.own.sandbox if rerun else "none"
-    walls = walls_of(task.site, task.state, own, settings.own.container)
-    if rerun and is_weak(walls) and not weak_allowed(task.site, task.state, own=settings.own.weak):
-        raise PolicyError(WEAK_QUESTION, WEAK_ADVICE)
-    world = make_world(task.site, task.journal, settings, Router.single(NobodyAnswers()), walls, progress)
+    world = judging_world(task, progress, runs=rerun)
     trusted = trusted_keys(task.site.home, task.site.git)
     with world.pack:
         return record.verify(world, rerun=rerun, trusted=trusted, signed=require_signature)
+
+
+def judging_world(task: OpenTask, progress: Callable[[str], None], *, runs: bool) -> World:
+    """What verdicts about a task touch; no model answers there. With `runs`, code runs behind its walls."""
+    settings = settings_of(task.site, task.state)
+    # Nothing runs unless it is asked for, so only then it matters who said that there are no walls.
+    own = settings.own.sandbox if runs else "none"
+    walls = walls_of(task.site, task.state, own, settings.own.container)
+    if runs and is_weak(walls) and not weak_allowed(task.site, task.state, own=settings.own.weak):
+        raise PolicyError(WEAK_QUESTION, WEAK_ADVICE)
+    return make_world(task.site, task.journal, settings, Router.single(NobodyAnswers()), walls, progress)
 
 
 def verify_file(where: Path, file: Path, *, at: str = "HEAD", require_signature: bool = False) -> ClonedProof:

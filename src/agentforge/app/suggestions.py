@@ -43,9 +43,9 @@ class Suggestion:
         reached = f" They are reached at {', '.join(self.hosts)}." if self.hosts and several else ""
         reached = reached or (f" It is reached at {self.hosts[0]}." if self.hosts else "")
         return (
-            f"This repository suggests the model{'s' if several else ''} {', '.join(self.specs)} for its "
-            f"tasks, and you have not named {'them' if several else 'it'}.{reached} Code of the repository "
-            f"is sent there, at your cost. May {'they' if several else 'it'} be used?"
+            f"The settings or records of this repository name the model{'s' if several else ''} "
+            f"{', '.join(self.specs)}, and you have not named {'them' if several else 'it'}.{reached} Code of "
+            f"the repository is sent there, at your cost. May {'they' if several else 'it'} be used?"
         )
 
     @property

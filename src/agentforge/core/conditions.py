@@ -7,11 +7,13 @@ from typing import Literal, get_args
 Fact = Literal[
     "no_ambiguities",
     "trivial_change",
+    "nothing_worse",  # no function of the change got harder to read, and nothing was copied
     "delicate_change",
     "spec_provided",
     "tests_provided",
     "no_test_owed",  # the request asks for documents, data, settings, or for the same behaviour in other code
     "only_tests",  # the request asks for tests, and they are there
+    "no_changelog",  # the project keeps neither a changelog nor release notes
 ]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 
@@ -50,6 +52,12 @@ def facts_in(text: str) -> list[str]:
 def holds(text: str, facts: Collection[str]) -> bool:
     """Whether a condition is true. One without words never is; a wrong one raises `ValueError`."""
     return bool(text.strip()) and _Reader(text, frozenset(facts)).read()
+
+
+def held(text: str, facts: Collection[str]) -> str:
+    """What a true condition rests on: those of its facts that hold, else its own words."""
+    known = [name for word in facts_in(text) if (name := ALIASES.get(word, word)) in facts]
+    return ", ".join(dict.fromkeys(known)) or text
 
 
 class _Reader:

@@ -292,6 +292,8 @@ class ActionsPerformed(OfRun):
     created: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     notes: str | None = None
+    came: tuple[str, ...] = ()
+    """Marks of what each action came to; of tasks of older releases none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +329,9 @@ class GateJudged(OfRun):
     reasons: tuple[str, ...]
     ref: str
     finals: tuple[ArtifactRef, ...] = ()
+    tests_passing: int | None = None
+    """Of the tests that it ran; None where it ran none."""
+    tests_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

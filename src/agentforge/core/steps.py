@@ -66,6 +66,7 @@ def acted(own: RunDecisions, given: Acted) -> str:
             given.created,
             given.seen,
             given.notes,
+            given.came,
         )
     )
     if given.question is not None:

@@ -2,7 +2,7 @@
 stage.
 """
 
-from agentforge.core.conditions import holds
+from agentforge.core.conditions import held, holds
 from agentforge.core.decisions import (
     FEEDBACK_LINES,
     RunDecisions,
@@ -31,7 +31,8 @@ from agentforge.core.values import GateStatus, Question, Reopening
 def judged(own: RunDecisions, given: Judged) -> str:
     """Records a gate's verdict, and goes on, back to work, or to an arbiter."""
     status = _status(own, given)
-    own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals))
+    counts = (given.tests_passing, given.tests_total)
+    own.tell(GateJudged(own.id, given.gate, status, given.reasons, given.ref, given.finals, *counts))
     if given.question is not None and status != "passed" and own.run.rounds > given.ask_after:
         return escalate(own.all, "question", given.question, run=own.id)
     if status == "passed":
@@ -155,11 +156,12 @@ def accepted(own: RunDecisions, given: CommitMade) -> str:
 
 
 def _go_to(own: RunDecisions, stage: Stage, tree: str) -> str:
-    skip = stage.role is not None and holds(stage.skip_if, own.state.facts)
+    facts = own.state.facts
+    why = held(stage.skip_if, facts) if stage.role is not None and holds(stage.skip_if, facts) else ""
     if known := known_checks(own.state, stage):
         return enter(own, stage, tree, drafts=known, skipped=KNOWN)
     words, drafts = after_reopening(own.state, stage)
-    return enter(own, stage, tree, words, drafts=drafts, skipped=stage.skip_if if skip else "")
+    return enter(own, stage, tree, words, drafts=drafts, skipped=why)
 
 
 def _spreads(state: State, given: CommitMade) -> str:

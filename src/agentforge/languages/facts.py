@@ -16,10 +16,11 @@ from agentforge.languages.lexed import names_in, stems, terms_in
 from agentforge.languages.symbols import outline
 from agentforge.languages.table import is_other_code, is_source
 from agentforge.languages.values import Kind, Symbol
+from agentforge.system.secrets.redact import redact
 
 READ_LIMIT = 400_000
 """A longer file is known by its name only: it is data, or made by a tool."""
-_FORMAT = 1
+_FORMAT = 2
 _KINDS: tuple[Kind, ...] = ("class", "function", "method", "variable")
 
 
@@ -91,7 +92,14 @@ def facts_of(text: str, path: str) -> FileFacts:
     """The facts of a file; none of one that is too long to be written by hand."""
     if len(text) > READ_LIMIT or not has_facts(path):
         return FileFacts()
-    return FileFacts(tuple(outline(text, path)), names_in(text, path), terms_in(text))
+    return FileFacts(tuple(map(_without_keys, outline(text, path))), names_in(text, path), terms_in(text))
+
+
+def _without_keys(symbol: Symbol) -> Symbol:
+    """A default value can be a key, and facts are kept on disk."""
+    if '"' not in symbol.signature and "'" not in symbol.signature:
+        return symbol
+    return replace(symbol, signature=redact(symbol.signature)[0])
 
 
 def reader_digest(path: str) -> str:

@@ -37,6 +37,7 @@ _SLASHES = (
 )
 _HASHES = (".py", ".pyi", ".rb", ".sh", ".pl", ".r")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_KEY_LIKE = re.compile(r"(?=.{12})(?:\D*\d+){3}")
 _ENDINGS = (
     "ations",
     "ation",
@@ -74,12 +75,15 @@ def without_documentation(text: str) -> str:
 def names_in(text: str, path: str) -> frozenset[str]:
     """Every identifier that the code of a file uses; of a family that we do not know, every word."""
     pattern = _HASHED if path.endswith(_HASHES) else _SLASHED if path.endswith(_SLASHES) else _ANY
-    return frozenset(pattern.findall(text)) - {""}
+    return frozenset(name for name in set(pattern.findall(text)) if name and not _KEY_LIKE.match(name))
 
 
 def terms_in(text: str) -> frozenset[str]:
-    """The stems of every word of a text, identifiers taken apart."""
-    return frozenset(stem for word in set(_ANY.findall(text)) for stem in stems(word))
+    """The stems of every word of a text, identifiers taken apart. Long words of letters and digits in turn
+    are left out: nobody asks for one, and a key that lies in the code does not belong in a cache.
+    """
+    words = (word for word in set(_ANY.findall(text)) if not _KEY_LIKE.match(word))
+    return frozenset(stem for word in words for stem in stems(word))
 
 
 @lru_cache(maxsize=65_536)

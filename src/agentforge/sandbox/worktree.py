@@ -126,6 +126,14 @@ class Workspace:
         known = {entry.path for entry in self.git.ls_tree(tree)}
         return tuple(path for path in there if path not in known)
 
+    def edited(self) -> str | None:
+        """The worktree as a tree, if it is not as we left it; None if it is, or if there is none."""
+        left = self._left_at()
+        if not left or not self.worktree.is_dir():
+            return None
+        found = self._write(left)
+        return None if found == left else found
+
     # -------------------------------------------------------------- the pristine checkout
 
     def pristine(self, tree: str, base_commit: str) -> Path:
@@ -195,7 +203,7 @@ class Workspace:
             kept.append(found)
         raise AssertionError
 
-    def _made_by_this_task(self, tip: str) -> bool:
+    def made_by_this_task(self, tip: str) -> bool:
         """Whether all that a commit has beyond the base was committed by this task, and by nobody else: work
         of ours that a journal of an earlier day does not know. An amended commit has another committer.
         """
@@ -207,7 +215,7 @@ class Workspace:
         return listed.code == 0 and bool(lines) and all(line == mine for line in lines)
 
     def _is_others(self, tip: str, left_at: str) -> bool:
-        return tip != left_at and not self._made_by_this_task(tip)
+        return tip != left_at and not self.made_by_this_task(tip)
 
     def _claim(self, name: str, commit: str, left_at: str) -> str:
         """Empty if the branch is at `commit` now; else what stands in the way, which is not touched."""

@@ -89,6 +89,11 @@ class TaskFiles:
         return self.root / "evidence.json"
 
     @property
+    def merging(self) -> Path:
+        """There while a merge moves the user's checkout: from which commit, and to which."""
+        return self.root / "merging.json"
+
+    @property
     def lock(self) -> Path:
         """The lock file, held by the one process that drives the task."""
         return self.root / "lock"

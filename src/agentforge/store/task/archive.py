@@ -98,7 +98,7 @@ def _others(files: TaskFiles) -> Iterator[Path]:
     """What is worth saving beside the journal: not the lock, the views or messages, no long outputs, nothing
     half written.
     """
-    left_out = {files.journal, files.lock, files.state, files.working_memory}
+    left_out = {files.journal, files.lock, files.merging, files.state, files.working_memory}
     folders = {files.inbox, files.root / "outputs"}
     for path in sorted(files_below(files.root, skip=folders.__contains__)):
         if not path.name.startswith(".") and path not in left_out:

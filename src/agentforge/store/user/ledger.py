@@ -22,7 +22,7 @@ from agentforge.store.task.calls import ModelCall, journal_calls
 from agentforge.store.user.day_cap import DayCap, Refusal, refusal
 from agentforge.store.user.index import Index
 from agentforge.store.user.own_files import locked
-from agentforge.store.user.sqlite_file import SqliteFile
+from agentforge.store.user.sqlite_file import SqliteFile, make_private
 
 T = TypeVar("T")
 
@@ -239,6 +239,7 @@ class Ledger(SqliteFile):
             self.close()
         if self._connection is None:
             with locked(self._path):  # SQLite does not wait for another process that makes the same new file
+                make_private(self._path)
                 self._connection = sqlite3.connect(
                     self._path, timeout=_WAIT_S, check_same_thread=False, isolation_level=None
                 )

@@ -50,11 +50,7 @@ def open_table(
     """A database of one table that can be made anew at any time: one of another version is emptied. The file
     is the user's alone, and never a link.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise sqlite3.OperationalError(str(error)) from error
+    make_private(path)
     connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -68,3 +64,14 @@ def open_table(
         connection.close()
         raise
     return connection
+
+
+def make_private(path: Path) -> None:
+    """Makes a database file that only the user can read, unless it is there. A link in its place is refused;
+    SQLite gives the files beside it (`-wal`, `-shm`) the same permissions.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise sqlite3.OperationalError(error.strerror or str(error)) from error

@@ -140,6 +140,10 @@ class Git(GitCall):
         expected = () if old is None else (old or "0" * len(new),)
         self._change_ref(ref, "update-ref", "--no-deref", ref, new, *expected)
 
+    def delete_ref(self, ref: str, old: str) -> None:
+        """Remove a ref that is still at `old`."""
+        self._change_ref(ref, "update-ref", "--no-deref", "-d", ref, old)
+
     def read_ref(self, ref: str) -> str | None:
         """What a full ref name points to."""
         completed = self.run("show-ref", "--verify", "--hash", "--", ref, check=False)

@@ -21,6 +21,29 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
+def size(number: int) -> str:
+    """Bytes, in the unit in which they are a short number."""
+    amount, unit = float(number), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+
+
+def age(seconds: int) -> str:
+    """How long something took, or how long ago it was: `12s`, `45m`, `2h 15m`, `3d 4h`."""
+    seconds = max(0, seconds)
+    if seconds < 60:
+        return f"{seconds}s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if hours == 0:
+        return f"{minutes}m"
+    if days == 0:
+        return f"{hours}h {minutes % 60:02d}m"
+    return f"{days}d {hours % 24}h"
+
+
 def bill(state: State) -> str:
     """What a task has cost so far, with what was sent and never answered."""
     cost = money(state.spent.micro_usd) if not state.unpriced else "price not known"
@@ -48,14 +71,18 @@ def allowance(state: State) -> str:
 _SKIPPED = {
     "no_ambiguities": "the request leaves nothing open",
     "trivial_change": "the change is trivial",
+    "nothing_worse": "nothing got harder to read or was copied",
+    "no_test_owed": "the request asks for no new behaviour",
+    "only_tests": "the request asks for tests alone",
+    "no_changelog": "the project keeps no changelog",
     "spec_provided": "a specification was given",
     "tests_provided": "tests were given",
 }
 
 
 def skip_reason(condition: str) -> str:
-    """Why a stage was skipped: the condition that held, in words where it is a single fact."""
-    return _SKIPPED.get(condition, brief(condition))
+    """Why a stage was skipped: the facts that held, in words."""
+    return brief(" and ".join(_SKIPPED.get(fact, fact) for fact in condition.split(", ")))
 
 
 def kept_branches(kept: Iterable[str]) -> list[str]:
