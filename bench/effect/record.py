@@ -17,7 +17,7 @@ from agentforge.app.steps import steps_of
 from agentforge.system import strict_yaml
 from bench.effect.cases import Case, read_cases
 from bench.effect.measure import hash_of, is_answered
-from bench.effect.play import Stage, go_on, set_stage, stage_of, start, status
+from bench.effect.play import Stage, ended, go_on, set_stage, stage_of, start
 from bench.effect.reader import Recorded, read_replies, write_replies
 
 
@@ -66,6 +66,8 @@ def _answer(case: Case, stage: Stage) -> None:
     if not isinstance(reply, dict | str):
         raise SystemExit("A reply is a mapping or a text.")
     step = steps_of(stage.task)[-1]
+    if not step.context or is_answered(step):
+        raise SystemExit("Nothing waits for a reply now.")
     kept = read_replies(case.replies)
     place = _renewals(stage)
     counts = json.loads(place.read_text()) if place.is_file() else {}
@@ -79,7 +81,7 @@ def show(stage: Stage, *, tools: bool) -> None:
     """What waits for a reply, or how it ended."""
     steps = steps_of(stage.task)
     if not steps or not steps[-1].context or is_answered(steps[-1]):
-        print(f"ENDED: {status(stage).get('status')}")
+        print(f"ENDED: {ended(stage)}")
         print(stage.run("status", stage.task.task_id).stdout[-3000:])
         return
     report: ContextReport = recorded_context(stage.task, None)

@@ -15,8 +15,8 @@ _BODY = 0.5
 
 
 def densest(lines: Sequence[str], wanted: Iterable[str], size: int) -> int:
-    """Where the window of so many lines begins that has most of these words; of equals in a row, the one in the
-    middle, so that there is something to read on either side.
+    """Where the window of so many lines begins that has most of these words; of equals in a row, the one in
+    the middle, so that there is something to read on either side.
     """
     stems = frozenset(wanted)
     scores = [len(stems & terms_in(line[:_READ])) for line in lines[:_LINES]]
@@ -32,8 +32,8 @@ def densest(lines: Sequence[str], wanted: Iterable[str], size: int) -> int:
 
 
 def by_worth(symbols: Sequence[Symbol], lines: Sequence[str], ranking: Ranking) -> list[Symbol]:
-    """Definitions of one file, the most worth first: by what they are called and by what they say. A word that
-    all of them have tells none from the others.
+    """Definitions of one file, the most worth first: by what they are called and by what they say. A word
+    that all of them have tells none from the others.
     """
     wanted = frozenset(ranking.rarity)
     bodies = {each: wanted & terms_in("\n".join(lines[each.start - 1 : each.end])) for each in symbols}

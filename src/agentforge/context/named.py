@@ -26,8 +26,8 @@ _SUBJECT = re.compile(
 )
 """A request that begins with a name: a sentence of words would begin with a capital letter."""
 _KIND = re.compile(
-    r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|command|helper|"
-    r"operator|fixture|converter|hook|recipe|lexer|parser|formatter|generator)\b"
+    r"\b(?:[Tt]he|[Aa]|[Aa]n) `{0,2}(?P<name>[a-z_]\w+)`{0,2} (?:filter|function|method|decorator|validator|"
+    r"command|helper|operator|fixture|converter|hook|recipe|lexer|parser|formatter|generator)\b"
 )
 """`the NAME filter`."""
 _CAPITAL = re.compile(r"(?<=[a-z,] )(?P<name>[A-Z][a-z]{2,})\b")

@@ -6,7 +6,8 @@ will be edited and the tests nearest to it. Callers and callees come as signatur
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from agentforge.context.code_index import CodeIndex, is_test, last_part, path_terms, tests_of
@@ -213,14 +214,14 @@ class _Shown:
         best = by_worth(inner, lines, self.ranking)[:methods]
         return [
             head,
-            *(_cut(path, each, min(most, LONG_BODY)) for each in best),
+            *(cut(path, each, min(most, LONG_BODY)) for each in best),
             *(self._fields(path, symbol, inner, lines) if methods == _METHODS else ()),
         ]
 
     def _fields(
         self, path: str, symbol: Symbol, inner: Sequence[Symbol], lines: Sequence[str]
     ) -> list[OpenedRange]:
-        """What a class declares behind its head and outside of its methods, where the request speaks of it."""
+        """What a class declares outside of its methods, where the request speaks of it."""
         within = {line for each in inner for line in range(each.start, each.end + 1)}
         declared = [
             number
@@ -238,7 +239,7 @@ class _Shown:
         return [OpenedRange(path, start, min(end, start + _FIELDS - 1))]
 
 
-def _cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
+def cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
     """A definition whole, or its first lines."""
     if symbol.end - symbol.start < most:
         return OpenedRange(path, symbol.start, symbol.end, symbol.name)
@@ -302,7 +303,7 @@ def _tests(
             using, key=lambda hit: ("test" not in hit[2].name.lower(), -hit[1], -hit[0], hit[2].start)
         )
         for *_, best in hits[:1]:
-            found.append(_cut(path, best, _BODY))
+            found.append(cut(path, best, _BODY))
         if hits:
             found.append(_head(path, index))
     return found
@@ -347,7 +348,7 @@ def _callers(index: CodeIndex, path: str, symbol: Symbol, text: Text) -> list[st
 
 
 def _callees(
-    index: CodeIndex, path: str, symbol: Symbol, text: Text, open_here: Set[tuple[str, int]]
+    index: CodeIndex, path: str, symbol: Symbol, text: Text, open_here: AbstractSet[tuple[str, int]]
 ) -> list[str]:
     """What a definition uses. A method of something else cannot be told by its name alone: `x.items()`."""
     used = dict.fromkeys(

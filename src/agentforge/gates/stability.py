@@ -49,8 +49,8 @@ def settle(run: Run, base_tree: str, tree: str, disputed: Sequence[Regression]) 
     before: dict[str, list[Outcome]] = {item.id: [item.before] for item in disputed}
     # What the whole suite leaves out is found if one asks for it by name: that is no second opinion.
     found = [item.id for item in disputed if item.after != "missing"]
-    # An id may hold a moment, or chance: the base may not have it a second time. Asked for by name, such a test
-    # stops the run, so its whole file is run.
+    # An id may hold a moment, or chance: the base may not have it a second time. Asked for by name, such a
+    # test stops the run, so its whole file is run.
     gone = [_file_of(item.id) for item in disputed if item.after == "missing"]
     for _ in range(REPEATS):
         if found:
