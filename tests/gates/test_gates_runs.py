@@ -263,4 +263,4 @@ def test_a_test_whose_id_is_another_one_each_time_counts_for_nobody(tmp_path: Pa
     gone = red(site, {"tests/test_old.py": OLD.replace("test_add", "test_addition")}, baseline)
     assert any(ADD in reason for reason in gone.reasons), "what the base always has, and is gone, is missed"
     settled = settle(site.runner.run, site.base, site.base, [Regression(name, "passed", "missing", "")])
-    assert (settled.real, settled.flaky) == ((), {name})
+    assert (settled.real, settled.flaky) == ((), frozenset({name}))

@@ -74,7 +74,7 @@ def seeds(index: CodeIndex, focus: Focus, text: Text) -> Seeds:
         for symbol in index.files[path].symbols
         if symbol.name == name
     ]
-    shown = _Shown(index, ranking, text, frozenset(re.findall(r"\w+", focus.request)))
+    shown = _Opening(index, ranking, text, frozenset(re.findall(r"\w+", focus.request)))
     inside = [
         (path, symbol)
         for path in focus.paths
@@ -182,7 +182,7 @@ def _best_of(path: str, index: CodeIndex, ranking: Ranking, text: Text, most: in
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Opening:
     """How a definition is shown: whole, or what of it matters."""
 
     index: CodeIndex
@@ -246,7 +246,7 @@ def cut(path: str, symbol: Symbol, most: int) -> OpenedRange:
     return OpenedRange(path, symbol.start, symbol.start + most - 1)
 
 
-def _helpers(shown: _Shown, places: Sequence[OpenedRange]) -> Iterator[OpenedRange]:
+def _helpers(shown: _Opening, places: Sequence[OpenedRange]) -> Iterator[OpenedRange]:
     """Values, functions and classes of the same file that what is shown uses: to change one place, one must
     read them. Of those that are long, what matters.
     """
