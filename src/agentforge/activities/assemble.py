@@ -23,7 +23,7 @@ from agentforge.context.named import tree_facts
 from agentforge.context.packing import Packed
 from agentforge.context.ranking import Focus
 from agentforge.context.repository_map import repo_map
-from agentforge.context.seeds import Seeds, focus_of, seeds
+from agentforge.context.seeds import Seeds, cut, focus_of, seeds
 from agentforge.context.working_set import Left, WorkingSetItem, merge, merge_each
 from agentforge.core.inputs import Assembled
 from agentforge.core.pipeline import Part, reader_of
@@ -43,11 +43,13 @@ from agentforge.tools.paths import PathLimits
 from agentforge.tools.run.declared import declared_tools
 from agentforge.tools.run.running import SUBMIT
 
-MAP_TOKENS = 1_800
+MAP_TOKENS = 1_000
 REACH_CHARS = 6_000
 NEW_LINES = 120
-CHANGELOG_LINES = 40
 """Lines of a file that the task itself made: it is what the next step works on."""
+CHANGELOG_LINES = 40
+FAILING_TESTS, FAILING_LINES = 4, 40
+"""Old tests that fail now and are opened, and how much of each."""
 USUAL_BYTES = 200_000
 """Larger files are read and cleaned again each time, so that what is remembered stays small."""
 SHOWN_BY_WORKING_SET = frozenset({"read_file", "read_symbol"})
@@ -407,12 +409,23 @@ def _working(
     left: tuple[Left, ...] = ()
     pinned = _changed(world, run.entry_tree, state.tree)
     if not reads_change(state.stage, run):
-        items, left = merge(items, _seeded(world, state, tuple(filter(None, named))), 0, pinned)
+        opened = [*_seeded(world, state, tuple(filter(None, named))), *_failing(world, state)]
+        items, left = merge(items, opened, 0, pinned)
     elif state.stage.makes("report"):
         items, left = merge(items, _changelog_head(world, state), 0, pinned)
     places = [OpenedRange(place.path, place.start, place.end, place.symbol) for place in run.working]
     items, gone = merge_each(items, places, pinned)
     return items, (*left, *gone)
+
+
+def _failing(world: World, state: RunView) -> list[OpenedRange]:
+    """Old tests that fail now: who must mend them, or the code, has to read what they say."""
+    index, found = world.code_index(state), []
+    for line in state.run.check.failures if state.run.check else ():
+        path, _, name = line.partition(": ")[0].partition("[")[0].partition("::")
+        symbols = index.files[path].symbols if path in index.files else ()
+        found += [cut(path, each, FAILING_LINES) for each in symbols if each.name == name.replace("::", ".")]
+    return list(dict.fromkeys(found))[:FAILING_TESTS]
 
 
 def _changelog_head(world: World, state: RunView) -> list[OpenedRange]:
