@@ -17,8 +17,9 @@ from agentforge.catalog.contracts import schema_problems
 from agentforge.catalog.prompts import system_prompt
 from agentforge.catalog.roles import Role
 from agentforge.catalog.skeleton import offered_schema
-from agentforge.context.assemble import StepView, assemble, speaks_for_owner
+from agentforge.context.assemble import OwnersWord, StepView, assemble
 from agentforge.context.change import ChangePart
+from agentforge.context.conventions import convention_files, reduced, speaks_for_owner
 from agentforge.context.named import tree_facts
 from agentforge.context.packing import Packed
 from agentforge.context.ranking import Focus
@@ -149,6 +150,7 @@ def _view(world: World, state: RunView) -> StepView:
     parts = world.by_part(documents)
     specification = amended(parts.get("requirements", {}), parts.get("tests", {}))
     working, left = _working(world, state, documents)
+    owner = _owner(world, state)
     shown, reviews = change_shown(world, state), reads_change(stage, run)
     return StepView(
         task_id=state.task_id,
@@ -176,7 +178,8 @@ def _view(world: World, state: RunView) -> StepView:
         change_title=_change_title(state, shown),
         flags=_flags(world, state) if reviews else "",
         working=working,
-        conventions=_conventions(world, state, working),
+        conventions=_conventions(world, state, working) | {word.path for word in owner},
+        owner=owner,
         left=left,
         read=lambda path: read_tree_file(world, path),
         notes=run.notes,
@@ -281,6 +284,23 @@ def _conventions(world: World, state: RunView, working: Sequence[WorkingSetItem]
         return frozenset()
     base = {entry.path for entry in world.workspace.git.ls_tree(state.base_tree) if entry.kind == "blob"}
     return frozenset(named & base - _changed(world, state.base_tree, state.tree))
+
+
+def _owner(world: World, state: RunView) -> tuple[OwnersWord, ...]:
+    """What the owner's conventions, as the base commit has them, say about the work of this stage."""
+    parts = tuple(part for product in state.stage.products if (part := product.part) is not None)
+
+    def read() -> tuple[OwnersWord, ...]:
+        focus = _focus(world, state)
+        about = (*focus.paths, *(each.partition("::")[0] for each in focus.symbols))
+        texts = {
+            path: redact(_base_text(world, state, path))[0]
+            for path in convention_files(world.code_index(state).files, about)
+        }
+        told = reduced(texts, parts)
+        return tuple(OwnersWord(path, told.get(path, ""), text) for path, text in texts.items())
+
+    return world.once("owner", state.base_tree, *parts, make=read)
 
 
 def _changed(world: World, before: str, after: str) -> frozenset[str]:

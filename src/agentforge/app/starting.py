@@ -17,6 +17,7 @@ from agentforge.app.view_writer import ViewWriter
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.assemble import measured
+from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
@@ -198,6 +199,12 @@ def choose_line(
         reasons += found.reasons
         lane = found.lane if found.lane in lanes else None
     return catalog.resolve(name, lane, mode.name), tuple(reason for reason in reasons if reason)
+
+
+def read_conventions(site: Site, tree: str) -> tuple[str, ...]:
+    """The files of a tree that tell roles what the owner asks of them."""
+    paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
+    return tuple(convention_files(paths))
 
 
 def look(site: Site, request: str, tree: str) -> Triage:

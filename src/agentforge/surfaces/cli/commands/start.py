@@ -187,6 +187,8 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
         screen.line(f"  {line_of(state.pipeline, state.triage)}")
         models = "models by tier" if state.model == "tiers" else f"model {state.model}"
         screen.line(f"  {models}, sandbox {state.sandbox}")
+        if conventions := starting.read_conventions(site, state.base_tree):
+            screen.line(f"  conventions read: {', '.join(conventions)}", "quiet")
         if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
         if state.request != request:
