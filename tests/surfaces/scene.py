@@ -10,6 +10,7 @@ from typing import Any
 
 from tests import forked
 from tests.sharing import SAME_DATE, share_environments
+from tests.surfaces.shapes import command_of, conform
 
 COMMAND = str(forked.COMMAND)
 _OF_THE_PERSON = ("AGENTFORGE_", "GIT_", "OPENAI_", "PYTHON", "XDG_")
@@ -94,9 +95,9 @@ class Scene:
         return forked.run(words, self.top, {**self.environ, **more})
 
     def data(self, *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
-        """What a command prints as JSON."""
+        """What a command prints as JSON, which is as its schema says."""
         done = self.run(*words, "--json")
-        return json.loads(done.stdout)
+        return conform(command_of(words), done.stdout)
 
     def git(self, *words: str) -> str:
         return subprocess.run(

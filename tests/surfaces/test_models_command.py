@@ -15,6 +15,7 @@ from agentforge.store.user.ledger import Ledger, ledger_file
 from agentforge.surfaces.cli.main import main
 from agentforge.testing import Fault, OpenAIServer
 from tests.surfaces.scene import make_scene
+from tests.surfaces.shapes import conform
 
 READY: dict[str, Json] = {"actions": [{"name": "ready", "args": {"word": "ready"}}]}
 KEY = "not-a-usual-key-77"
@@ -39,7 +40,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
 
 
 def data(capsys: pytest.CaptureFixture[str], *words: str) -> Any:  # noqa: ANN401 - whatever a command prints
-    return json.loads(printed(capsys, *words, "--json")[1])
+    return conform(f"models {words[0]}", printed(capsys, *words, "--json")[1])
 
 
 def test_nothing_configured_is_said_with_the_ways_out_and_a_running_server(

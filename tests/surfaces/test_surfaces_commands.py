@@ -199,7 +199,7 @@ def test_init_refuses_to_overwrite_without_force(scene: Scene) -> None:
 
 
 def test_what_init_detected_is_data_too(scene: Scene) -> None:
-    assert scene.data("init")["tests"] == ["{env}/bin/python -m pytest"]
+    assert scene.data("init")["tests"] == "{env}/bin/python -m pytest"
 
 
 def test_a_reader_that_goes_away_is_no_error(scene: Scene) -> None:

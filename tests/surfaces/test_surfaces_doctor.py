@@ -19,6 +19,7 @@ from agentforge.surfaces.cli.commands import doctor, sandbox
 from tests import forked
 from tests.sandbox import engine
 from tests.surfaces.scene import COMMAND
+from tests.surfaces.shapes import conform
 
 
 def forge(*words: str, cwd: Path, data: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
@@ -50,7 +51,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_the_doctor_tries_the_walls_and_says_what_is_missing(tmp_path: Path) -> None:
     done = forge("doctor", "--json", cwd=tmp_path)
-    told = json.loads(done.stdout)
+    told = conform("doctor", done.stdout.decode())
     wanted = {"python", "git", "sandbox", "container", "toolchains", "engines", "models", "home", "disk"}
     assert {check["name"] for check in told["checks"]} >= wanted
     assert [rung["name"] for rung in told["rungs"]] == ["bubblewrap", "landlock", "container"]

@@ -13,6 +13,7 @@ from agentforge.core.inputs import Resolution
 from agentforge.store.layout import TaskFiles
 from agentforge.store.task import inbox
 from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
+from tests.surfaces.shapes import OF_A_FINISHED_TASK, conform
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +70,7 @@ def test_uncommitted_changes_are_named_as_no_part_of_the_task(story: Story) -> N
 def test_the_question_is_listed_and_shown(story: Story) -> None:
     assert f"ESC-001  {story.scene.task}  question" in story.listed.stdout
     assert "Who is greeted by an empty name?" in story.shown.stdout
-    assert [row["state"] for row in json.loads(story.waiting.stdout)] == ["escalated"]
+    assert [row["status"]["state"] for row in json.loads(story.waiting.stdout)] == ["escalated"]
 
 
 def test_continue_on_a_task_that_waits_asks_again(story: Story) -> None:
@@ -197,6 +198,17 @@ def test_a_completed_task_cannot_be_aborted_and_whoever_continues_it_is_shown_it
     assert journal.read_bytes() == before
 
 
+def test_every_command_prints_what_its_schema_says(story: Story) -> None:
+    scene, key = story.scene, ""
+    for command, words, code in OF_A_FINISHED_TASK:
+        given = [key if word == "KEY" else word for word in words]
+        tail = ("--", "true") if command == "sandbox run" else ()
+        done = scene.run(*given, "--json", *tail)
+        assert done.returncode == code, (words, done.stderr)
+        found = conform(command, done.stdout)
+        key = found["key"] if command == "keys show" else key
+
+
 def test_the_proof_holds_and_one_changed_byte_is_named(story: Story) -> None:
     scene = story.scene
     held = scene.run("verify", f"agentforge/{scene.task}")
@@ -231,7 +243,7 @@ def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) ->
     assert resumed.returncode == 3, resumed.stdout + resumed.stderr
     ended = scene.run("resolve", "esc-001", "--abort")
     assert (ended.returncode, ended.stdout.strip().endswith("is aborted; its work is kept.")) == (0, True)
-    assert scene.data("status")[0]["status"] == "cancelled"
+    assert scene.data("status")[0]["status"]["stored"] == "cancelled"
 
 
 def test_an_answer_that_several_tasks_wait_for_needs_a_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from agentforge.catalog.check import examples
 from agentforge.core.errors import PolicyError, UsageError
 from agentforge.languages.table import main_language
 from agentforge.languages.values import Plan
+from agentforge.sandbox.base import Sandbox
 from agentforge.sandbox.walls.ladder import choose
 from agentforge.store.site import Site, home_path
 from agentforge.system.files import write_atomic
@@ -25,7 +26,12 @@ class Configured:
 
     head: str
     """The commit that was looked at."""
+    plan: Plan
+    sandbox: Sandbox | None
+    """None where no walls work here."""
+    models: tuple[str, ...]
     facts: Facts
+    """The same for people."""
     settings: str | None
     """The path of the settings; None where they were left as they are."""
     examples: list[str] = field(default_factory=list)
@@ -42,7 +48,10 @@ def configure(site: Site, *, force: bool = False, with_catalog: bool = False) ->
     settings = _write_settings(site, plan, force=force, or_leave=with_catalog)
     written, left = _write_examples(site) if with_catalog else ([], [])
     exclude_run_state(site.git)
-    return Configured(head, _facts(site, head, plan), settings, written, left)
+    walls, told_walls = _sandbox()
+    models, told_models = _models(site, head)
+    facts = [*_facts(plan), ("sandbox", told_walls), ("model", [told_models])]
+    return Configured(head, plan, walls, models, facts, settings, written, left)
 
 
 def _detect(site: Site, head: str) -> Plan:
@@ -78,7 +87,7 @@ def _write_examples(site: Site) -> tuple[list[str], list[str]]:
     return written, left
 
 
-def _facts(site: Site, head: str, plan: Plan) -> Facts:
+def _facts(plan: Plan) -> Facts:
     return [
         ("setup", [brief(spell_command(words), 400) for words in plan.setup]),
         ("tests", [spell_command(plan.tests)]),
@@ -88,22 +97,20 @@ def _facts(site: Site, head: str, plan: Plan) -> Facts:
         ("lint", list(plan.linters) or ["not configured"]),
         ("types", list(plan.type_checkers) or ["not configured"]),
         ("because", [brief(reason) for reason in plan.reasons]),
-        ("sandbox", _sandbox()),
-        ("model", [_model(site, head)]),
     ]
 
 
-def _sandbox() -> list[str]:
+def _sandbox() -> tuple[Sandbox | None, list[str]]:
     try:
         found = choose("auto", read_own_settings(home_path() / "config.yaml")[1].container)
     except PolicyError as error:
-        return [error.sentence, error.next_step]
-    return [found.name, *(f"{key}: {value}" for key, value in found.guarantee().items())]
+        return None, [error.sentence, error.next_step]
+    return found, [found.name, *(f"{key}: {value}" for key, value in found.guarantee().items())]
 
 
-def _model(site: Site, head: str) -> str:
+def _models(site: Site, head: str) -> tuple[tuple[str, ...], str]:
     try:
         specs = read_settings(site.git, head, model=None, sandbox=None, budget_usd=None).tiers.specs
     except UsageError as error:  # the committed settings are wrong, which is a reason to be here
-        return f"not known: {error.sentence}"
-    return ", ".join(specs) or f"not configured. {NO_MODEL}"
+        return (), f"not known: {error.sentence}"
+    return specs, ", ".join(specs) or f"not configured. {NO_MODEL}"

@@ -11,6 +11,7 @@ from agentforge.core.state import State
 from agentforge.store.layout import TaskFiles
 from agentforge.store.user.signing import trusted_keys
 from agentforge.system.git.audit import ObjectAudit
+from agentforge.system.git.repository import Lines
 from agentforge.system.unlinked import read_unlinked
 
 
@@ -33,6 +34,8 @@ class TaskReport:
     """The commit at the tip of the branch that states what was proved; empty while there is none."""
     signature: str = ""
     """Who signed it, as this reader may believe it."""
+    lines: tuple[Lines, ...] = ()
+    """What the branch changes, by path."""
 
 
 def report(task: OpenTask) -> TaskReport:
@@ -41,10 +44,12 @@ def report(task: OpenTask) -> TaskReport:
     branch = state.branch
     tip = git.read_ref(f"refs/heads/{branch}") if branch else None
     stat = git.diff_stat(state.base_commit, tip) if tip else ""
+    lines = tuple(git.numstat(state.base_commit, tip)) if tip else ()
     evidence = _evidence(files) if state.delivered else {}
     if changes_files(state.pipeline):
         seal = state.delivered.seal if state.delivered else ""
-        return TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature_of(task))
+        signature = signature_of(task)
+        return TaskReport(state, branch, tip, stat, evidence, seal=seal, signature=signature, lines=lines)
     deliverable = read_deliverable(files, state)
     return TaskReport(state, branch, tip, stat, evidence, changes_nothing=True, deliverable=deliverable)
 

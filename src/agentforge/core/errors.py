@@ -21,6 +21,8 @@ class UserError(AgentForgeError):
     """Something a person can mend: one sentence, and what to do next."""
 
     exit_code = 1
+    code = "unusable"
+    """What a program is told."""
 
     def __init__(self, sentence: str, next_step: str = "") -> None:
         super().__init__(sentence if not next_step else f"{sentence} {next_step}")
@@ -32,12 +34,14 @@ class UsageError(UserError):
     """The command line, a file of configuration, or the repository cannot be used as it is."""
 
     exit_code = 2
+    code = "usage"
 
 
 class PolicyError(UserError):
     """What was asked for is forbidden by a rule or a setting; trying again does not help."""
 
     exit_code = 4
+    code = "policy"
 
 
 class Unusable(UserError):
@@ -50,6 +54,7 @@ class StateInvalid(UserError):
     """The task's status does not allow what was asked for."""
 
     exit_code = 2
+    code = "state"
 
 
 class ModelMistake(AgentForgeError):

@@ -43,9 +43,15 @@ def drive_and_tell(
     return tell(task, as_data=as_data)
 
 
-def tell_handed_over(task: OpenTask, problem: UserError | None) -> int:
+def tell_handed_over(task: OpenTask, problem: UserError | None, *, as_data: bool) -> int:
     """That workers have the task; and what is in their way, if anything is."""
-    print_last(f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows its status.")
+    if as_data and problem is None:
+        tell(task, as_data=True)
+        return 0
+    if not as_data:
+        print_last(
+            f"{task.task_id} is with the workers. `agentforge status {task.task_id}` shows its status."
+        )
     if problem is not None:
         raise problem
     return 0

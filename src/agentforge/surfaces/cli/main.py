@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import click
 
@@ -29,7 +29,10 @@ COMMANDS = {
     "implement": LazyCommand(
         f"{_HERE}.start:implement", "Turn a request into a verified branch, however it is worded"
     ),
-    "status": LazyCommand(f"{_HERE}.status:status", "List the tasks of this repository, or show one"),
+    "status": LazyCommand(
+        f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
+    ),
+    "logs": LazyCommand(f"{_HERE}.logs:logs", "Print what happened in a task, or follow it"),
     "continue": LazyCommand(f"{_HERE}.resume:resume", "Continue a task that was stopped (also: resume)"),
     "worker": LazyCommand(f"{_HERE}.worker:worker", "Work on tasks that a Temporal server hands out"),
     "server": LazyCommand(f"{_HERE}.server:server", "Run a Temporal server for this machine"),
@@ -100,32 +103,40 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for you, 4 refused by policy, 1
 click.version_option(__version__, prog_name="agentforge", message="%(prog)s %(version)s")(cli)
 
 
+class _Failure(NamedTuple):
+    """Why a command ended early, for people and for programs."""
+
+    code: str
+    sentence: str
+    next_step: str
+    exit_code: int
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code. Nothing but this speaks of errors."""
     _forgive_encoding()
+    words = sys.argv[1:] if args is None else args
     try:
         if args is None:
             end_like_ctrl_c()
-        code = _run(sys.argv[1:] if args is None else args)
+        code = _run(words)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         _say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
-        return _usage(error)
+        code = _tell(_usage(error), words)
     except KeyboardInterrupt as error:
-        _leave(_interrupted(error), _SIGNALLED + ended_by(error))
+        _leave(_interrupted(error), words)
     except UserError as error:
-        _say(f"error: {error.sentence}", *([error.next_step] if error.next_step else []))
-        code = error.exit_code
+        code = _tell(_Failure(error.code, error.sentence, error.next_step, error.exit_code), words)
     except BrokenPipeError:
-        _leave("", 0)  # whoever read our output has seen enough
+        _end(0)  # whoever read our output has seen enough
     # the border to the person: no traceback unless it is asked for
     except Exception as error:  # noqa: BLE001
-        _say(*_internal(error))
-        code = 1
+        code = _tell(_internal(error), words)
     if args is None and sys.modules.get("temporalio") is not None:
-        _leave("", code)  # its threads reach into an interpreter that is being taken down, and crash it
+        _end(code)  # its threads reach into an interpreter that is being taken down, and crash it
     _stop_children()
     return code
 
@@ -137,50 +148,78 @@ def _run(args: Sequence[str]) -> int:
     if "_AGENTFORGE_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(prog_name="agentforge")
     try:
-        with cli.make_context("agentforge", list(args)) as context:
+        with cli.make_context("agentforge", _without_banner(args)) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as ended:  # after --help or --version
         return ended.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _usage(error: click.ClickException) -> int:
+def _without_banner(args: Sequence[str]) -> list[str]:
+    """Scripts of the wild say `--no-banner` to every command; there is none to leave out."""
+    end = args.index("--") if "--" in args else len(args)
+    return [word for at, word in enumerate(args) if word != "--no-banner" or at > end]
+
+
+def _tell(failure: _Failure, words: Sequence[str]) -> int:
+    """Says what went wrong on the error stream; with `--json` also as the document that a program reads."""
+    if failure.code == "interrupted":
+        _say(f"{failure.sentence} {failure.next_step}".rstrip())
+    else:
+        opening = "" if failure.code == "internal" else "error: "
+        _say(f"{opening}{failure.sentence}", *([failure.next_step] if failure.next_step else []))
+    asked = words[: words.index("--")] if "--" in words else words
+    if "--json" in asked:
+        from agentforge.surfaces.cli.printing import print_json, safe
+
+        told = {
+            "code": failure.code,
+            "message": safe(failure.sentence),
+            "next": safe(failure.next_step) or None,
+        }
+        with contextlib.suppress(OSError, ValueError):
+            print_json({"error": told})
+    return failure.exit_code
+
+
+def _usage(error: click.ClickException) -> _Failure:
     sentence = error.format_message().rstrip(".") + "."
     context = error.ctx if isinstance(error, click.UsageError) else None
-    _say(
-        f"error: {sentence.replace('?.', '?')}",
-        f"`{context.command_path if context else 'agentforge'} --help` shows how.",
-    )
-    return 2
+    how = f"`{context.command_path if context else 'agentforge'} --help` shows how."
+    return _Failure("usage", sentence.replace("?.", "?"), how, 2)
 
 
-def _interrupted(error: BaseException) -> str:
+def _interrupted(error: BaseException) -> _Failure:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only cut the message in half
     _say(*([""] if sys.stderr.isatty() else []))  # the terminal has shown ^C
     task = interrupted_task(error)
-    return f"Interrupted. `agentforge continue {task}` goes on." if task else "Interrupted."
+    how = f"`agentforge continue {task}` goes on." if task else ""
+    return _Failure("interrupted", "Interrupted.", how, _SIGNALLED + ended_by(error))
 
 
-def _internal(error: Exception) -> tuple[str, ...]:
+def _internal(error: Exception) -> _Failure:
     if os.environ.get("AGENTFORGE_DEBUG") == "1":
         import traceback
 
-        return (traceback.format_exc().rstrip(),)
+        return _Failure("internal", traceback.format_exc().rstrip(), "", 1)
     where = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return (
-        where,
-        (
-            "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the "
-            "full traceback."
-        ),
+    how = (
+        "Nothing that was recorded is lost. Set AGENTFORGE_DEBUG=1 and run the command again to see the full "
+        "traceback."
     )
+    return _Failure("internal", where, how, 1)
 
 
-def _leave(sentence: str, code: int) -> NoReturn:
+def _leave(failure: _Failure, words: Sequence[str]) -> NoReturn:
+    """Ends at once, children first."""
+    _stop_children()
+    _end(_tell(failure, words))
+
+
+def _end(code: int) -> NoReturn:
     """Ends at once: threads that still wait for a model or a child must not keep the process."""
     _stop_children()
-    _say(*([sentence] if sentence else []))
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
     os._exit(code)

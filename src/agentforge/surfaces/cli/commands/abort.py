@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.task_names import named_task_argument
 
 
@@ -17,17 +17,21 @@ The branch and everything on record are kept; `agentforge continue TASK` takes i
 )
 @named_task_argument
 @click.option("--reason", default="", help="The reason, for the record.")
-def abort(*, task: str, reason: str) -> int:
+@json_option
+def abort(*, task: str, reason: str, as_data: bool) -> int:
     """End TASK and keep its work."""
     from agentforge.app.messages import abort as end
     from agentforge.app.remote import tell_workers
     from agentforge.app.tasks import open_task
+    from agentforge.surfaces.cli.printing import print_json
 
     found = open_task(Path.cwd(), task)
     done = end(found, reason)
     if note := tell_workers(found):
         say(note, err=True)
-    if done:
+    if as_data:
+        print_json({"task_id": found.task_id, "status": found.refresh().status, "driven": not done})
+    elif done:
         say(
             f"{found.task_id} is aborted; its work is kept. `agentforge continue {found.task_id}` takes "
             "it up again."

@@ -43,13 +43,20 @@ you alone."""
 @click.argument("provider")
 @click.option("--from-stdin", is_flag=True, help="Read the key from the input instead of asking for it.")
 @click.option("--file", "in_file", is_flag=True, help="Keep it in the file even if there is a keychain.")
-def login(*, provider: str, from_stdin: bool, in_file: bool) -> int:
+@json_option
+def login(*, provider: str, from_stdin: bool, in_file: bool, as_data: bool) -> int:
     """Store a key for PROVIDER."""
     from agentforge.app.provider_keys import find_provider, keep_key
+    from agentforge.surfaces.cli.printing import print_json
 
     found = find_provider(provider)
     text = _key_from_stdin() if from_stdin else _key_from_prompt(found)
-    say(f"The key for {found.name} is in {keep_key(found, text, in_file=in_file)}.")
+    place = keep_key(found, text, in_file=in_file)
+    if as_data:
+        first = bool(found.key_env and os.environ.get(found.key_env))
+        print_json({"provider": found.name, "kept_in": place, "environment_first": first})
+        return 0
+    say(f"The key for {found.name} is in {place}.")
     if found.key_env and os.environ.get(found.key_env):
         say(f"{found.key_env} is set too, and comes first.")
     return 0
@@ -61,12 +68,18 @@ Examples:
   agentforge auth logout openai"""
 )
 @click.argument("provider")
-def logout(*, provider: str) -> int:
+@json_option
+def logout(*, provider: str, as_data: bool) -> int:
     """Forget the key for PROVIDER. What is in the environment stays there."""
     from agentforge.app.provider_keys import find_provider, forget_key
+    from agentforge.surfaces.cli.printing import print_json
 
     found = find_provider(provider)
     places = forget_key(found)
+    if as_data:
+        still = bool(found.key_env and os.environ.get(found.key_env))
+        print_json({"provider": found.name, "gone_from": [*places], "still_in_environment": still})
+        return 0
     if not places:
         say(f"No key for {found.name} is kept here.")
     for place in places:

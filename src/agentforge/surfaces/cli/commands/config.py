@@ -20,12 +20,16 @@ def config() -> None:
 
 
 @config.command(epilog=_EXAMPLES)
-def path() -> int:
+@json_option
+def path(*, as_data: bool) -> int:
     """Print the path of your settings file."""
     from agentforge.app.own_config import own_config_path
-    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
-    print_text(str(own_config_path()))
+    if as_data:
+        print_json({"path": str(own_config_path())})
+    else:
+        print_text(str(own_config_path()))
     return 0
 
 

@@ -1,11 +1,16 @@
 """`diff`: what a task has changed so far."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.printing import json_option, say
 from agentforge.surfaces.cli.task_names import task_argument
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks import OpenTask
+    from agentforge.core.reply import Json
 
 
 @click.command(
@@ -17,7 +22,8 @@ Examples:
 )
 @task_argument
 @click.option("--stat", is_flag=True, help="Files and counts only.")
-def diff(*, task: str | None, stat: bool) -> int:
+@json_option
+def diff(*, task: str | None, stat: bool, as_data: bool) -> int:
     """Show the difference between the base of TASK and its last recorded tree.
 
     Without TASK the newest one is meant.
@@ -25,10 +31,13 @@ def diff(*, task: str | None, stat: bool) -> int:
     from agentforge.app.deliverable import changes_files
     from agentforge.app.tasks import open_task
     from agentforge.surfaces.cli.pages.report import nothing_changed
-    from agentforge.surfaces.cli.printing import print_bytes, print_text
+    from agentforge.surfaces.cli.printing import print_bytes, print_json, print_text
 
     found = open_task(Path.cwd(), task)
     state, git = found.state, found.site.git
+    if as_data:
+        print_json(_fields(found, stat=stat))
+        return 0
     if not changes_files(state.pipeline):
         say(nothing_changed(state), err=True)
     elif state.tree == state.base_tree:
@@ -38,3 +47,27 @@ def diff(*, task: str | None, stat: bool) -> int:
     else:
         print_bytes(git.diff_patch(state.base_tree, state.tree))
     return 0
+
+
+def _fields(task: "OpenTask", *, stat: bool) -> "dict[str, Json]":
+    state, git = task.state, task.site.git
+    counted = {line.path: line for line in git.numstat(state.base_tree, state.tree)}
+    files: list[Json] = []
+    for change in git.diff_names(state.base_tree, state.tree):
+        lines = counted.get(change.path)
+        files.append(
+            {
+                "path": change.path,
+                "status": change.status,
+                "insertions": lines.added if lines else None,
+                "deletions": lines.removed if lines else None,
+            }
+        )
+    patch = git.diff_patch(state.base_tree, state.tree).decode("utf-8", "replace")
+    found: dict[str, Json] = {
+        "task_id": task.task_id,
+        "base": state.base_commit,
+        "tree": state.tree,
+        "files": files,
+    }
+    return found if stat else {**found, "diff": patch}

@@ -9,6 +9,7 @@ from agentforge.surfaces.cli.printing import say
 
 if TYPE_CHECKING:
     from agentforge.app.configuring import Configured
+    from agentforge.core.reply import Json
 
 
 @click.command(
@@ -39,7 +40,7 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     done = configure(site, force=force, with_catalog=with_catalog)
     if as_data:
         examples = {"examples": done.examples, "left": done.left} if with_catalog else {}
-        print_json({**dict(done.facts), "settings": done.settings, **examples})
+        print_json({**_fields(done), **examples})
         return 0
     say(f"Detected in {site.git.top} at {done.head[:12]}:")
     for name, found in done.facts:
@@ -48,6 +49,25 @@ def init(*, force: bool, with_catalog: bool, as_data: bool) -> int:
     for text in _written(done, SETTINGS_FILE):
         say(text)
     return 0
+
+
+def _fields(done: "Configured") -> "dict[str, Json]":
+    from agentforge.app.settings_file import spell_command
+
+    plan = done.plan
+    return {
+        "setup": [spell_command(words) for words in plan.setup],
+        "tests": spell_command(plan.tests),
+        "test_paths": [*plan.test_paths],
+        "not_checked": [{"name": name, "why": why} for name, why in plan.not_run],
+        "import_roots": [root or "." for root in plan.import_roots],
+        "linters": [*plan.linters],
+        "type_checkers": [*plan.type_checkers],
+        "reasons": [*plan.reasons],
+        "sandbox": done.sandbox.name if done.sandbox else None,
+        "models": [*done.models],
+        "settings": done.settings,
+    }
 
 
 def _written(done: "Configured", settings: str) -> list[str]:

@@ -32,11 +32,16 @@ Examples:
 The private key stays in your own directory, readable by you alone. You trust your own signatures at once."""
 )
 @click.option("--name", help="What you know the key by. Default: the e-mail address of your git settings.")
-def init(*, name: str | None) -> int:
+@json_option
+def init(*, name: str | None, as_data: bool) -> int:
     """Make your key; from then on what you deliver is signed."""
     from agentforge.app.signing_keys import init_key
+    from agentforge.surfaces.cli.printing import print_json
 
     made = init_key(name, Path.cwd())
+    if as_data:
+        print_json({"key": made.line, "fingerprint": made.fingerprint, "source": made.source})
+        return 0
     say(f"Your key is {made.source}. Others check your signatures with its public half:\n{made.line}")
     return 0
 
@@ -71,11 +76,16 @@ Keys of git's own list (gpg.ssh.allowedSignersFile in your settings) are trusted
 )
 @click.argument("name")
 @click.argument("key", metavar="KEY|FILE")
-def trust(*, name: str, key: str) -> int:
+@json_option
+def trust(*, name: str, key: str, as_data: bool) -> int:
     """Trust signatures of KEY, under NAME."""
     from agentforge.app.signing_keys import trust_key
+    from agentforge.surfaces.cli.printing import print_json
 
     found, new = trust_key(name, key)
+    if as_data:
+        print_json({"name": name, "fingerprint": found.fingerprint, "new": new})
+        return 0
     say(f"{name} is trusted{'' if new else ' already'}: {found.fingerprint}")
     return 0
 

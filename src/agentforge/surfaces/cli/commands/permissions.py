@@ -102,13 +102,21 @@ is.""",
 @click.option(
     "--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it holds."
 )
-def allow(*, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int) -> int:
+@json_option
+def allow(  # noqa: PLR0913  each is an option
+    *, tool: str, line: str | None, exact: bool, pattern: str, risk: "GrantRisk", days: int, as_data: bool
+) -> int:
     """Grant TOOL beforehand: for a command, or for paths."""
+    from dataclasses import asdict
+
     from agentforge.app.permissions import grant
     from agentforge.surfaces.cli.pages.permissions import grant_scope
-    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     made = grant(Path.cwd(), tool, command=line, exact=exact, path=pattern, risk=risk, days=days)
+    if as_data:
+        print_json(asdict(made))
+        return 0
     print_text(
         f"Granted {made.id}: {made.tool} {grant_scope(made)}, up to {made.risk} risk, until {made.expires}."
     )
@@ -123,14 +131,20 @@ Examples:
   agentforge permissions revoke grant-1a2b""",
 )
 @click.argument("identity", metavar="ID")
-def revoke(*, identity: str) -> int:
+@json_option
+def revoke(*, identity: str, as_data: bool) -> int:
     """Take the grant ID away: its name, or an unambiguous beginning of it."""
+    from dataclasses import asdict
+
     from agentforge.app.permissions import revoke as take_away
     from agentforge.surfaces.cli.pages.permissions import grant_scope
-    from agentforge.surfaces.cli.printing import print_text
+    from agentforge.surfaces.cli.printing import print_json, print_text
 
     grant = take_away(identity)
-    print_text(f"Revoked {grant.id}: {grant.tool} {grant_scope(grant)}.")
+    if as_data:
+        print_json(asdict(grant))
+    else:
+        print_text(f"Revoked {grant.id}: {grant.tool} {grant_scope(grant)}.")
     return 0
 
 

@@ -72,7 +72,8 @@ def resume(
     else:
         remote.check_driven_by(found, engine)
     if detach and not remote.waits_by_batch(found):
-        return tell_handed_over(found, remote.hand_over(found, resume_where_halted, permissions))
+        problem = remote.hand_over(found, resume_where_halted, permissions)
+        return tell_handed_over(found, problem, as_data=as_data)
     return drive_and_tell(
         found, partial(driving.resume, permissions=permissions, detach=detach), as_data=as_data
     )

@@ -179,7 +179,7 @@ def _start(request: str, pipeline: str | None, flags: StartFlags) -> int:
     remote.check_engine(options.engine, detach=flags["detach"] and not flags["batch"])
     task = starting.start(site, options)
     if flags["detach"] and options.engine == "temporal":
-        return tell_handed_over(task, remote.hand_over(task))
+        return tell_handed_over(task, remote.hand_over(task), as_data=flags["as_data"])
 
     def opening(screen: "Screen") -> None:
         state = task.state

@@ -56,7 +56,7 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "seal": report.seal or None,
         "signature": report.signature or None,
         "branches_kept": [*state.branches_kept],
-        "diff_stat": report.stat.splitlines()[-1].strip() if report.stat else None,
+        "changed": _changed(report),
         "proved_as": report.evidence.get("proved_as"),
         "assumptions": report.evidence.get("assumptions"),
         "requirements": report.evidence.get("requirements"),
@@ -76,6 +76,16 @@ def as_json(report: TaskReport) -> dict[str, Json]:
         "failure": state.failure or None,
         "escalation": None if waiting is None else encode(waiting),
         "next": [*next_commands(report)],
+    }
+
+
+def _changed(report: TaskReport) -> Json:
+    if report.tip is None:
+        return None
+    return {
+        "files": len(report.lines),
+        "insertions": sum(line.added for line in report.lines),
+        "deletions": sum(line.removed for line in report.lines),
     }
 
 

@@ -31,11 +31,21 @@ def step_fields(step: Step) -> dict[str, Json]:
             {"name": item.name, "target": item.target, "ok": item.ok, "mistake": item.mistake or None}
             for item in step.actions
         ],
-        "check": step.check or None,
-        "gates": [*step.gates],
+        "check": _check(step.check) if step.check else None,
+        "gates": [_gate(told) for told in step.gates],
         "outcome": step.outcome,
         "feedback": list(step.feedback),
     }
+
+
+def _check(told: str) -> dict[str, Json]:
+    status, _, summary = told.partition(": ")
+    return {"status": status, "summary": summary}
+
+
+def _gate(told: str) -> dict[str, Json]:
+    gate, _, status = told.partition(" ")
+    return {"gate": gate, "status": status}
 
 
 def step_cells(step: Step) -> tuple[str, ...]:
