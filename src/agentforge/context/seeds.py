@@ -4,6 +4,7 @@ The named places first, and the definitions that a request's words point at; the
 will be edited and the tests nearest to it. Callers and callees come as signatures, in one text.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from agentforge.context.ranking import Focus, Ranking, rank, request_stems, symb
 from agentforge.languages.facts import has_facts
 from agentforge.languages.lexed import stems, terms_in
 from agentforge.languages.names import BUILTINS, references
+from agentforge.languages.tests import shares_fixtures
 from agentforge.languages.values import Symbol
 from agentforge.tools.base import OpenedRange
 
@@ -27,6 +29,9 @@ _TESTS = 2
 _USERS = 12
 _SIGNATURES = 16
 _BODY = 60
+_FIXTURES = 2
+_FIXTURE = 40
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 Text = Callable[[str], str | None]
 
@@ -171,9 +176,25 @@ def _tests(
         hits = sorted((hit for hit in hits if hit[0]), key=lambda hit: (-hit[1], -hit[0], hit[2].start))
         for _, _, best in hits[:1]:
             found.append(OpenedRange(path, best.start, min(best.end, best.start + _BODY - 1), best.name))
+            found += _fixtures(index, path, best, source or "")
         if hits:
             found.append(_head(path, index))
     return found
+
+
+def _fixtures(index: CodeIndex, path: str, test: Symbol, source: str) -> list[OpenedRange]:
+    """What a test uses of the files that the tests around it share, the nearest file first."""
+    used = set(_NAME.findall("\n".join(source.splitlines()[test.start - 1 : test.end])))
+    shared = [
+        each for each in index.files if shares_fixtures(each) and path.startswith(each.rpartition("/")[0])
+    ]
+    found: dict[str, OpenedRange] = {}
+    for each in sorted(shared, key=lambda known: (-known.count("/"), known)):
+        for symbol in index.files[each].symbols:
+            if symbol.kind == "function" and symbol.name in used:
+                end = min(symbol.end, symbol.start + _FIXTURE - 1)
+                found.setdefault(symbol.name, OpenedRange(each, symbol.start, end, symbol.name))
+    return list(found.values())[:_FIXTURES]
 
 
 def _relations(index: CodeIndex, chosen: Sequence[tuple[str, Symbol]], text: Text) -> str:
