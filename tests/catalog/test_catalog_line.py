@@ -460,7 +460,7 @@ prompt: Look.
 @every(
     ("more", "said"),
     [
-        ("skip_if: moonlight", "skip_if: `moonlight` is no known condition; there are no_ambiguities"),
+        ("skip_if: moonlight", "skip_if: `moonlight` is not a known condition; use one of no_ambiguities"),
         (
             "skippable_if: no_ambiguities AND",
             "skippable_if: the condition `no_ambiguities AND` ends too early",
@@ -559,7 +559,7 @@ def test_a_panel_brings_its_gate_and_an_arbiter_once_two_can_disagree() -> None:
             "name: refactor, skip_if: moonlight",
             "refactor",
             "implementation",
-            "`moonlight` is no known condition",
+            "`moonlight` is not a known condition",
         ),
         (
             "name: refactor, skip_if: no_ambiguities",

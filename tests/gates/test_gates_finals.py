@@ -208,7 +208,7 @@ def test_a_report_takes_words_from_a_role_and_nothing_else(facts: Facts) -> None
     assert isinstance(readiness, dict)
     assert readiness["open_points"] == [
         "assumed: Metric.",
-        "flaky, counted for nobody: tests/a.py::b",
+        "flaky, not counted: tests/a.py::b",
         "types: not run: not configured",
         "coverage: not run: not configured",
         "review note on spec: SEC-001",

@@ -441,3 +441,6 @@ def test_a_step_is_shown_the_test_that_fails_now(bench: Bench) -> None:
         shown = assemble_step(bench.world, replace(bench.state, runs=(run,), tree=tree).seen_by(WORKER))
         names = [name for name, _ in bench.world.pack.get_blocks(shown.ref)]
         assert any(name.startswith("working_set: tests/test_old.py test_old") for name in names) is there
+
+
+assert 'evidence: "A bank." is not in README.md' in judged.reasons[0]

@@ -66,7 +66,7 @@ def test_a_new_knot_a_copy_of_untouched_code_and_lines_that_no_test_runs_fail_by
     knot, copy, *missed = verdict.reasons
     assert verdict.status == "failed"
     assert knot.startswith("knot.py: knot has complexity 12, it is new; 10 is the limit")
-    assert copy == "old.py:2: 8 lines repeat what stands at new.py:2; let both use one"
+    assert copy == "old.py:2: 8 lines repeat new.py:2; let both use one function"
     assert (
         "shop.py: no test runs lines 3-4; tests run 2% of the changed lines, 80% are needed: take out "
         "what no test needs" in missed

@@ -74,7 +74,7 @@ ROLES = {
     "refactor": "senior_developer",
     "deliver": "devops_engineer",
 }
-READ_ONLY = "this task is read-only: its mode lets nobody use "
+READ_ONLY = "this task is read-only: its mode does not allow "
 DISSENT = "reviewer blocked and was overruled: REV-001 (reviewer): `1 -1/2 cups` is read as half a cup."
 
 

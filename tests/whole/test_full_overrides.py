@@ -241,7 +241,7 @@ def test_a_project_has_its_own_catalogue_as_committed_and_its_clear_and_trivial_
         *("intake", "clarify", "analyze", "survey", "spec", "red", "own_green", "refactor", "deliver")
     ]
     assert next(stage["max_steps"] for stage in lane["stages"] if stage["name"] == "own_green") == 7
-    assert f"not committed, so not counted: {', '.join(sorted(UNCOMMITTED))}" in shown.err
+    assert f"not committed, so not used: {', '.join(sorted(UNCOMMITTED))}" in shown.err
     data = finished(play.start(*entries, lane="full"))
     assert data["cost"]["calls"] == len(entries)
     assert final(play.top, "analyze", "survey") == {"callers": ["the till"], "told": "before"}

@@ -137,7 +137,7 @@ def _perform(world: World, state: RunView, bridge: Bridge, action: Action, doing
         doing.question = Question(
             str(action.args["question"]), options, str(action.args.get("recommendation", ""))
         )
-        return ToolResult(ok=True, text="a person is asked")
+        return ToolResult(ok=True, text="a person has the question")
     if action.name == REOPEN.name:
         doing.reopens, result = reopening(world, state, bridge, action)
         return result
@@ -232,9 +232,7 @@ def _ask_a_person(document: Document, asked: list[str], doing: _Doing) -> ToolRe
         else "\n".join(f"{number}. {question}" for number, question in enumerate(asked, 1))
     )
     doing.question = Question(text, (), "; ".join(guesses)[:500])
-    return ToolResult(
-        ok=True, text="a person is asked what only a person can answer; hand in again with the answer"
-    )
+    return ToolResult(ok=True, text="this needs a person's answer; hand in again with it")
 
 
 def _subject(world: World, state: RunView, name: str, document: Document, doing: _Doing) -> Subject:

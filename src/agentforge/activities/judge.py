@@ -237,7 +237,7 @@ def _facts(world: World, state: RunView) -> Facts:
     ]
     remarks += [f"the lane rose: {line}" for line in state.risen]
     remarks += [f"settled by a revision: {line}" for line in state.settled]
-    remarks += [f"locked tests were opened again: {why.reason}" for why in state.reopenings]
+    remarks += [f"locked tests were reopened: {why.reason}" for why in state.reopenings]
     remarks += [
         f"{item.stage} was skipped: {item.skipped.replace('_', ' ')}"
         for item in state.accepted
@@ -351,7 +351,7 @@ def _contracts(world: World, state: RunView) -> Ruling:
         name = product.contract
         draft = documents.get(name) or computed(product.part, facts)
         if draft is None:
-            reasons.append(f"{name}: nobody has written it")
+            reasons.append(f"{name}: it was not written")
             continue
         known = replace(facts, earlier=_earlier(world, state, name))
         final = draft if name in ready else filled(product.part, draft, known)

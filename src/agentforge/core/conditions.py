@@ -70,7 +70,7 @@ class _Reader:
     def read(self) -> bool:
         value = self._either()
         if self._words:
-            raise ValueError(f"`{self._words[0]}` is too much in the condition `{self._text}`")
+            raise ValueError(f"`{self._words[0]}` does not belong in the condition `{self._text}`")
         return value
 
     def _either(self) -> bool:
@@ -102,7 +102,7 @@ class _Reader:
         if name in _CONSTANTS:
             return _CONSTANTS[name]
         if name not in FACTS:
-            raise ValueError(f"`{word}` is no known condition; there are {', '.join(KNOWN_FACTS)}")
+            raise ValueError(f"`{word}` is not a known condition; use one of {', '.join(KNOWN_FACTS)}")
         return name in self._facts
 
     def _take(self, word: str) -> bool:

@@ -71,7 +71,7 @@ def filled(part: Part | None, draft: Mapping[str, Json], facts: Facts) -> Docume
 
 
 def computed(part: Part | None, facts: Facts) -> Document | None:
-    """An artifact that a stage owes and nobody was asked for; None where only a role can write it."""
+    """An artifact that a stage owes and no role was asked for; None where only a role can write it."""
     match part:
         case "request":
             target = " ".join(facts.request.split())[:TARGET_CHARS] or "the repository"
@@ -369,12 +369,12 @@ def _open_points(facts: Facts, finals: Mapping[Part, Document]) -> list[Json]:
     """What a person should know before merging."""
     points = [f"assumed: {line}" for line in _texts(finals.get("questions", {}).get("assumptions"))]
     points += [
-        f"old test given up: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
+        f"old test dropped: {line}" for line in superseded_lines(facts.records["green"].get("superseded"))
     ]
     points += [f"not proved by a test: {line}" for line in unproved_lines(facts.records.get("red", {}))]
     points += mutation_lines(facts.records["green"].get("mutants"))
     points += examined_lines(facts.records.get("examined"))
-    points += [f"flaky, counted for nobody: {line}" for line in _texts(facts.records["green"]["flaky"])]
+    points += [f"flaky, not counted: {line}" for line in _texts(facts.records["green"]["flaky"])]
     points += [f"named: {flag.line}" for flag in flags_of(facts.records.values())]
     points += not_run_lines(facts.records)
     if "verdicts" not in facts.records.get("review", {}):  # a panel's advice is among the remarks

@@ -87,7 +87,7 @@ def skip_reason(condition: str) -> str:
 
 def kept_branches(kept: Iterable[str]) -> list[str]:
     """A line for each branch that this task found taken or moved, and left alone."""
-    return [f"{branch} is not where this task left it, or is checked out: kept as it is" for branch in kept]
+    return [f"{branch} is not where this task left it, or is checked out: not touched" for branch in kept]
 
 
 def command(*words: str) -> str:
