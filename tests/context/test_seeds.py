@@ -3,8 +3,10 @@
 from agentforge.context.assemble import StepView, assemble
 from agentforge.context.code_index import CodeIndex
 from agentforge.context.named import tree_facts
+from agentforge.context.past import told_by_history
 from agentforge.context.seeds import PROSE, around, focus_of, seeds
 from agentforge.context.working_set import WorkingSetItem, merge, merge_each
+from agentforge.system.git.history import PastCommit
 from agentforge.tools.base import OpenedRange
 
 TREE = {
@@ -25,6 +27,41 @@ def test_a_named_method_comes_with_its_callers_its_callees_its_test_and_the_head
     assert not any(place.symbol in ("Cart", "Cart.other", "test_no") for place in found.places)
     assert "shop/page.py:4 uses Cart.total: def render()" in found.relations
     assert "Cart.total uses shop/money.py:1: def rounded(value)" in found.relations
+
+
+def test_the_nearest_test_comes_with_the_shared_fixtures_that_it_uses() -> None:
+    tree = {
+        **TREE,
+        "tests/conftest.py": "def full():\n    return 1\n\n\ndef unused():\n    return 2\n",
+        "other/conftest.py": "def full():\n    return 3\n",
+        "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_total(full):\n    assert Cart().total() == full\n",
+    }
+    index = CodeIndex.of_texts(tree)
+    found = seeds(index, focus_of("Cart.total() is wrong", tree_facts("Cart.total()", index)), tree.get)
+    shared = [place for place in found.places if place.path.endswith("conftest.py")]
+    assert shared == [OpenedRange("tests/conftest.py", 1, 2, "full")]
+
+
+def test_history_names_what_changes_together_and_leaves_out_sweeps_and_what_is_gone() -> None:
+    def past(number: int, *paths: str) -> PastCommit:
+        return PastCommit(f"c{number}", "2030-01-31", f"Change  {number}", paths)
+
+    sweep = tuple(f"f{number}.py" for number in range(60))
+    commits = [
+        past(1, "cart.py", "money.py", "cart.egg-info/PKG-INFO"),
+        past(2, "money.py"),
+        past(3, "cart.py", "money.py", "gone.py", "cart.egg-info/PKG-INFO"),
+        past(4, "cart.py", *sweep),
+        past(5, "cart.py", *sweep),
+        past(6, "cart.py", "once.py", "gone.py"),
+    ]
+    there = {"cart.py", "money.py", "once.py", "cart.egg-info/PKG-INFO", *sweep}
+    assert told_by_history(commits, ["cart.py"], there).splitlines() == [
+        "Changed together with it, in the last 6 commits: money.py (2 times).",
+        "2030-01-31 c1: Change 1",
+        "2030-01-31 c3: Change 3",
+    ]
+    assert told_by_history(commits, ["new.py"], there) == ""
 
 
 def test_prose_gets_the_lines_around_what_matters() -> None:

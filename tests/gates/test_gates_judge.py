@@ -462,3 +462,13 @@ def test_a_persons_answer_reaches_the_clarification(bench: Bench) -> None:
     told["runs"] = (Run(WORKER, "clarify", 1, bench.state.tree, drafts=drafts),)
     judged, _ = bench.judge("contracts", **told)
     assert 'evidence: "A bank." is not in README.md' in judged.reasons[0]
+
+
+def test_a_step_is_shown_the_test_that_fails_now(bench: Bench) -> None:
+    tree = bench.site.tree({"tests/test_old.py": TEST.replace("test_add", "test_old")}, bench.state.tree)
+    failed = CheckDigest("failed", "1 fails", ("tests/test_old.py::test_old: assert 1 == 2",))
+    for check_, there in ((failed, True), (None, False)):
+        run = replace(bench.state.runs[0], check=check_)
+        shown = assemble_step(bench.world, replace(bench.state, runs=(run,), tree=tree).seen_by(WORKER))
+        names = [name for name, _ in bench.world.pack.get_blocks(shown.ref)]
+        assert any(name.startswith("working_set: tests/test_old.py test_old") for name in names) is there

@@ -9,13 +9,13 @@ from agentforge.app.messages import person, resume_where_halted
 from agentforge.app.ports import Messages
 from agentforge.app.preflight import check_models
 from agentforge.app.settings import read_settings
-from agentforge.app.suggestions import agreed, suggested_for
 from agentforge.app.tasks import OpenTask
+from agentforge.app.world import suggested_for
 from agentforge.catalog.modes import mode_named
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import ChangeModel, Message
 from agentforge.core.state import State
-from agentforge.store.user.consents import consent
+from agentforge.store.user.consents import consent, consented
 
 
 def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> ChangeModel:
@@ -33,8 +33,8 @@ def model_change(task: OpenTask, spec: str, notice: Callable[[str], None]) -> Ch
             "Name a model with a known price, or set AGENTFORGE_PRICE_INPUT and AGENTFORGE_PRICE_OUTPUT.",
         )
     check_models(answering, notice)
-    asked = suggested_for(site, state, settings.tiers, settings.own_tiers, settings.providers)
-    if asked is not None and not agreed(site, asked):
+    asked = suggested_for(site, state, settings)
+    if asked is not None and not consented(site.home, project_of(site), asked.digest):
         consent(site.home, project_of(site), asked.digest, site.clock())
     return ChangeModel(spec, person(), price)
 

@@ -31,6 +31,7 @@ from agentforge.catalog.ends import HANDED_IN_BY, Ends, reaches, required_from_o
 from agentforge.catalog.load import Catalog, ResolvedPipeline
 from agentforge.catalog.modes import USUAL, Mode, mode_named
 from agentforge.context.assemble import measured
+from agentforge.context.conventions import convention_files
 from agentforge.context.named import tree_facts
 from agentforge.core.errors import UsageError
 from agentforge.core.inputs import Create
@@ -104,8 +105,8 @@ class StartOptions:
 
 
 def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lambda _: None) -> OpenTask:
-    """Records a task. It does not run yet: `drive` does that. `notice` is told what a person should know
-    before it does.
+    """Records a task, and tells `notice` what a person should know. It does not run yet: `drive` does
+    that.
     """
     options = replace(options, request=redact(options.request)[0])
     if (length := measured(options.request)) > LONGEST_REQUEST:
@@ -127,11 +128,7 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     sandbox = choose(sandbox_name(settings.sandbox), settings.own.container)
     tree = git.tree_of(base)
     handed_in = read_handed_in(site, options, base)
-    if options.path is not None:
-        options = replace(options, request=_about(site, tree, options.path, options))
-    options = replace(options, request=options.request.strip() or request_for(handed_in, options.pipeline))
-    if not options.request:
-        raise UsageError("The request is empty.", EMPTY)
+    options = replace(options, request=_whole_request(site, tree, options, handed_in))
     resolved, reasons, imports = choose_line(site, options, mode, settings, tree, handed_in)
     check_language((entry.path for entry in git.ls_tree(tree) if entry.kind == "blob"), resolved.pipeline())
     if settings.budget.micro_usd is not None and (unpriced := answering.unpriced()):
@@ -139,9 +136,10 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
             f"The price of {', '.join(unpriced)} is not known, so a budget in dollars cannot be kept.",
             "Leave --budget out; calls and tokens are capped anyway.",
         )
+    suggestion = settings.suggestion
     if settings.usual is not None:
         notice(settings.usual.sentence)
-    check_models(answering, notice, settings.suggestion.specs if settings.suggestion else ())
+    check_models(answering, notice, suggestion.specs if suggestion else ())
     make_own_directory(site.home.path)
     archived = set(archive.archived_tasks(git))
     now = site.clock()
@@ -185,8 +183,8 @@ def start(site: Site, options: StartOptions, notice: Callable[[str], None] = lam
     # Always written: what was said about an earlier task of this name must not count.
     unwalled = "none" if sandbox.name == "none" else "weak" if options.own_code else ""
     permissions = replace(options.permissions, sandbox=unwalled, marker=spec.marker)
-    if settings.suggestion is not None:
-        permissions = replace(permissions, suggested=settings.suggestion.digest)
+    if suggestion is not None:
+        permissions = replace(permissions, suggested=suggestion.digest)
     write_permissions(permissions_file(site.home, git.top, task_id), permissions)
     with Journal.create(files, Create(spec, imported), site.clock) as journal:
         artifacts.write_inputs(files, spec, journal.times.created_at, options.engine)
@@ -297,6 +295,15 @@ def read_handed_in(site: Site, options: StartOptions, base: str) -> tuple[Extern
     return tuple(found)
 
 
+def _whole_request(site: Site, tree: str, options: StartOptions, handed_in: Sequence[ExternalInput]) -> str:
+    """The request as it is put on record: a path that is named and what is handed in say a part of it."""
+    request = options.request if options.path is None else _about(site, tree, options.path, options)
+    request = request.strip() or request_for(handed_in, options.pipeline)
+    if not request:
+        raise UsageError("The request is empty.", EMPTY)
+    return request
+
+
 def _about(site: Site, tree: str, path: str, options: StartOptions) -> str:
     """The request of somebody who names a path: it must be in the tree that the task starts from."""
     top = site.git.top.resolve()
@@ -324,6 +331,12 @@ def request_for(handed_in: Sequence[ExternalInput], pipeline: str | None) -> str
         return ""
     verb = "Write tests for" if pipeline == "test" else "Implement"
     return f"{verb} the specification “{redact(titles[0])[0]}”"
+
+
+def read_conventions(site: Site, tree: str) -> tuple[str, ...]:
+    """The files of a tree that tell roles what the owner asks of them."""
+    paths = [entry.path for entry in site.git.ls_tree(tree) if entry.kind == "blob"]
+    return tuple(convention_files(paths))
 
 
 def look(site: Site, request: str, tree: str) -> Triage:

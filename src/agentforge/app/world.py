@@ -31,10 +31,10 @@ def settings_of(site: Site, state: State) -> Settings:
     """
     model = None if state.model == TIERED else state.model
     found = read_settings(site.git, state.base_commit, model=model, sandbox=state.sandbox, budget_usd=None)
-    return replace(found, suggestion=_suggested_for(site, state, found))
+    return replace(found, suggestion=suggested_for(site, state, found))
 
 
-def _suggested_for(site: Site, state: State, settings: Settings) -> Suggestion | None:
+def suggested_for(site: Site, state: State, settings: Settings) -> Suggestion | None:
     """The models that nobody on this machine named: the project's, and those that only the record names."""
     named, own = from_project(settings.tiers), settings.own_tiers.specs
     said = permissions_of(site, state).permissions

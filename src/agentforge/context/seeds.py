@@ -17,6 +17,7 @@ from agentforge.context.ranking import Focus, Ranking, rank, request_stems, symb
 from agentforge.languages.facts import has_facts
 from agentforge.languages.lexed import stems, without_documentation
 from agentforge.languages.names import BUILTINS, references
+from agentforge.languages.tests import shares_fixtures
 from agentforge.languages.values import Symbol
 from agentforge.tools.base import OpenedRange
 
@@ -47,6 +48,9 @@ _SIGNATURES = 8
 _BODY = 40
 
 _DECLARED = re.compile(r"\s+(?P<name>\w+)\s*[:=]")
+_FIXTURES = 2
+_FIXTURE = 40
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 Text = Callable[[str], str | None]
 
@@ -304,9 +308,25 @@ def _tests(
         )
         for *_, best in hits[:1]:
             found.append(cut(path, best, _BODY))
+            found += _fixtures(index, path, best, source or "")
         if hits:
             found.append(_head(path, index))
     return found
+
+
+def _fixtures(index: CodeIndex, path: str, test: Symbol, source: str) -> list[OpenedRange]:
+    """What a test uses of the files that the tests around it share, the nearest file first."""
+    used = set(_NAME.findall("\n".join(source.splitlines()[test.start - 1 : test.end])))
+    shared = [
+        each for each in index.files if shares_fixtures(each) and path.startswith(each.rpartition("/")[0])
+    ]
+    found: dict[str, OpenedRange] = {}
+    for each in sorted(shared, key=lambda known: (-known.count("/"), known)):
+        for symbol in index.files[each].symbols:
+            if symbol.kind == "function" and symbol.name in used:
+                end = min(symbol.end, symbol.start + _FIXTURE - 1)
+                found.setdefault(symbol.name, OpenedRange(each, symbol.start, end, symbol.name))
+    return list(found.values())[:_FIXTURES]
 
 
 def _test_files(index: CodeIndex, ranking: Ranking, names: Sequence[str], paths: Sequence[str]) -> list[str]:

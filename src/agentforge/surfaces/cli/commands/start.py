@@ -306,6 +306,8 @@ def _start(
         screen.line(f"  {models}, sandbox {state.sandbox}")
         for sentence in notices:
             screen.line(f"  {sentence}", "caught")
+        if conventions := starting.read_conventions(site, state.base_tree):
+            screen.line(f"  conventions read: {', '.join(conventions)}", "quiet")
         if expected := forecast(task):
             screen.line(f"  {expected.sentence}", "quiet")
         if request and request not in state.request:
