@@ -93,7 +93,7 @@ def draw_pipeline(found: ProjectCatalogue, name: str, lane: str | None = None) -
     catalog = found.catalog
     names = catalog.names("pipelines")
     if name not in names:
-        raise UsageError(f"There is no pipeline {name}; there are {', '.join(sorted(names))}.")
+        raise UsageError(f"There is no pipeline {name}. Choose one of {', '.join(sorted(names))}.")
     lanes = [lane] if lane else lanes_of(catalog, name)
     resolved = tuple(catalog.resolve(name, each) for each in lanes)
     template = catalog.document("pipelines", name)["pipeline"]
@@ -110,7 +110,7 @@ def check_file(file: Path, where: Path) -> FileCheck:
     try:
         text = read_bounded(file, SETTINGS_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"{file} cannot be read: {reason}.") from None
     place = place_of(file, text)
     others = {path: other for path, other in _checked_out(_top(file, where)).items() if path != place}

@@ -81,7 +81,7 @@ def _drive_once(
         try:
             state = driver.run(detach=detach)
         except UserError:
-            watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` goes on.", "bad")
+            watcher.notice(f"{task.task_id} stopped. `agentforge continue {task.task_id}` resumes it.", "bad")
             raise
     announce(task, before, progress)
     return state

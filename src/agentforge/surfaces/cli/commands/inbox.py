@@ -79,6 +79,6 @@ def _answer_them(home: "Home") -> int:
         return 0
     if not click.confirm(f"Go on with {len(free)} of your tasks now?", default=True, err=True):
         for task in free:
-            say(f"`agentforge continue {task.task_id}` goes on, in {task.site.git.top}")
+            say(f"`agentforge continue {task.task_id}` resumes it, in {task.site.git.top}")
         return 0
     return max(drive_and_tell(task) for task in free)

@@ -35,7 +35,7 @@ def record_page(record: InboxRecord) -> str:
     page = escalation_page(report(task), task.files, task.journal.times, record.escalation)
     held = record.reserved
     costs = [
-        f"  open for {age(record.waited_s)}; {task.task_id} stands still until it is answered",
+        f"  open for {age(record.waited_s)}; {task.task_id} waits until it is answered",
         *(
             [f"  {count(held.calls, 'call')} in flight hold back {money(held.micro_usd)}"]
             if held.calls
