@@ -27,7 +27,7 @@ def from_task(site: Site, name: str, base: str) -> list[ExternalInput]:
     if state.status != "completed":
         raise UsageError(
             f"{state.task_id} is {state.status}, so nothing of it is final yet.",
-            f"`agentforge continue {state.task_id}` goes on with it.",
+            f"`agentforge continue {state.task_id}` resumes it.",
         )
     specification = _input(journal, "requirements")
     if specification is None:

@@ -71,7 +71,7 @@ def read_specification(path: str) -> ExternalInput:
         text = read_bounded(Path(path).expanduser(), SETTINGS_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (
-            (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text in UTF-8"
+            (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
         )
         raise UsageError(f"The specification {path} cannot be read: {reason}.") from None
     found: object = strict_yaml.load(redact(text)[0], path)

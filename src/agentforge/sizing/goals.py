@@ -38,8 +38,8 @@ _MANUALS = _set("docs documentation manual tutorial guide")
 _GOES_ON = _set("for of that which how to on about document doc")
 """What can follow a document that is asked for: "write a spec for X", never "write spec tests"."""
 _BUILDS = _set(
-    "implement build add create write code develop make do deliver ship fix change mend repair refactor"
-)
+    "implement build add create write code develop make do deliver ship fix change repair refactor"
+) | {"mend"}
 _FINITE = _set(
     "is are was were be has have had does do did should must shall can can't cannot could would will "
     "won't needs doesn't don't isn't "

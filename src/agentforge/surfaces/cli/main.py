@@ -34,7 +34,7 @@ COMMANDS = {
     "test": LazyCommand(f"{_HERE}.start:test", "Write the tests of a specification; change nothing else"),
     "review": LazyCommand(f"{_HERE}.start:review", "Say what is in a path and what is wrong with it"),
     "document": LazyCommand(f"{_HERE}.start:document", "Write documentation of a path; change no code"),
-    "fix": LazyCommand(f"{_HERE}.start:fix", "Mend one violation that a check has found"),
+    "fix": LazyCommand(f"{_HERE}.start:fix", "Fix one violation that a check has found"),
     "status": LazyCommand(
         f"{_HERE}.status:status", "List the tasks of this repository or of all, or show one"
     ),

@@ -231,7 +231,7 @@ The answer is a branch, agentforge/TASK, on which the check that found the viola
 @click.argument("violation", metavar="VIOLATION")
 @_start_flags
 def fix(*, violation: str, **flags: Unpack[StartFlags]) -> int:
-    """Mend one violation that a check has found."""
+    """Fix one violation that a check has found."""
     from agentforge.app.violations import check_violation
     from agentforge.store.site import Site
 
