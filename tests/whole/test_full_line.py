@@ -312,7 +312,7 @@ def test_in_the_modes_plan_and_audit_nothing_is_written_by_any_tool(play: Play) 
         words=("--mode", "audit"),
     )
     assert finished(audited)["branch"] is None
-    assert set(entered(play.top)) == {"intake", "analyze"}
+    assert set(entered(play.top)) == {"entry", "analyze"}
     assert final(play.top, "intake", "intake_record")["derived"] is True
     assert SOURCE in str(final(play.top, "analyze", "analysis")["impacted_files"])
     _is_as_it_was(play, audited)
