@@ -40,6 +40,7 @@ READERS: Mapping[str, tuple[str, ...]] = {
     "providers": ("app/settings.py", "models/known/providers.py"),
     "day_cap": ("app/settings.py",),
     "batch": ("app/settings.py",),
+    "keep": ("app/settings.py",),
 }
 """The modules that read a key of the settings, and the keys below it."""
 

@@ -31,7 +31,7 @@ from agentforge.system.yaml_places import line_of
 from agentforge.tools.roots import Root, read_roots
 
 SETTINGS_FILE = ".agentforge/config/settings.yaml"
-USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python")
+USER_KEYS = ("container", "roots", "network", "temporal", "providers", "day_cap", "batch", "python", "keep")
 """What only the user can say; `sandbox: none` and `sandbox: container`, too."""
 SHARED_KEYS = ("model", "tiers", "delivery", "sandbox", "limits")
 """What both the user and a project can say. Every other key of `settings` counts in a project's alone."""
@@ -44,6 +44,16 @@ NO_MODEL = (
     "shows what is there, "
     "`agentforge demo` needs none."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLimits:
+    """How much stays, over all repositories, of what can be made again."""
+
+    environments_mb: int = 2000
+    """Of environments and the packages they were built from."""
+    checkouts: int = 20
+    """Of finished tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,8 @@ class Own:
     """Whether set-up is told the passwords of package indexes."""
     temporal: Mapping[str, Any] = field(default_factory=dict)
     """Where the Temporal server is and how to speak to it."""
+    keep: KeepLimits = KeepLimits()
+    """How much of what can be made again stays on the disk."""
     weak: bool = False
     """Whether code of repositories may run behind weak walls."""
 
@@ -268,6 +280,7 @@ def read_own_settings(path: Path) -> tuple[dict[str, Any], Own]:
         theirs.get("python", ""),
         theirs.get("network", {}).get("index_passwords", False),
         theirs.get("temporal", {}),
+        KeepLimits(**theirs.get("keep", {})),
         walls.get("weak") == "allow",
     )
     return shared, own

@@ -69,6 +69,7 @@ COMMANDS = {
         f"{_HERE}.keys:keys", "Make the key that signs your deliveries, and say whose signatures you trust"
     ),
     "config": LazyCommand(f"{_HERE}.config:config", "Show, find and edit your own settings"),
+    "clean": LazyCommand(f"{_HERE}.clean:clean", "Remove old environments and checkouts that nobody needs"),
     "completion": LazyCommand(
         f"{_HERE}.completion:completion", "Print the script that completes commands and tasks in your shell"
     ),
