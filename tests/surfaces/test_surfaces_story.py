@@ -17,7 +17,7 @@ from agentforge.store.task import inbox
 from agentforge.store.task.lock import DriverLock
 from agentforge.store.user.index import Index
 from agentforge.system.holds import Hold
-from tests.surfaces.scene import CODE, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
+from tests.surfaces.scene import CODE, COMMAND, PATCH, QUESTION, REVIEW, TEST, Scene, make_scene
 from tests.surfaces.shapes import OF_A_FINISHED_TASK, conform
 
 pytestmark = pytest.mark.slow
@@ -282,6 +282,37 @@ def test_an_environment_that_an_unmerged_branch_needs_is_known(story: Story) -> 
     assert NeededKeys(rows).why(name, key.env_key) == "unmerged"
     scene.git("branch", "merged", f"agentforge/{scene.task}")
     assert NeededKeys(rows).why(name, key.env_key) == ""
+
+
+def test_every_line_under_next_works_when_it_is_pasted(story: Story) -> None:
+    scene = story.scene
+    path = f"{Path(COMMAND).parent}:{scene.environ['PATH']}"
+    ended = {"escalations": 0, "diff": 0, "verify": 0, "merge": 0}
+    told = [line.strip() for said in (story.asked, story.finished) for line in _next(said.stdout)]
+    assert [line.split()[1] for line in told] == [
+        "resolve",
+        "escalations",
+        "abort",
+        "diff",
+        "verify",
+        "merge",
+    ]
+    for line in told:
+        if line.split()[1] in ended:  # the others were true when they were said, and were typed then
+            done = subprocess.run(
+                line,
+                shell=True,
+                cwd=scene.top,
+                env={**scene.environ, "PATH": path},
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == 0, (line, done.stderr)
+    assert '(name or "world")' in (scene.top / "greeting.py").read_text(encoding="utf-8")
+
+
+def _next(said: str) -> list[str]:
+    return said.partition("Next:\n")[2].splitlines()
 
 
 def test_a_script_without_replies_fails_and_says_how_to_go_on(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from agentforge.languages.values import CheckRun
 from agentforge.sandbox.base import is_weak
 
 NO_FILE = "."
+NAMED = 10
+"""How many failing tests of the base are told by name; the record has all."""
 
 
 def prepare(world: World, effect: Prepare, state: State) -> Prepared:
@@ -121,7 +123,16 @@ def take_baseline(world: World, state: State) -> BaselineReady | BaselineFailed:
         summary += f", {len(flaky)} flaky"
     return BaselineReady(
         Baseline(
-            ref, environment.key, world.sandbox.name, len(run.results), passing, len(bad), len(flaky), summary
+            ref,
+            environment.key,
+            world.sandbox.name,
+            len(run.results),
+            passing,
+            len(bad),
+            len(flaky),
+            summary,
+            tuple(sorted(bad)[:NAMED]),
+            suite.is_kept,
         )
     )
 

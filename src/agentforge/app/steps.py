@@ -125,6 +125,13 @@ def collect(lines: Iterable[JournalLine]) -> list[Step]:
     return steps
 
 
+def mark_interrupted(steps: Iterable[Step]) -> None:
+    """Of a task that nobody drives, what is still open was cut off."""
+    for step in steps:
+        if step.outcome == "open":
+            step.outcome = "interrupted"
+
+
 def _opened(state: State, event: StepOpened, timestamp: str) -> Step:
     run = state.run_of(event.run)
     role = state.stage_of(run).role or "engine"

@@ -44,8 +44,8 @@ class Suggestion:
         reached = reached or (f" It is reached at {self.hosts[0]}." if self.hosts else "")
         return (
             f"The settings or records of this repository name the model{'s' if several else ''} "
-            f"{', '.join(self.specs)}, and you have not named {'them' if several else 'it'}.{reached} Code of "
-            f"the repository is sent there, at your cost. May {'they' if several else 'it'} be used?"
+            f"{', '.join(self.specs)}, and you have not named {'them' if several else 'it'}.{reached} Code "
+            f"of the repository is sent there, at your cost. May {'they' if several else 'it'} be used?"
         )
 
     @property

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import task_option
 
 
 @click.group(
@@ -71,7 +72,7 @@ Without --task the one task that waits for this answer is meant. The same page, 
 .agentforge/escalations.""",
 )
 @click.argument("escalation", metavar="ID")
-@click.option("--task", help="The task, or an unambiguous beginning of its name.")
+@task_option
 @json_option
 def show(*, escalation: str, task: str | None, as_data: bool) -> int:
     """Show one question on one page: the plan so far, what was tried, what is understood, how to answer."""

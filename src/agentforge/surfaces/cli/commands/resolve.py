@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agentforge.surfaces.cli.printing import say
+from agentforge.surfaces.cli.task_names import task_option
 
 
 @click.command(
@@ -20,7 +21,7 @@ passed on. The first answer counts. Without --task the one task that waits for t
 `agentforge escalations show ID` shows all that led to the question."""
 )
 @click.argument("escalation", metavar="ID")
-@click.option("--task", help="The task, or an unambiguous beginning of its name.")
+@task_option
 @click.option("--answer", help="One of the options, or your own words.")
 @click.option("--abort", is_flag=True, help="Answer by ending the task; its work is kept.")
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.surfaces.cli.printing import json_option, say
+from agentforge.surfaces.cli.task_names import target_argument
 
 if TYPE_CHECKING:
     from agentforge.app.proof import Finding
@@ -23,21 +24,21 @@ Checks the chain of the journal and every hash that it names; with --rerun the r
 again. On a clone that has only the branch, or with an envelope that was kept as a file, it checks what those
 state: the commits, their trees, and who signed."""
 )
-@click.argument("target", metavar="TASK|BRANCH|FILE")
+@target_argument
 @click.option("--rerun", is_flag=True, help="Give the recorded verdicts again, in the sandbox.")
 @click.option("--at", help="With FILE: the commit whose tree it is about. Default: HEAD.")
 @click.option(
     "--require-signature", "signed", is_flag=True, help="Fail unless somebody whom you trust has signed."
 )
 @json_option
-def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
-    """Check the proof of TASK, of BRANCH, or of an envelope in FILE."""
+def verify(*, target: str | None, rerun: bool, at: str | None, signed: bool, as_data: bool) -> int:
+    """Check the proof of TASK, of BRANCH, or of an envelope in FILE; of the newest task if left out."""
     from agentforge.app import proof
     from agentforge.app.tasks import known_task
     from agentforge.core.errors import UsageError
 
     here = Path.cwd()
-    if Path(target).is_file():
+    if target is not None and Path(target).is_file():
         if rerun:
             raise UsageError("An envelope has nothing to run again.", "Verify the task where it was made.")
         found = proof.verify_file(here, Path(target), at=at or "HEAD", require_signature=signed)
@@ -47,7 +48,7 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
             "--at is for an envelope that was kept as a file.",
             "Name that file, as in `agentforge verify envelope.json --at main`, or leave --at out.",
         )
-    if not known_task(here, target):
+    if target is not None and not known_task(here, target):
         cloned = proof.verify_branch(here, target, require_signature=signed)
         if cloned is not None:
             if rerun:
@@ -59,7 +60,7 @@ def verify(*, target: str, rerun: bool, at: str | None, signed: bool, as_data: b
     return _verify_task(here, target, rerun=rerun, signed=signed, as_data=as_data)
 
 
-def _verify_task(here: Path, target: str, *, rerun: bool, signed: bool, as_data: bool) -> int:
+def _verify_task(here: Path, target: str | None, *, rerun: bool, signed: bool, as_data: bool) -> int:
     from dataclasses import asdict
 
     from agentforge.app import proof
